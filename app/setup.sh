@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs what is missing to build Relascope on Debian 12, once: Debian packages, and LibTorch from the
+# pinned PyPI wheel in the project's own virtual environment (.venv). Sourced or run by app/run.sh and
+# tests/run.sh; does nothing, without network, when all is there.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+torch_version=2.11.0
+build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 python3-venv pkg-config
+  nlohmann-json3-dev libcli11-dev libzip-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev
+  libopencv-core-dev libopencv-imgproc-dev)
+window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
+  fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
+test_packages=(libgtest-dev libbenchmark-dev xvfb xauth python3-numpy)
+
+say() { printf 'relascope: %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null 2>&1; then sudo "$@"
+  else say "these packages are missing, and neither root nor sudo is at hand: run as root: $*"; exit 1
+  fi
+}
+
+# Debian packages: ask dpkg, install only what is absent.
+need_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} = 0 ] && return 0
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null
+}
+
+# LibTorch: the light set runs on the CPU; the full one, with NVIDIA's libraries, where a GPU is.
+need_torch() {
+  local venv="$top/.venv" kind=light installed
+  if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; then kind=full; fi
+  installed=$(cat "$venv/relascope-torch" 2>/dev/null || true)
+  if [ "$installed" = "$torch_version full" ] || [ "$installed" = "$torch_version $kind" ]; then return 0; fi
+  say "installing LibTorch $torch_version ($kind set) into .venv"
+  local python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+  if [ -f "$top/app/torch-requirements.txt" ] && [ "$(uname -m)" = x86_64 ]; then
+    "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
+      -r "$top/app/torch-requirements.txt"
+  else
+    "$venv/bin/pip" install -q --disable-pip-version-check --no-deps "torch==$torch_version" \
+      nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+  fi
+  if [ "$kind" = full ]; then
+    "$venv/bin/pip" install -q --disable-pip-version-check "torch==$torch_version"
+  fi
+  echo "$torch_version $kind" > "$venv/relascope-torch"
+}
+
+# Configures when needed and builds a preset; the programs land in build/bin.
+build_preset() {
+  local preset=$1; shift
+  local folder="$top/build"
+  [ "$preset" = release ] || folder="$top/build/$preset"
+  if [ ! -f "$folder/build.ninja" ]; then
+    say "configuring the $preset build"
+    (cd "$top" && cmake --preset "$preset" >"$top/build-$preset.log" 2>&1) ||
+      { cat "$top/build-$preset.log"; exit 1; }
+    mv "$top/build-$preset.log" "$folder/configure.log"
+  fi
+  cmake --build "$folder" "$@"
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
+  need_torch
+fi

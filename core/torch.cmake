@@ -1,0 +1,37 @@
+# LibTorch as hand-written imported targets: the wheel's own CMake files insist on a CUDA toolkit.
+# Found through RELASCOPE_TORCH_ROOT (the folder .../site-packages/torch), else the project's .venv.
+set(RELASCOPE_TORCH_ROOT "" CACHE PATH "The torch folder inside a site-packages; empty: the project's .venv")
+set(RELASCOPE_TORCH_VERSION 2.11.0)
+
+set(torch_root "${RELASCOPE_TORCH_ROOT}")
+if(NOT torch_root)
+  file(GLOB torch_candidates ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+  if(torch_candidates)
+    list(GET torch_candidates 0 torch_root)
+  endif()
+endif()
+if(NOT EXISTS "${torch_root}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "LibTorch was not found in '${torch_root}'. Run app/setup.sh, or set "
+                      "RELASCOPE_TORCH_ROOT to the torch folder of a site-packages with torch ${RELASCOPE_TORCH_VERSION}.")
+endif()
+file(STRINGS "${torch_root}/version.py" torch_version_line REGEX "^__version__")
+if(NOT torch_version_line MATCHES "'${RELASCOPE_TORCH_VERSION}[+']")
+  message(FATAL_ERROR "LibTorch in '${torch_root}' is not ${RELASCOPE_TORCH_VERSION}: ${torch_version_line}")
+endif()
+message(STATUS "LibTorch ${RELASCOPE_TORCH_VERSION}: ${torch_root}")
+
+foreach(lib c10 torch_cpu)
+  add_library(torch_${lib} SHARED IMPORTED GLOBAL)
+  set_target_properties(torch_${lib} PROPERTIES
+    IMPORTED_LOCATION "${torch_root}/lib/lib${lib}.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${torch_root}/include;${torch_root}/include/torch/csrc/api/include")
+endforeach()
+
+# Every program that holds torch code names libtorch_cpu as its first needed library, so that its
+# BLAS is found before any other that Qt or OpenCV may bring (breadth-first lookup).
+function(relascope_link_torch_first target)
+  target_link_options(${target} PRIVATE
+    -Wl,--no-as-needed,${torch_root}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined)
+  set_target_properties(${target} PROPERTIES BUILD_RPATH "${torch_root}/lib"
+                        INSTALL_RPATH "$ORIGIN/../lib/torch")
+endfunction()

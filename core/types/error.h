@@ -1,0 +1,46 @@
+// Errors a user can act on: one sentence that names the file, field and value and the way out.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace relascope {
+
+/// Anything that went wrong in words for a user: shown as it stands, without a type name or a trace.
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A file that cannot be read or written. `what()` begins with the path.
+class FileError : public Error {
+public:
+    FileError(const std::string& path, const std::string& reason)
+        : Error(path + ": " + reason), m_path(path) {}
+    const std::string& path() const { return m_path; }
+
+private:
+    std::string m_path;
+};
+
+/// An option out of its range or in conflict with another. `field()` is its key, as in `--set`.
+class OptionError : public Error {
+public:
+    OptionError(std::string field, const std::string& message)
+        : Error(field + ": " + message), m_field(std::move(field)), m_message(message) {}
+    const std::string& field() const { return m_field; }
+    /// The sentence without the key, for showing under the field itself.
+    const std::string& message() const { return m_message; }
+
+private:
+    std::string m_field;
+    std::string m_message;
+};
+
+/// The work was stopped because somebody asked for it; nothing is wrong.
+class Cancelled : public Error {
+public:
+    Cancelled() : Error("cancelled") {}
+};
+
+}  // namespace relascope

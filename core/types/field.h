@@ -1,0 +1,124 @@
+// Field tables: every option struct describes its own fields once, and the form in the window, the
+// command line's --set, run.json and the comparison of runs are all made from that description.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace relascope {
+
+enum class FieldKind { Boolean, Integer, Real, Choice, Text, IntegerList };
+
+/// Boolean -> bool, Integer -> int64, Real -> double, Choice and Text -> string.
+using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+
+/// What a form needs to know of a field.
+struct FieldSpec {
+    std::string name;   ///< as in --set, after the group: "d_model"
+    std::string label;  ///< short words for the form: "Width d"
+    std::string help;   ///< one sentence
+    FieldKind kind = FieldKind::Text;
+    double minimum = -std::numeric_limits<double>::infinity();
+    double maximum = std::numeric_limits<double>::infinity();
+    std::vector<std::string> choices = {};  ///< for FieldKind::Choice, in the order shown
+    bool live = false;      ///< may change while a run goes on; otherwise it needs a restart
+    bool advanced = false;  ///< shown behind "more" in the form
+};
+
+/// One field of `Options`: its description and how to read and write it. `applies` says whether the
+/// field has a meaning with the other values as they are (hidden in the form when not).
+template <class Options>
+struct Field {
+    FieldSpec spec;
+    std::function<FieldValue(const Options&)> get;
+    std::function<void(Options&, const FieldValue&)> set;
+    std::function<bool(const Options&)> applies = [](const Options&) { return true; };
+};
+
+template <class Options>
+using FieldTable = std::vector<Field<Options>>;
+
+/// A value that a field refuses: `field` is the name within its struct, `message` one sentence with
+/// the bound that was broken.
+struct FieldProblem {
+    std::string field;
+    std::string message;
+    bool operator==(const FieldProblem&) const = default;
+};
+
+/// A field of one particular struct, as a form or a table shows it.
+struct FieldState {
+    std::string key;      ///< group and name: "model.d_model"
+    FieldSpec spec;
+    FieldValue value;
+    FieldValue preset;    ///< the preset's value: a changed field is shown in bold
+    bool applies = true;
+};
+
+namespace fields {
+
+template <class Options, class Member>
+Field<Options> make(FieldSpec spec, Member Options::*member) {
+    using Value = std::conditional_t<std::is_same_v<Member, bool>, bool,
+                  std::conditional_t<std::is_integral_v<Member>, std::int64_t,
+                  std::conditional_t<std::is_floating_point_v<Member>, double, Member>>>;
+    return {std::move(spec),
+            [member](const Options& o) { return FieldValue(static_cast<Value>(o.*member)); },
+            [member](Options& o, const FieldValue& v) {
+                o.*member = static_cast<Member>(std::get<Value>(v));
+            }};
+}
+
+template <class Options>
+Field<Options> boolean(bool Options::*member, std::string name, std::string label, std::string help) {
+    return make(FieldSpec{name, label, help, FieldKind::Boolean}, member);
+}
+template <class Options>
+Field<Options> integer(std::int64_t Options::*member, std::string name, std::string label,
+                       std::string help, double minimum, double maximum) {
+    return make(FieldSpec{name, label, help, FieldKind::Integer, minimum, maximum}, member);
+}
+template <class Options>
+Field<Options> real(double Options::*member, std::string name, std::string label, std::string help,
+                    double minimum, double maximum) {
+    return make(FieldSpec{name, label, help, FieldKind::Real, minimum, maximum}, member);
+}
+template <class Options>
+Field<Options> choice(std::string Options::*member, std::string name, std::string label,
+                      std::string help, std::vector<std::string> choices) {
+    FieldSpec spec{name, label, help, FieldKind::Choice};
+    spec.choices = std::move(choices);
+    return make(std::move(spec), member);
+}
+template <class Options>
+Field<Options> text(std::string Options::*member, std::string name, std::string label,
+                    std::string help) {
+    return make(FieldSpec{name, label, help, FieldKind::Text}, member);
+}
+template <class Options>
+Field<Options> integers(std::vector<std::int64_t> Options::*member, std::string name,
+                        std::string label, std::string help, double minimum, double maximum) {
+    return make(FieldSpec{name, label, help, FieldKind::IntegerList, minimum, maximum}, member);
+}
+template <class Options>
+Field<Options> live(Field<Options> field) {
+    field.spec.live = true;
+    return field;
+}
+template <class Options>
+Field<Options> advanced(Field<Options> field) {
+    field.spec.advanced = true;
+    return field;
+}
+template <class Options>
+Field<Options> when(std::function<bool(const Options&)> applies, Field<Options> field) {
+    field.applies = std::move(applies);
+    return field;
+}
+
+}  // namespace fields
+}  // namespace relascope

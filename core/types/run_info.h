@@ -1,0 +1,51 @@
+// What is known of a run without opening its weights: a row of the table, an entry of the rail.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace relascope {
+
+enum class RunState { Queued, Running, Paused, Done, Stopped, Failed, Interrupted };
+
+inline const char* runStateName(RunState state) {
+    switch (state) {
+        case RunState::Queued: return "queued";
+        case RunState::Running: return "running";
+        case RunState::Paused: return "paused";
+        case RunState::Done: return "done";
+        case RunState::Stopped: return "stopped";
+        case RunState::Failed: return "failed";
+        case RunState::Interrupted: return "interrupted";
+    }
+    return "";
+}
+
+struct RunInfo {
+    std::string path;     ///< the run folder
+    std::string name;     ///< shown in lists: the folder's name
+    std::string preset;
+    std::string variant;  ///< "dat"
+    std::string model;    ///< in words: "ViDAT sa1 ra1"
+    std::int64_t seed = 0;
+    RunState state = RunState::Queued;
+    std::string message;  ///< why it failed or stopped; empty otherwise
+    std::string device;
+    std::int64_t parameters = 0;
+    std::int64_t step = 0;
+    std::int64_t totalSteps = 0;
+    double epoch = 0.0;
+    double seconds = 0.0;  ///< training time
+    std::int64_t startedAt = 0;  ///< Unix time, seconds
+    double bestLoss = std::numeric_limits<double>::quiet_NaN();      ///< validation
+    double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< validation, 0..1
+    double lastLoss = std::numeric_limits<double>::quiet_NaN();
+    double lastAccuracy = std::numeric_limits<double>::quiet_NaN();
+    /// Every option as key and text, for the comparison of configurations.
+    std::vector<std::pair<std::string, std::string>> options;
+};
+
+}  // namespace relascope

@@ -1,0 +1,59 @@
+// The nearest known name to a mistyped one, for "did you mean".
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relascope {
+
+/// Levenshtein distance in bytes.
+inline std::size_t editDistance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+/// Up to `count` of `known`, nearest to `name` first; names that share nothing are left out.
+inline std::vector<std::string> nearestNames(std::string_view name,
+                                             const std::vector<std::string>& known,
+                                             std::size_t count = 3) {
+    std::vector<std::pair<std::size_t, std::string>> ranked;
+    for (const auto& candidate : known) {
+        const std::size_t distance = editDistance(name, candidate);
+        const bool contains = !name.empty() && candidate.find(name) != std::string::npos;
+        if (contains || distance <= std::max<std::size_t>(2, candidate.size() / 2))
+            ranked.emplace_back(contains ? std::min<std::size_t>(distance, 1) : distance, candidate);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> names;
+    for (const auto& [distance, candidate] : ranked)
+        if (names.size() < count) names.push_back(candidate);
+    return names;
+}
+
+/// "unknown preset 'quik'; did you mean 'quick'?" or, with nothing near, the whole list.
+inline std::string unknownName(std::string_view what, std::string_view name,
+                               const std::vector<std::string>& known) {
+    std::string text = "unknown " + std::string(what) + " '" + std::string(name) + "'";
+    auto names = nearestNames(name, known);
+    text += names.empty() ? "; known are " : "; did you mean ";
+    if (names.empty()) names = known;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "'" : i + 1 == names.size() ? " or '" : ", '") + names[i] + "'";
+    return text + (nearestNames(name, known).empty() ? "" : "?");
+}
+
+}  // namespace relascope

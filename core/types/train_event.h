@@ -1,0 +1,56 @@
+// What a running job tells its listeners.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "types/metric.h"
+#include "types/relation_map.h"
+#include "types/run_info.h"
+
+namespace relascope {
+
+/// The job began or changed its state; `info` is complete.
+struct RunChanged {
+    RunInfo info;
+};
+
+/// How far it is; at most some tens a second.
+struct Progress {
+    std::int64_t step = 0;
+    std::int64_t totalSteps = 0;
+    double epoch = 0.0;
+    double totalEpochs = 0.0;
+    double examplesPerSecond = 0.0;
+    double secondsLeft = 0.0;
+};
+
+/// A line for events.jsonl and the log: live edits, warnings, checkpoints.
+struct Note {
+    enum class Level { Info, Warning, Edit, Checkpoint };
+    Level level = Level::Info;
+    std::int64_t step = 0;
+    std::string text;
+};
+
+/// A capture of the probe inputs was written to the run folder.
+struct CaptureTaken {
+    std::int64_t step = 0;
+};
+
+/// Answer to a probe request, served between steps. Late answers are told by `request`.
+struct ProbeAnswer {
+    std::uint64_t request = 0;
+    ProbeResult result;
+    std::string error;  ///< in words; empty when `result` holds
+};
+
+/// The job ended badly, in words for a user.
+struct Failed {
+    std::string message;
+};
+
+using TrainEvent = std::variant<RunChanged, Progress, MetricPoint, Note, CaptureTaken, ProbeAnswer, Failed>;
+
+}  // namespace relascope

@@ -1,0 +1,205 @@
+#include "widgets/theme/theme.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QLocale>
+#include <cmath>
+
+#include "widgets/theme/style.h"
+
+namespace relascope {
+namespace {
+
+template <std::size_t N>
+std::array<QColor, N> colors(const char* const (&names)[N]) {
+    std::array<QColor, N> all;
+    for (std::size_t i = 0; i < N; ++i) all[i] = QColor(QLatin1String(names[i]));
+    return all;
+}
+
+Theme makeLight() {
+    Theme t;
+    t.window = QColor("#F1F3F5");
+    t.panel = QColor("#FFFFFF");
+    t.alt = QColor("#F7F8FA");
+    t.border = QColor("#D8DCE1");
+    t.controlBorder = QColor("#8D96A1");
+    t.text = QColor("#1A1E23");
+    t.muted = QColor("#5A6470");
+    t.faint = QColor("#8B949F");
+    t.accent = QColor("#1F63B5");
+    t.onAccent = QColor("#FFFFFF");
+    t.selection = QColor("#E1ECF8");
+    t.hover = QColor("#EBEEF1");
+    t.outline = QColor("#D3241B");
+    t.ok = QColor("#1A7A3A");
+    t.okFill = QColor("#E4F4E9");
+    t.warning = QColor("#8F5B00");
+    t.warningFill = QColor("#FFF4DB");
+    t.error = QColor("#B42318");
+    t.errorFill = QColor("#FDECEA");
+    t.grid = QColor("#E7EAED");
+    t.axis = QColor("#8B949F");
+    t.track = QColor("#DDE1E6");
+    t.hatch = QColor("#BFC5CC");
+    t.hatchFill = QColor("#F1F3F5");
+    t.series = colors({"#0072B2", "#D55E00", "#008F68", "#B8578D", "#663B0F", "#2222E6", "#371380", "#083333"});
+    t.signedStops = colors({"#40004B", "#762A83", "#9970AB", "#C2A5CF", "#E7D4E8", "#F7F7F7", "#D9F0D3",
+                            "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
+    t.paperStops = colors({"#67000D", "#B2182B", "#D6604D", "#F4A582", "#FDDBC7", "#F7F7F7", "#D9F0D3",
+                           "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
+    t.viridis = colors({"#440154", "#482878", "#3E4A89", "#31688E", "#26828E", "#1F9E89", "#35B779",
+                        "#6DCD59", "#B4DE2C", "#FDE725"});
+    return t;
+}
+
+Theme makeDark() {
+    Theme t = makeLight();
+    t.dark = true;
+    t.window = QColor("#15171A");
+    t.panel = QColor("#1C1F23");
+    t.alt = QColor("#22262B");
+    t.border = QColor("#343A41");
+    t.controlBorder = QColor("#656F7A");
+    t.text = QColor("#E4E7EA");
+    t.muted = QColor("#9CA6B1");
+    t.faint = QColor("#6C7682");
+    t.accent = QColor("#6BA6EE");
+    t.onAccent = QColor("#0E1621");
+    t.selection = QColor("#22364E");
+    t.hover = QColor("#282D33");
+    t.outline = QColor("#FF6257");
+    t.ok = QColor("#58C27D");
+    t.okFill = QColor("#1C3626");
+    t.warning = QColor("#E5B04B");
+    t.warningFill = QColor("#3A2F17");
+    t.error = QColor("#FF8A80");
+    t.errorFill = QColor("#41211F");
+    t.grid = QColor("#2A2F35");
+    t.axis = QColor("#6C7682");
+    t.track = QColor("#343A41");
+    t.hatch = QColor("#3F464E");
+    t.hatchFill = QColor("#1C1F23");
+    t.series = colors({"#55A9E6", "#F2803D", "#2CC597", "#E093C1", "#99734C", "#7B61FF", "#FFE561", "#E4E7EA"});
+    t.signedStops = colors({"#E3C4F5", "#B98ADB", "#8D5FB3", "#63448A", "#40315A", "#262A30", "#264232",
+                            "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
+    t.paperStops = colors({"#F9C0B5", "#EE8270", "#CC4B3E", "#8F332C", "#4F2A29", "#262A30", "#264232",
+                           "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
+    return t;
+}
+
+const Theme*& active() {
+    static const Theme* theme = &Theme::light();
+    return theme;
+}
+
+QFont family(const QStringList& names, int pixels, int weight = QFont::Normal) {
+    QFont font;
+    font.setFamilies(names);
+    font.setPixelSize(pixels);
+    font.setWeight(static_cast<QFont::Weight>(weight));
+    return font;
+}
+const QStringList& sans() {
+    static const QStringList names{"Inter", "Noto Sans", "DejaVu Sans"};
+    return names;
+}
+
+bool systemIsDark(const QPalette& palette) {
+    return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+}
+
+}  // namespace
+
+const Theme& Theme::light() {
+    static const Theme theme = makeLight();
+    return theme;
+}
+const Theme& Theme::darkTheme() {
+    static const Theme theme = makeDark();
+    return theme;
+}
+const Theme& Theme::current() { return *active(); }
+
+QColor Theme::textOn(const QColor& fill) {
+    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    const double luminance = 0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) + 0.0722 * linear(fill.blueF());
+    return luminance > 0.18 ? QColor(Qt::black) : QColor(Qt::white);
+}
+
+QPalette Theme::palette() const {
+    QPalette p;
+    p.setColor(QPalette::Window, window);
+    p.setColor(QPalette::WindowText, text);
+    p.setColor(QPalette::Base, panel);
+    p.setColor(QPalette::AlternateBase, alt);
+    p.setColor(QPalette::ToolTipBase, alt);
+    p.setColor(QPalette::ToolTipText, text);
+    p.setColor(QPalette::Text, text);
+    p.setColor(QPalette::Button, panel);
+    p.setColor(QPalette::ButtonText, text);
+    p.setColor(QPalette::BrightText, error);
+    p.setColor(QPalette::Highlight, accent);
+    p.setColor(QPalette::HighlightedText, onAccent);
+    p.setColor(QPalette::PlaceholderText, muted);
+    p.setColor(QPalette::Link, accent);
+    p.setColor(QPalette::Light, border);
+    p.setColor(QPalette::Midlight, border);
+    p.setColor(QPalette::Mid, controlBorder);
+    p.setColor(QPalette::Dark, controlBorder);
+    p.setColor(QPalette::Shadow, border);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        p.setColor(QPalette::Disabled, role, faint);
+    return p;
+}
+
+void applyTheme(QApplication& application, ThemeMode mode) {
+    // Read once, before our own palette replaces the desktop's: "System" must still know it later.
+    static const bool desktopDark = systemIsDark(QApplication::palette());
+    const bool dark = mode == ThemeMode::Dark || (mode == ThemeMode::System && desktopDark);
+    active() = dark ? &Theme::darkTheme() : &Theme::light();
+    if (!application.property("relascopeStyle").toBool()) {
+        application.setStyle(new RelascopeStyle);
+        application.setProperty("relascopeStyle", true);
+    }
+    application.setFont(bodyFont());
+    application.setPalette(Theme::current().palette());
+}
+
+QFont bodyFont() { return family(sans(), 13); }
+QFont smallFont() { return family(sans(), 12); }
+QFont captionFont() { return family(sans(), 11); }
+QFont titleFont() { return family(sans(), 16, QFont::DemiBold); }
+QFont headFont() { return family(sans(), 13, QFont::DemiBold); }
+QFont numberFont(int pixels) { return family({"Noto Sans", "DejaVu Sans"}, pixels); }
+QFont monoFont(int pixels) { return family({"JetBrains Mono", "DejaVu Sans Mono"}, pixels); }
+
+QString signedNumber(double value, int digits) {
+    if (std::isnan(value)) return QStringLiteral("NaN");
+    QString text = QLocale::c().toString(std::abs(value), 'f', digits);
+    const QString sign = value < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
+    return sign + text;
+}
+
+QString groupedNumber(qlonglong value) {
+    QLocale locale(QLocale::English, QLocale::UnitedStates);
+    return locale.toString(value);
+}
+
+QString shortCount(qlonglong value) {
+    const QLocale c = QLocale::c();
+    if (value >= 1000000000) return c.toString(value / 1e9, 'f', 2) + "B";
+    if (value >= 1000000) return c.toString(value / 1e6, 'f', 1) + "M";
+    if (value >= 10000) return c.toString(std::floor(value / 1e3), 'f', 0) + "K";
+    return groupedNumber(value);
+}
+
+QString durationText(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return QString(QChar(0x2014));
+    const auto s = static_cast<qlonglong>(std::llround(seconds));
+    if (s < 60) return QString("%1 s").arg(s);
+    if (s < 3600) return QString("%1 min %2 s").arg(s / 60).arg(s % 60);
+    return QString("%1 h %2 min").arg(s / 3600).arg(s / 60 % 60);
+}
+
+}  // namespace relascope
