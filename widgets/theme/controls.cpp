@@ -1,0 +1,322 @@
+#include "widgets/theme/controls.h"
+
+#include <QButtonGroup>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyleOptionButton>
+#include <QVBoxLayout>
+
+#include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// One segment: the group's box is drawn by the control, so a segment draws its fill and text only.
+class Segment : public QToolButton {
+public:
+    explicit Segment(const QString& text, QWidget* parent) : QToolButton(parent) {
+        setText(text);
+        setCheckable(true);
+        setFont(smallFont());
+        setAccessibleName(text);
+        setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+        setAttribute(Qt::WA_Hover);
+    }
+    QSize sizeHint() const override {
+        QFont bold = font();
+        bold.setWeight(QFont::DemiBold);  // room for the chosen weight, so that choosing moves nothing
+        return {qMax(26, QFontMetrics(bold).horizontalAdvance(text()) + 18), 24};
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        const Theme& t = Theme::current();
+        QPainter painter(this);
+        const QRect inside = rect().adjusted(0, 1, 0, -1);
+        if (isChecked() && isEnabled())
+            painter.fillRect(inside, t.selection);
+        else if (underMouse() && isEnabled())
+            painter.fillRect(inside, t.hover);
+        QFont face = font();
+        if (isChecked()) face.setWeight(QFont::DemiBold);
+        painter.setFont(face);
+        painter.setPen(!isEnabled() ? t.faint : isChecked() ? t.accent : t.text);
+        painter.drawText(rect(), Qt::AlignCenter, text());
+        if (hasFocus()) paint::focusRing(painter, rect(), 3);
+    }
+};
+
+/// Follows the theme, which a palette set once would not.
+class MutedLabel : public QLabel {
+public:
+    explicit MutedLabel(const QString& text, QWidget* parent) : QLabel(text, parent) { restyle(); }
+
+protected:
+    void changeEvent(QEvent* event) override {
+        QLabel::changeEvent(event);
+        if (event->type() == QEvent::PaletteChange) restyle();
+    }
+
+private:
+    void restyle() {
+        if (palette().color(QPalette::WindowText) == Theme::current().muted) return;
+        QPalette p = palette();
+        p.setColor(QPalette::WindowText, Theme::current().muted);
+        setPalette(p);
+    }
+};
+
+class Line : public QWidget {
+public:
+    Line(bool upright, QWidget* parent) : QWidget(parent) {
+        upright ? setFixedWidth(1) : setFixedHeight(1);
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), Theme::current().border); }
+};
+
+}  // namespace
+
+SegmentedControl::SegmentedControl(QWidget* parent)
+    : QWidget(parent), m_layout(new QHBoxLayout(this)), m_group(new QButtonGroup(this)) {
+    m_layout->setContentsMargins(1, 0, 1, 0);
+    m_layout->setSpacing(1);
+    m_group->setExclusive(true);
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    connect(m_group, &QButtonGroup::idClicked, this, &SegmentedControl::changed);
+}
+
+SegmentedControl::SegmentedControl(const QStringList& items, QWidget* parent) : SegmentedControl(parent) {
+    setItems(items);
+}
+
+void SegmentedControl::setItems(const QStringList& items) {
+    for (QAbstractButton* old : m_group->buttons()) {
+        m_group->removeButton(old);
+        delete old;
+    }
+    m_toolTips = QStringList(items.size(), QString());
+    for (int i = 0; i < items.size(); ++i) {
+        auto* segment = new Segment(items[i], this);
+        segment->installEventFilter(this);
+        m_group->addButton(segment, i);
+        m_layout->addWidget(segment);
+        segment->show();
+    }
+    if (!items.isEmpty()) m_group->button(0)->setChecked(true);
+    updateGeometry();
+}
+
+int SegmentedControl::count() const { return static_cast<int>(m_group->buttons().size()); }
+int SegmentedControl::current() const { return m_group->checkedId(); }
+void SegmentedControl::setCurrent(int index) {
+    if (QAbstractButton* b = m_group->button(index)) b->setChecked(true);
+}
+void SegmentedControl::setItemEnabled(int index, bool enabled, const QString& reason) {
+    QAbstractButton* b = m_group->button(index);
+    if (!b) return;
+    b->setEnabled(enabled);
+    b->setToolTip(enabled ? m_toolTips.value(index) : reason);
+    b->setAccessibleDescription(b->toolTip());
+}
+bool SegmentedControl::isItemEnabled(int index) const {
+    const QAbstractButton* b = m_group->button(index);
+    return b && b->isEnabledTo(const_cast<SegmentedControl*>(this));
+}
+void SegmentedControl::setItemToolTip(int index, const QString& text) {
+    QAbstractButton* b = m_group->button(index);
+    if (!b) return;
+    m_toolTips[index] = text;
+    if (b->isEnabled()) b->setToolTip(text);
+}
+QAbstractButton* SegmentedControl::button(int index) const { return m_group->button(index); }
+
+void SegmentedControl::keyPressEvent(QKeyEvent* event) {
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0) return QWidget::keyPressEvent(event);
+    for (int i = current() + step; i >= 0 && i < count(); i += step) {
+        if (!isItemEnabled(i)) continue;
+        button(i)->setFocus();
+        button(i)->click();
+        return;
+    }
+}
+
+void SegmentedControl::paintEvent(QPaintEvent*) {
+    const Theme& t = Theme::current();
+    QPainter painter(this);
+    paint::frame(painter, rect(), t.panel, isEnabled() ? t.controlBorder : t.border);
+    for (int i = 1; i < count(); ++i)
+        painter.fillRect(QRect(button(i)->x() - 1, 1, 1, height() - 2), t.controlBorder);
+}
+
+Chip::Chip(const QString& text, QWidget* parent) : QAbstractButton(parent) {
+    setText(text);
+    setFont(smallFont());
+    setFocusPolicy(Qt::NoFocus);
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    setIconSize(QSize(16, 16));
+    setAttribute(Qt::WA_Hover);
+}
+
+QSize Chip::sizeHint() const {
+    QFont bold = font();
+    if (isCheckable()) bold.setWeight(QFont::DemiBold);
+    int width = QFontMetrics(bold).horizontalAdvance(text()) + 18;
+    if (!icon().isNull()) width += 16 + (text().isEmpty() ? 0 : 6);
+    return {width, 24};
+}
+
+void Chip::setFill(const QColor& fill) {
+    m_fill = fill;
+    update();
+}
+void Chip::setTextColor(const QColor& ink) {
+    m_ink = ink;
+    update();
+}
+
+void Chip::paintEvent(QPaintEvent*) {
+    const Theme& t = Theme::current();
+    QPainter painter(this);
+    const bool pressable = isCheckable();
+    const bool on = isChecked();
+    const QColor fill = on ? t.selection
+                        : m_fill.isValid() ? m_fill
+                        : pressable ? (underMouse() && isEnabled() ? t.hover : t.panel) : t.alt;
+    paint::frame(painter, rect(), fill, pressable && isEnabled() ? t.controlBorder : t.border);
+    QRect box = rect().adjusted(9, 0, -9, 0);
+    if (!icon().isNull()) {
+        icon().paint(&painter, QRect(box.left(), (height() - 16) / 2, 16, 16), Qt::AlignCenter,
+                     isEnabled() ? (on ? QIcon::Selected : QIcon::Normal) : QIcon::Disabled);
+        box.adjust(22, 0, 0, 0);
+    }
+    QFont face = font();
+    if (on) face.setWeight(QFont::DemiBold);
+    painter.setFont(face);
+    painter.setPen(!isEnabled() ? t.faint : on ? t.accent : m_ink.isValid() ? m_ink : t.text);
+    painter.drawText(box, (icon().isNull() ? Qt::AlignCenter : Qt::AlignLeft) | Qt::AlignVCenter, text());
+    if (hasFocus()) paint::focusRing(painter, rect());
+}
+
+ToggleChip::ToggleChip(const QString& text, QWidget* parent) : Chip(text, parent) {
+    setCheckable(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(text);
+}
+
+ElidedLabel::ElidedLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {
+    setTextFormat(Qt::PlainText);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+}
+void ElidedLabel::setElideMode(Qt::TextElideMode mode) {
+    m_mode = mode;
+    update();
+}
+QSize ElidedLabel::minimumSizeHint() const { return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()}; }
+void ElidedLabel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const QString shown = fontMetrics().elidedText(text(), m_mode, width());
+    const QString tip = shown == text() ? QString() : text();
+    if (toolTip() != tip) setToolTip(tip);
+    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, QPalette::WindowText));
+    painter.drawText(rect(), static_cast<int>(alignment()), shown);
+}
+
+PanelHead::PanelHead(const QString& title, QWidget* parent)
+    : QWidget(parent), m_title(new QLabel(title, this)), m_sub(new ElidedLabel({}, this)) {
+    setFixedHeight(36);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(16, 0, 16, 1);
+    row->setSpacing(8);
+    m_title->setFont(headFont());
+    m_sub->setFont(smallFont());
+    m_left = new QHBoxLayout;
+    m_right = new QHBoxLayout;
+    m_left->setSpacing(8);
+    m_right->setSpacing(8);
+    row->addWidget(m_title);
+    row->addWidget(m_sub);
+    row->addLayout(m_left);
+    row->addStretch(1);
+    row->addLayout(m_right);
+    restyle();
+}
+void PanelHead::setTitle(const QString& title) { m_title->setText(title); }
+void PanelHead::setSubText(const QString& text) { m_sub->setText(text); }
+QString PanelHead::title() const { return m_title->text(); }
+QString PanelHead::subText() const { return m_sub->text(); }
+void PanelHead::addControl(QWidget* control) { m_right->addWidget(control); }
+void PanelHead::addLeftControl(QWidget* control) { m_left->addWidget(control); }
+void PanelHead::setLineBelow(bool shown) {
+    m_line = shown;
+    update();
+}
+void PanelHead::restyle() {
+    QPalette p = m_sub->palette();
+    p.setColor(QPalette::WindowText, Theme::current().muted);
+    m_sub->setPalette(p);
+}
+void PanelHead::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) restyle();
+}
+void PanelHead::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().panel);
+    if (m_line) painter.fillRect(QRect(0, height() - 1, width(), 1), Theme::current().border);
+}
+
+EmptyState::EmptyState(const QString& sentence, const QString& button, QWidget* parent)
+    : QWidget(parent), m_sentence(mutedLabel(sentence, this)), m_button(new QPushButton(this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(12);
+    column->addStretch(1);
+    m_sentence->setAlignment(Qt::AlignCenter);
+    m_sentence->setWordWrap(true);
+    column->addWidget(m_sentence);
+    column->addWidget(m_button, 0, Qt::AlignHCenter);
+    column->addStretch(1);
+    setButtonText(button);
+    connect(m_button, &QPushButton::clicked, this, &EmptyState::activated);
+}
+void EmptyState::setSentence(const QString& sentence) { m_sentence->setText(sentence); }
+void EmptyState::setButtonText(const QString& text) {
+    m_button->setText(text);
+    m_button->setVisible(!text.isEmpty());
+}
+void EmptyState::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) update();
+}
+
+QWidget* horizontalLine(QWidget* parent) { return new Line(false, parent); }
+QWidget* verticalLine(QWidget* parent) { return new Line(true, parent); }
+QLabel* mutedLabel(const QString& text, QWidget* parent) {
+    auto* label = new MutedLabel(text, parent);
+    label->setFont(smallFont());
+    return label;
+}
+QToolButton* iconButton(const char* iconName, const QString& name, QWidget* parent) {
+    auto* button = new QToolButton(parent);
+    button->setIcon(icon(iconName));
+    button->setToolTip(name);
+    button->setAccessibleName(name);
+    button->setAutoRaise(true);
+    button->setFixedSize(24, 24);
+    return button;
+}
+QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget* parent) {
+    QToolButton* button = iconButton(iconName, name, parent);
+    button->setAutoRaise(false);
+    button->setProperty("framed", true);
+    return button;
+}
+
+}  // namespace relascope

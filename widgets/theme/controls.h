@@ -1,0 +1,140 @@
+// Small controls shared by every panel: segments, chips, panel heads, empty states.
+#pragma once
+
+#include <QAbstractButton>
+#include <QLabel>
+#include <QStringList>
+#include <QToolButton>
+#include <QWidget>
+
+class QButtonGroup;
+class QHBoxLayout;
+class QPushButton;
+
+namespace relascope {
+
+/// A row of exclusive choices in one bordered box, 24 px high.
+class SegmentedControl : public QWidget {
+    Q_OBJECT
+public:
+    explicit SegmentedControl(QWidget* parent = nullptr);
+    explicit SegmentedControl(const QStringList& items, QWidget* parent = nullptr);
+
+    void setItems(const QStringList& items);
+    int count() const;
+    int current() const;  ///< -1 when there is none
+    void setCurrent(int index);  ///< does not signal
+    /// A disabled item says why in its tooltip.
+    void setItemEnabled(int index, bool enabled, const QString& reason = {});
+    bool isItemEnabled(int index) const;
+    void setItemToolTip(int index, const QString& text);
+    QAbstractButton* button(int index) const;
+
+Q_SIGNALS:
+    void changed(int index);  ///< by the user
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    QHBoxLayout* m_layout;
+    QButtonGroup* m_group;
+    QStringList m_toolTips;
+};
+
+/// Icon and text in a bordered box, not for pressing unless `setCheckable(true)`.
+class Chip : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit Chip(const QString& text = {}, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+    void setFill(const QColor& fill);      ///< invalid: the theme's alt
+    void setTextColor(const QColor& ink);  ///< invalid: the theme's text
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    QColor m_fill, m_ink;
+};
+
+/// A chip that is pressed on and off ("log x", "Smooth").
+class ToggleChip : public Chip {
+    Q_OBJECT
+public:
+    explicit ToggleChip(const QString& text = {}, QWidget* parent = nullptr);
+};
+
+/// Text that ends in "..." when there is no room, the whole of it in a tooltip then.
+class ElidedLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit ElidedLabel(const QString& text = {}, QWidget* parent = nullptr);
+    void setElideMode(Qt::TextElideMode mode);
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    Qt::TextElideMode m_mode = Qt::ElideRight;
+};
+
+/// Title, muted words and, at the right, controls: the first row of a panel, 36 px high with a line
+/// below.
+class PanelHead : public QWidget {
+    Q_OBJECT
+public:
+    explicit PanelHead(const QString& title = {}, QWidget* parent = nullptr);
+    void setTitle(const QString& title);
+    void setSubText(const QString& text);
+    QString title() const;
+    QString subText() const;
+    void addControl(QWidget* control);       ///< right-aligned, in order
+    void addLeftControl(QWidget* control);   ///< just after the words
+    void setLineBelow(bool shown);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void restyle();
+    QLabel* m_title;
+    ElidedLabel* m_sub;
+    QHBoxLayout* m_left;
+    QHBoxLayout* m_right;
+    bool m_line = true;
+};
+
+/// One muted sentence and one button, centred.
+class EmptyState : public QWidget {
+    Q_OBJECT
+public:
+    explicit EmptyState(const QString& sentence = {}, const QString& button = {}, QWidget* parent = nullptr);
+    void setSentence(const QString& sentence);
+    void setButtonText(const QString& text);  ///< empty: no button
+    QPushButton* button() const { return m_button; }
+
+Q_SIGNALS:
+    void activated();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    QLabel* m_sentence;
+    QPushButton* m_button;
+};
+
+/// 1 px lines in the theme's border colour.
+QWidget* horizontalLine(QWidget* parent = nullptr);
+QWidget* verticalLine(QWidget* parent = nullptr);
+/// A label in the theme's muted colour that follows theme changes.
+QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
+/// A flat icon button of 24 px with tooltip and accessible name.
+QToolButton* iconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
+/// The same with a control border.
+QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
+
+}  // namespace relascope

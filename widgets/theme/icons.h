@@ -1,0 +1,22 @@
+// Line icons of the window, drawn from own SVG files in the colours of the current theme.
+#pragma once
+
+#include <QColor>
+#include <QIcon>
+#include <QString>
+
+namespace relascope {
+
+/// The icon `resources/icons/NAME.svg`: text colour when enabled, faint when disabled, accent when
+/// selected. It is drawn anew whenever the theme changes, so it may be set once. A name that does not
+/// exist gives an empty picture.
+QIcon icon(const char* name);
+/// The same in one fixed colour (faint when disabled).
+QIcon icon(const char* name, const QColor& color);
+/// The program's own icon, in its own colours.
+QIcon applicationIcon();
+
+/// One drawing of an icon at `pixels` logical pixels and the given device pixel ratio.
+QPixmap iconPixmap(const char* name, const QColor& color, int pixels = 16, qreal ratio = 1.0);
+
+}  // namespace relascope

@@ -1,0 +1,43 @@
+// The few shapes that controls are made of. For the style and for own controls that imitate them.
+#pragma once
+
+#include <QPainter>
+#include <QStyle>
+
+class QStyleOption;
+class QStyleOptionButton;
+class QStyleOptionTab;
+class QStyleOptionSlider;
+class QStyleOptionMenuItem;
+class QStyleOptionProgressBar;
+
+namespace relascope::paint {
+
+inline constexpr qreal cornerRadius = 4.0;
+
+/// A rounded box with a 1 px border that lies wholly inside `box`.
+void frame(QPainter& painter, const QRect& box, const QColor& fill, const QColor& border,
+           qreal radius = cornerRadius);
+/// The 2 px accent ring just inside the border.
+void focusRing(QPainter& painter, const QRect& box, qreal radius = cornerRadius);
+enum class Direction { Up, Down, Left, Right };
+/// A line chevron, 1.5 px, centred in `box`; `reach` is half its long side.
+void chevron(QPainter& painter, const QRectF& box, Direction direction, const QColor& color,
+             qreal reach = 4.0);
+/// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
+bool flag(const QWidget* widget, const char* name);
+
+void field(QPainter& painter, const QStyleOption& option, const QWidget* widget);
+void button(QPainter& painter, const QStyleOption& option, const QWidget* widget);
+void buttonLabel(QPainter& painter, const QStyleOptionButton& option, const QWidget* widget);
+void toolButton(QPainter& painter, const QStyleOption& option, const QWidget* widget);
+void checkBox(QPainter& painter, const QStyleOption& option);
+void radioButton(QPainter& painter, const QStyleOption& option);
+void tab(QPainter& painter, const QStyleOptionTab& option);
+void scrollBar(QPainter& painter, const QStyleOptionSlider& option, const QRect& thumb);
+void slider(QPainter& painter, const QStyleOptionSlider& option, const QRect& groove,
+            const QRect& handle);
+void menuItem(QPainter& painter, const QStyleOptionMenuItem& option);
+void progress(QPainter& painter, const QStyleOptionProgressBar& option);
+
+}  // namespace relascope::paint
