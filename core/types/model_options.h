@@ -217,15 +217,17 @@ inline std::vector<FieldProblem> ModelOptions::problems() const {
         }
         if (share_attn_params && n_heads_sa != n_heads_ra)
             refuse("share_attn_params", "needs as many sensory heads (" + n(n_heads_sa) + ") as relational heads (" + n(n_heads_ra) + ")");
+        if (share_attn_params && (sa_n_kv_heads != ra_n_kv_heads || sa_key_dim != ra_key_dim))
+            refuse("share_attn_params", "needs the same key heads and key widths on both sides");
         if (share_attn_params && ra_type == "rca") refuse("share_attn_params", "does not go with ra_type rca, which has no attention of its own");
+    }
+    if (isDual()) {
         if (symbol_retrieval == "positional_symbols" && max_length > 0 && max_length < tokens())
             refuse("max_length", n(max_length) + " is fewer than the " + n(tokens()) + " tokens");
         if (symbol_retrieval == "symbolic_attention" || symbol_retrieval == "rel_sym_attn")
             if (d_model % symbol_heads != 0) refuse("symbol_heads", n(symbol_heads) + " does not divide the width " + n(d_model));
         if (symbol_retrieval == "rel_sym_attn" && d_model % rel_n_heads != 0)
             refuse("rel_n_heads", n(rel_n_heads) + " does not divide the width " + n(d_model));
-        if (symbol_retrieval == "position_relative" && ra_type != "relational_attention")
-            refuse("symbol_retrieval", "position_relative goes with ra_type relational_attention only");
     }
     return found;
 }

@@ -1,0 +1,56 @@
+// Files that are there whole or not at all, and what the disk can still take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "types/error.h"
+
+namespace relascope {
+
+/// No room left: the caller may wait and try again; nothing was replaced.
+class DiskFull : public FileError {
+public:
+    using FileError::FileError;
+};
+
+/// Writes beside the target under a temporary name; commit() makes it durable (fsync), renames it over
+/// the target and makes the rename durable. Without commit() the temporary file is removed.
+class AtomicFile {
+public:
+    /// Throws FileError when the folder cannot be written.
+    explicit AtomicFile(const std::string& path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    /// Throws DiskFull or FileError.
+    void write(const void* data, std::size_t bytes);
+    void write(std::string_view text) { write(text.data(), text.size()); }
+    void commit();
+
+private:
+    [[noreturn]] void fail(const char* doing, int error) const;
+
+    std::string m_path, m_temporary;
+    int m_file = -1;
+};
+
+/// The whole file as text; FileError when it is missing, unreadable or longer than `limit` bytes.
+std::string readTextFile(const std::string& path, std::uint64_t limit = 64u << 20);
+/// Writes text atomically.
+void writeTextFile(const std::string& path, std::string_view text);
+/// Makes a directory entry durable.
+void syncDirectory(const std::string& directory);
+/// Creates the directory and its parents; FileError with the reason when that fails.
+void makeDirectories(const std::string& directory);
+/// Bytes that an ordinary user may still write on that file system.
+std::uint64_t freeBytes(const std::string& directory);
+/// Throws FileError unless a file can be created in the directory now.
+void requireWritable(const std::string& directory);
+/// CRC-32 (zlib's) of a file's content; for the manifest of a checkpoint.
+std::uint32_t fileCrc32(const std::string& path);
+
+}  // namespace relascope

@@ -1,0 +1,73 @@
+#include "model/dropout.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+
+namespace relascope {
+namespace {
+
+// A bijective 32-bit mixing of the counter (two rounds of multiply and xor-shift, the constants of the
+// "lowbias32" search): plain integer code that the compiler turns into vector instructions.
+inline std::uint32_t mix(std::uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x21f0aaadU;
+    x ^= x >> 15;
+    x *= 0xd35a2d97U;
+    x ^= x >> 15;
+    return x;
+}
+
+template <class Scalar>
+void maskInto(const Scalar* x, Scalar* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
+              std::uint32_t threshold, Scalar scale) {
+    const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+    for (std::int64_t i = begin; i < end; ++i) {
+        const std::uint32_t random = mix(mix(static_cast<std::uint32_t>(i) + low) ^ high);
+        y[i] = random >= threshold ? x[i] * scale : Scalar(0);
+    }
+}
+
+torch::Tensor masked(const torch::Tensor& input, double p, std::uint64_t seed) {
+    const auto x = input.contiguous();
+    auto y = torch::empty_like(x);
+    const auto threshold = static_cast<std::uint32_t>(p * 4294967296.0);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "dropout", [&] {
+        const auto* from = x.const_data_ptr<scalar_t>();
+        auto* to = y.mutable_data_ptr<scalar_t>();
+        at::parallel_for(0, x.numel(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
+            maskInto<scalar_t>(from, to, begin, end, seed, threshold, static_cast<scalar_t>(1.0 / (1.0 - p)));
+        });
+    });
+    return y;
+}
+
+struct CounterDropout : torch::autograd::Function<CounterDropout> {
+    static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
+                                 double p, std::int64_t seed) {
+        context->saved_data["p"] = p;
+        context->saved_data["seed"] = seed;
+        return masked(x, p, static_cast<std::uint64_t>(seed));
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   torch::autograd::variable_list gradients) {
+        const double p = context->saved_data["p"].toDouble();
+        const auto seed = static_cast<std::uint64_t>(context->saved_data["seed"].toInt());
+        return {masked(gradients[0], p, seed), torch::Tensor(), torch::Tensor()};
+    }
+};
+
+std::int64_t drawSeed() {
+    auto generator = at::detail::getDefaultCPUGenerator();
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    return static_cast<std::int64_t>(at::check_generator<at::CPUGeneratorImpl>(generator)->random64());
+}
+
+}  // namespace
+
+torch::Tensor dropout(const torch::Tensor& x, double p) {
+    if (p <= 0.0) return x;
+    if (!x.is_cpu()) return torch::dropout(x, p, true);
+    return CounterDropout::apply(x, p, drawSeed());
+}
+
+}  // namespace relascope

@@ -1,0 +1,28 @@
+// Dropout whose mask on the CPU comes from a counter-based generator: one 64-bit seed a call from
+// torch's default generator, so that saving that generator's state is all a bit-exact resume needs.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+namespace relascope {
+
+/// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn anew each call; any shape, float or double. The
+/// CPU form is several times faster than torch's serial generator and stores only the seed: the
+/// backward pass makes the same mask again.
+torch::Tensor dropout(const torch::Tensor& x, double p);
+
+/// Probability of being dropped by two independent dropouts of probability p in a row: the product of
+/// two Bernoulli masks is one Bernoulli mask.
+inline double twiceDropped(double p) { return 1.0 - (1.0 - p) * (1.0 - p); }
+
+/// Active in training mode only.
+struct DropoutImpl : torch::nn::Module {
+    explicit DropoutImpl(double p) : p(p) {}
+    torch::Tensor forward(const torch::Tensor& x) { return is_training() ? dropout(x, p) : x; }
+    double p;
+};
+TORCH_MODULE(Dropout);
+
+}  // namespace relascope

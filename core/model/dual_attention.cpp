@@ -1,0 +1,105 @@
+#include "model/dual_attention.h"
+
+namespace relascope {
+namespace {
+
+HeadOptions sensoryOptions(const ModelOptions& o) {
+    HeadOptions h;
+    h.d_model = o.d_model;
+    h.n_heads = o.n_heads_sa;
+    h.head_dim = o.headDim();
+    h.n_kv_heads = o.sa_n_kv_heads;
+    h.key_dim = o.sa_key_dim;
+    h.dropout = o.dropout_rate;
+    // The published block drops the attention's output twice in a row, in the heads and again before
+    // the residual; one mask of the joint probability has the same distribution.
+    h.output_dropout = twiceDropped(o.dropout_rate);
+    h.add_bias_kv = o.add_bias_kv;
+    h.add_bias_out = o.add_bias_out;
+    h.rope = o.rope;
+    return h;
+}
+
+RelationalOptions relationalOptions(const ModelOptions& o) {
+    RelationalOptions r;
+    static_cast<HeadOptions&>(r) = sensoryOptions(o);
+    r.n_heads = o.n_heads_ra;
+    r.n_kv_heads = o.ra_n_kv_heads;
+    r.key_dim = o.ra_key_dim;
+    r.n_relations = o.ra_type == "relational_attention" ? o.n_relations : 0;
+    r.rel_proj_dim = o.ra_type == "relational_attention" ? o.rel_proj_dim : 0;
+    r.rel_activation = o.rel_activation;
+    r.symmetric_rels = o.symmetric_rels;
+    r.rca_activation = o.rca_activation;
+    return r;
+}
+
+}  // namespace
+
+DualAttentionImpl::DualAttentionImpl(const ModelOptions& o) {
+    if (o.n_heads_ra > 0)
+        relational_attention = register_module("relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(o)));
+    if (o.n_heads_sa > 0) {
+        self_attention = register_module("self_attention", Attention(sensoryOptions(o)));
+        if (o.share_attn_params) {
+            const auto tie = [&](const torch::nn::Linear& wq, const torch::nn::Linear& wk) {
+                self_attention->wq = self_attention->replace_module("wq", wq);
+                self_attention->wk = self_attention->replace_module("wk", wk);
+            };
+            if (auto ra = std::dynamic_pointer_cast<RelationalAttentionImpl>(relational_attention)) tie(ra->wq_attn, ra->wk_attn);
+            if (auto ra = std::dynamic_pointer_cast<DisentangledCrossAttentionImpl>(relational_attention)) tie(ra->wq_attn, ra->wk_attn);
+        }
+    }
+}
+
+torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+    if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
+    const auto e = self_attention(x);                         // [b, n, h_sa * d_h]
+    if (!relational_attention) return e;
+    const auto a = relational_attention->forward(x, symbols);  // [b, n, h_ra * d_h]
+    return torch::cat({e, a}, -1);                            // [b, n, d]
+}
+
+DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const ModelOptions& o) : m_normFirst(o.norm_first) {
+    norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
+    dual_attn = register_module("dual_attn", DualAttention(o));
+    norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));
+    ff_block = register_module("ff_block", FeedForward(o.d_model, o.dff, o.activation, o.bias));
+    m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+}
+
+torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
+    if (m_normFirst) {
+        x = x + dual_attn(norm1(x), symbols);
+        x = x + m_dropout(ff_block(norm2(x)));
+    } else {
+        x = m_dropout(norm1(x + dual_attn(x, symbols)));
+        x = norm2(x + m_dropout(ff_block(x)));
+    }
+    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
+    return x;
+}
+
+EncoderBlockImpl::EncoderBlockImpl(const ModelOptions& o) : m_normFirst(o.norm_first) {
+    auto heads = sensoryOptions(o);
+    heads.add_bias_out = o.bias || o.add_bias_out;
+    norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
+    self_attn = register_module("self_attn", Attention(heads));
+    norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));
+    ff_block = register_module("ff_block", FeedForward(o.d_model, o.dff, o.activation, o.bias));
+    m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+}
+
+torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
+    if (m_normFirst) {
+        x = x + self_attn(norm1(x));
+        x = x + m_dropout(ff_block(norm2(x)));
+    } else {
+        x = m_dropout(norm1(x + self_attn(x)));
+        x = norm2(x + m_dropout(ff_block(x)));
+    }
+    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
+    return x;
+}
+
+}  // namespace relascope

@@ -1,0 +1,61 @@
+#include "model/layers.h"
+
+#include <torch/nn/functional.h>
+
+#include <cmath>
+
+#include "types/error.h"
+
+namespace relascope {
+
+torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
+    if (name == "identity") return x;
+    if (name == "relu") return torch::relu(x);
+    if (name == "sigmoid") return torch::sigmoid(x);
+    if (name == "tanh") return torch::tanh(x);
+    if (name == "gelu") return torch::gelu(x, "tanh");
+    if (name == "silu") return torch::silu(x);
+    if (name == "softmax") return torch::softmax(x, -1);
+    throw OptionError("activation", "unknown activation '" + name + "'");
+}
+
+NormImpl::NormImpl(std::int64_t d, const std::string& type) : m_width(d), m_type(type) {
+    if (type != "layernorm" && type != "rmsnorm" && type != "none")
+        throw OptionError("norm_type", "unknown norm '" + type + "'");
+    if (type != "none") weight = register_parameter("weight", torch::ones({d}));
+    if (type == "layernorm") bias = register_parameter("bias", torch::zeros({d}));
+}
+
+torch::Tensor NormImpl::forward(const torch::Tensor& x) {
+    constexpr double eps = 1e-5;
+    if (m_type == "none") return x;
+    if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, eps);
+    return x * torch::rsqrt(x.square().mean(-1, true) + eps) * weight;
+}
+
+FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation, bool bias)
+    : m_activation(activation) {
+    if (dff == 0) dff = activation == "swiglu" ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d)) : 4 * d;
+    using torch::nn::LinearOptions;
+    linear1 = register_module("linear1", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
+    linear2 = register_module("linear2", torch::nn::Linear(LinearOptions(dff, d).bias(bias)));
+    if (activation == "swiglu") linear3 = register_module("linear3", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
+}
+
+torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
+    if (m_activation == "swiglu") return linear2(torch::silu(linear1(x)) * linear3(x));
+    return linear2(applyActivation(m_activation, linear1(x)));
+}
+
+torch::Tensor rotate(const torch::Tensor& x) {
+    const std::int64_t n = x.size(2), width = x.size(3);
+    const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
+    const auto frequency = torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    const auto angle = torch::outer(torch::arange(n, options), frequency).to(x.scalar_type());  // [n, width/2]
+    const auto pairs = x.unflatten(3, {width / 2, 2});
+    const auto even = pairs.select(4, 0), odd = pairs.select(4, 1);
+    return torch::stack({even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()}, 4)
+        .flatten(3);  // [b, heads, n, width]
+}
+
+}  // namespace relascope

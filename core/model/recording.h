@@ -1,0 +1,49 @@
+// Recording points: where a model lets a probe see what it computes, from the same forward pass that
+// training uses and without changing its result.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+namespace relascope {
+
+/// Receives what the modules compute while a RecordingScope is open on this thread.
+class Recorder {
+public:
+    virtual ~Recorder() = default;
+    /// Attention after its softmax and before dropout, [b, heads, i, j]. `module` is the registered
+    /// path: "encoder_blocks.0.dual_attn.self_attention".
+    virtual void scores(const std::string& module, const torch::Tensor& alpha) = 0;
+    /// r_ij after its activation, [b, i, j, relation] (disrca: [b, head, i, j]).
+    virtual void relations(const std::string& module, const torch::Tensor& r) = 0;
+    /// Symbol retrieval: weights [b, heads, i, symbol]; for positional symbols [1, 1, i, row]; for
+    /// position-relative ones the library row of each pair, [1, 1, i, j] (int64).
+    virtual void symbols(const std::string& module, int layer, const torch::Tensor& weights) = 0;
+    /// The residual stream after a block, [b, n, d].
+    virtual void hidden(const std::string& module, const torch::Tensor& x) = 0;
+};
+
+/// The recorder in force on this thread, or nullptr: then modules take their fastest path.
+Recorder* activeRecorder();
+
+/// Makes `recorder` active on this thread for the scope's life.
+class RecordingScope {
+public:
+    explicit RecordingScope(Recorder& recorder);
+    ~RecordingScope();
+    RecordingScope(const RecordingScope&) = delete;
+    RecordingScope& operator=(const RecordingScope&) = delete;
+
+private:
+    Recorder* m_previous;
+};
+
+/// A module that knows its own registered path, given by `nameRecordingPoints` once a model is whole.
+class RecordingPoint {
+public:
+    virtual ~RecordingPoint() = default;
+    std::string path;
+};
+
+}  // namespace relascope

@@ -1,0 +1,79 @@
+// Whole vision models: ViDAT (DAT 4.1, 4.3) and its baseline ViT, under the published names.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "model/dual_attention.h"
+#include "model/symbols.h"
+#include "types/model_options.h"
+
+namespace relascope {
+
+/// Any model that gives one row of class scores an input.
+struct ClassifierImpl : torch::nn::Module {
+    /// images [b, c, H, W], float in 0..1 -> logits [b, classes].
+    virtual torch::Tensor forward(const torch::Tensor& images) = 0;
+    /// Second names of tied parameters: alias -> registered name. Published checkpoints may store either.
+    virtual std::map<std::string, std::string> aliases() const = 0;
+};
+using ClassifierPtr = std::shared_ptr<ClassifierImpl>;
+
+/// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered as
+/// `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
+struct PatchEmbeddingImpl : torch::nn::Module {
+    explicit PatchEmbeddingImpl(const ModelOptions& options);
+    torch::Tensor forward(const torch::Tensor& images);
+
+private:
+    std::int64_t m_width, m_height;
+    Norm m_patchNorm{nullptr}, m_norm{nullptr};
+    torch::nn::Linear m_projection{nullptr};
+};
+TORCH_MODULE(PatchEmbedding);
+
+/// What both models share: patches, class token, learned positions, pooling and the classifier.
+struct VisionModelImpl : ClassifierImpl {
+    explicit VisionModelImpl(const ModelOptions& options);
+    torch::Tensor forward(const torch::Tensor& images) override;
+    std::map<std::string, std::string> aliases() const override { return {}; }
+
+    PatchEmbedding to_patch_embedding{nullptr};
+    torch::Tensor pos_embedding, cls_token;  ///< [1, patches + 1, d], [1, 1, d]
+    torch::nn::ModuleList encoder_blocks;
+    torch::nn::Linear final_out{nullptr};
+
+protected:
+    /// The stack of blocks, [b, n, d] -> [b, n, d].
+    virtual torch::Tensor encode(torch::Tensor x) = 0;
+    /// Registers the classifier last, as the published classes do (the order of the parameters).
+    void addClassifier();
+
+    ModelOptions m_options;
+    Dropout m_dropout{nullptr};
+};
+
+struct VisionTransformerImpl : VisionModelImpl {
+    explicit VisionTransformerImpl(const ModelOptions& options);
+
+protected:
+    torch::Tensor encode(torch::Tensor x) override;
+};
+
+struct VisionDualAttnTransformerImpl : VisionModelImpl {
+    explicit VisionDualAttnTransformerImpl(const ModelOptions& options);
+    std::map<std::string, std::string> aliases() const override;
+
+    std::shared_ptr<SymbolRetrieverImpl> symbol_retriever;  ///< stored, as published, even without relational heads
+
+protected:
+    torch::Tensor encode(torch::Tensor x) override;
+};
+
+}  // namespace relascope
