@@ -75,7 +75,7 @@ void RelascopeStyle::drawPrimitive(PrimitiveElement element, const QStyleOption*
             painter->setBrush(t.panel);
             painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
             return;
-        case PE_PanelTipLabel: 
+        case PE_PanelTipLabel:
             painter->setPen(t.controlBorder);
             painter->setBrush(t.alt);
             painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
@@ -142,6 +142,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                 return QProxyStyle::drawControl(element, &copy, painter, widget);
             }
             break;
+        case CE_PushButtonBevel: return paint::button(*painter, *option, widget);
         case CE_TabBarTabShape: return;
         case CE_TabBarTabLabel:
             if (const auto* tab = as<QStyleOptionTab>(option)) return paint::tab(*painter, *tab);

@@ -139,6 +139,7 @@ int RelascopeStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, 
         case PM_SliderThickness:
         case PM_SliderControlThickness:
         case PM_SliderLength: return 14;
+        case PM_HeaderMargin: return 8;
         case PM_TreeViewIndentation: return 18;
         case PM_LayoutHorizontalSpacing:
         case PM_LayoutVerticalSpacing: return 8;

@@ -1,0 +1,67 @@
+// From values to pixels: colour scales as tables, and whole maps as one image, one pixel a cell.
+#pragma once
+
+#include <QBrush>
+#include <QImage>
+#include <array>
+
+#include "widgets/maps/map_values.h"
+
+class QPainter;
+
+namespace relascope {
+
+struct Theme;
+
+/// A colour scale between two limits, as a table of 1025 entries, so that the middle of a symmetric
+/// scale (zero) is exactly the neutral colour.
+class ColorScale {
+public:
+    enum class Kind { Signed, Paper, Sequential };
+    static constexpr int steps = 1024;
+
+    ColorScale();  ///< signed, -1..+1, in the theme in force
+    ColorScale(Kind kind, Limits limits, const Theme& theme);
+
+    Kind kind() const { return m_kind; }
+    Limits limits() const { return m_limits; }
+    bool isSigned() const { return m_kind != Kind::Sequential; }
+    /// Where the value stands between the limits, 0..1, clamped; 0 for NaN.
+    float position(float value) const;
+    QRgb rgb(float value) const { return m_table[static_cast<std::size_t>(entry(value))]; }
+    QRgb nanColor() const { return m_nan; }
+    QRgb maskColor() const { return m_mask; }
+    QColor color(float value) const { return QColor::fromRgb(value == value ? rgb(value) : m_nan); }
+    /// Colour and strength with which a patch of an image is tinted: hue by sign, alpha by size.
+    QColor tint(float value) const;
+    /// The scale itself from low to high, `width` x 1 pixels.
+    QImage strip(int width) const;
+
+    bool operator==(const ColorScale&) const = default;
+
+private:
+    friend void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
+    int entry(float value) const;
+
+    Kind m_kind = Kind::Signed;
+    Limits m_limits;
+    float m_factor = 1.0F;
+    QRgb m_nan = 0;
+    QRgb m_mask = 0;
+    std::array<QRgb, steps + 1> m_table{};
+};
+
+/// One pixel a cell (Format_RGB32); the image is made anew only when its size differs.
+void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
+QImage cellImage(const MapValues& values, const ColorScale& scale);
+
+/// The 45 degree hatch of masked cells, 7 px apart, lines only; for NaN in the error colour.
+QBrush hatchBrush(const QColor& line);
+
+/// Draws `values` with cells of `cell` pixels, the first at `origin`: vector rectangles where the
+/// painter keeps shapes (SVG, PDF) and there are few cells, otherwise `image` without smoothing; then
+/// the hatch over masked cells and over NaN. `image` comes from cellImage.
+void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values,
+               const QImage& image);
+
+}  // namespace relascope

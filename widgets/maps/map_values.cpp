@@ -1,0 +1,229 @@
+#include "widgets/maps/map_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace relascope {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// Columns of a row that are not masked: [first, last).
+std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns) {
+    if (mask == MapValues::Mask::Above) return {0, std::min(columns, row + 1)};
+    if (mask == MapValues::Mask::Below) return {std::min(columns, row), columns};
+    return {0, columns};
+}
+
+void softmaxRow(float* row, int count) {
+    float top = -std::numeric_limits<float>::infinity();
+    bool broken = count == 0;
+    for (int j = 0; j < count; ++j) {
+        broken |= std::isnan(row[j]);
+        top = std::max(top, row[j]);
+    }
+    if (broken || !std::isfinite(top)) {
+        std::fill(row, row + count, nan);
+        return;
+    }
+    double sum = 0.0;
+    for (int j = 0; j < count; ++j) {
+        row[j] = std::exp(row[j] - top);
+        sum += row[j];
+    }
+    for (int j = 0; j < count; ++j) row[j] = static_cast<float>(row[j] / sum);
+}
+
+void topRow(float* row, int count, int k, std::vector<int>& order) {
+    if (k >= count) return;
+    order.resize(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    // NaN sorts first so that it stays visible; equal sizes keep the lower column.
+    const auto before = [row](int a, int b) {
+        const bool na = std::isnan(row[a]);
+        const bool nb = std::isnan(row[b]);
+        if (na != nb) return na;
+        const float x = na ? 0.0F : std::abs(row[a]);
+        const float y = nb ? 0.0F : std::abs(row[b]);
+        return x != y ? x > y : a < b;
+    };
+    std::nth_element(order.begin(), order.begin() + k, order.end(), before);
+    for (auto it = order.begin() + k; it != order.end(); ++it)
+        if (!std::isnan(row[*it])) row[*it] = 0.0F;
+}
+
+Extent extentOfRow(const float* row, int first, int last) {
+    constexpr float huge = std::numeric_limits<float>::max();
+    float low = huge;
+    float high = -huge;
+    for (int j = first; j < last; ++j) {  // comparisons with NaN are false, so it drops out by itself
+        const float v = row[j];
+        low = v >= -huge && v < low ? v : low;
+        high = v <= huge && v > high ? v : high;
+    }
+    if (low > high) {
+        // Nothing finite, or a single extreme value that a strict comparison passes over.
+        for (int j = first; j < last; ++j)
+            if (std::isfinite(row[j])) return {std::min(low, row[j]), std::max(high, row[j]), true};
+        return {};
+    }
+    return {low, high, true};
+}
+
+MapValues::Mask maskOf(const RelationMap& map) {
+    return map.causal ? MapValues::Mask::Above : MapValues::Mask::None;
+}
+
+}  // namespace
+
+const char* processingName(Processing processing) {
+    switch (processing) {
+        case Processing::Raw: return "raw";
+        case Processing::Tanh: return "tanh";
+        case Processing::Sigmoid: return "sigmoid";
+        case Processing::SoftmaxOverJ: return "softmax over j";
+        case Processing::TopK: return "top k";
+    }
+    return "";
+}
+
+const char* rangeName(Range range) {
+    switch (range) {
+        case Range::ThisMap: return "This map";
+        case Range::ThisLayer: return "This layer";
+        case Range::WholeModel: return "Whole model";
+        case Range::Fixed: return "Fixed";
+    }
+    return "";
+}
+
+void Extent::include(const Extent& other) {
+    if (!other.any) return;
+    low = any ? std::min(low, other.low) : other.low;
+    high = any ? std::max(high, other.high) : other.high;
+    any = true;
+}
+float Extent::magnitude() const { return any ? std::max(std::abs(low), std::abs(high)) : 0.0F; }
+
+float processedValue(float value, Processing processing) {
+    if (processing == Processing::Tanh) return std::tanh(value);
+    if (processing == Processing::Sigmoid) return 1.0F / (1.0F + std::exp(-value));
+    return value;
+}
+
+MapValues processed(const RelationMap& map, Processing processing, int topK) {
+    MapValues out{map.rows, map.columns, map.values, maskOf(map)};
+    if (out.empty()) return {};
+    out.values.resize(static_cast<std::size_t>(map.rows) * map.columns, nan);
+    std::vector<int> order;
+    for (int i = 0; i < out.rows; ++i) {
+        float* row = out.values.data() + static_cast<std::size_t>(i) * out.columns;
+        const int open = openColumns(out.mask, i, out.columns).second;
+        switch (processing) {
+            case Processing::Raw: break;
+            case Processing::Tanh:
+            case Processing::Sigmoid:
+                for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
+                break;
+            case Processing::SoftmaxOverJ: softmaxRow(row, open); break;
+            case Processing::TopK: topRow(row, open, std::max(1, topK), order); break;
+        }
+        std::fill(row + open, row + out.columns, 0.0F);
+    }
+    return out;
+}
+
+RelationMap product(const RelationMap& attention, const RelationMap& relation) {
+    RelationMap out;
+    out.kind = MapKind::AttentionTimesRelation;
+    out.layer = relation.layer;
+    out.index = relation.index;
+    if (attention.rows != relation.rows || attention.columns != relation.columns) return out;
+    out.rows = relation.rows;
+    out.columns = relation.columns;
+    out.causal = relation.causal || attention.causal;
+    out.values.resize(relation.values.size());
+    const std::size_t count = std::min(attention.values.size(), relation.values.size());
+    for (std::size_t k = 0; k < count; ++k) out.values[k] = attention.values[k] * relation.values[k];
+    return out;
+}
+
+MapValues transposed(const MapValues& values) {
+    MapValues out;
+    out.rows = values.columns;
+    out.columns = values.rows;
+    out.mask = values.mask == MapValues::Mask::Above   ? MapValues::Mask::Below
+               : values.mask == MapValues::Mask::Below ? MapValues::Mask::Above
+                                                       : MapValues::Mask::None;
+    out.values.resize(values.values.size());
+    constexpr int tile = 32;  // small enough that both sides of a tile stay in the first cache
+    for (int r0 = 0; r0 < values.rows; r0 += tile)
+        for (int c0 = 0; c0 < values.columns; c0 += tile)
+            for (int r = r0; r < std::min(r0 + tile, values.rows); ++r)
+                for (int c = c0; c < std::min(c0 + tile, values.columns); ++c)
+                    out.values[static_cast<std::size_t>(c) * out.columns + r] = values.at(r, c);
+    return out;
+}
+
+MapValues pooled(const MapValues& values, int block) {
+    if (block <= 1 || values.empty()) return values;
+    MapValues out;
+    out.rows = (values.rows + block - 1) / block;
+    out.columns = (values.columns + block - 1) / block;
+    out.mask = values.mask;
+    out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
+    std::vector<float> best(static_cast<std::size_t>(values.columns));
+    for (int r = 0; r < out.rows; ++r) {
+        std::fill(best.begin(), best.end(), 0.0F);
+        const int end = std::min((r + 1) * block, values.rows);
+        for (int i = r * block; i < end; ++i) {
+            // First down the columns: one plain loop over a row, which the compiler makes wide.
+            const float* row = values.values.data() + static_cast<std::size_t>(i) * values.columns;
+            for (int j = 0; j < values.columns; ++j) {
+                const float b = best[j];
+                // A NaN loses every comparison: it gets in by the first and stays by the second.
+                best[j] = (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
+            }
+        }
+        float* to = out.values.data() + static_cast<std::size_t>(r) * out.columns;
+        for (int j = 0; j < values.columns; ++j) {
+            float& kept = to[j / block];
+            if (std::isnan(kept)) continue;
+            if (std::isnan(best[j]) || std::abs(best[j]) > std::abs(kept)) kept = best[j];
+        }
+    }
+    return out;
+}
+
+Extent extentOf(const MapValues& values) {
+    Extent all;
+    for (int i = 0; i < values.rows; ++i) {
+        const auto [first, last] = openColumns(values.mask, i, values.columns);
+        all.include(extentOfRow(values.values.data() + static_cast<std::size_t>(i) * values.columns, first, last));
+    }
+    return all;
+}
+
+Extent extentOf(const RelationMap& map) {
+    Extent all;
+    if (map.values.size() < static_cast<std::size_t>(std::max(0, map.rows)) * std::max(0, map.columns)) return all;
+    for (int i = 0; i < map.rows; ++i) {
+        const int open = openColumns(maskOf(map), i, map.columns).second;
+        all.include(extentOfRow(map.values.data() + static_cast<std::size_t>(i) * map.columns, 0, open));
+    }
+    return all;
+}
+
+Limits limitsOf(const Extent& extent, bool isSigned) {
+    if (isSigned) {
+        const float top = extent.magnitude();
+        return top > 0.0F ? Limits{-top, top} : Limits{-1.0F, 1.0F};
+    }
+    const float low = extent.any ? std::min(0.0F, extent.low) : 0.0F;
+    const float high = extent.any ? extent.high : 1.0F;
+    return high > low ? Limits{low, high} : Limits{low, low + 1.0F};
+}
+
+}  // namespace relascope
