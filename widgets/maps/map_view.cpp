@@ -171,6 +171,16 @@ void MapView::setHover(const QPoint& cell) {
 
 void MapView::choose(int row, int column) {
     setCell(row, column);
+    if (m_zoomed) {  // the arrow keys may walk out of the part that is seen
+        const QRect cell = cellRect(m_row, m_column);
+        const QPoint before = m_origin;
+        if (cell.left() < m_area.left()) m_origin.rx() += m_area.left() - cell.left();
+        if (cell.right() > m_area.right()) m_origin.rx() -= cell.right() - m_area.right();
+        if (cell.top() < m_area.top()) m_origin.ry() += m_area.top() - cell.top();
+        if (cell.bottom() > m_area.bottom()) m_origin.ry() -= cell.bottom() - m_area.bottom();
+        clampOrigin();
+        if (m_origin != before) invalidate();
+    }
     Q_EMIT chosen(m_row, m_column);
 }
 

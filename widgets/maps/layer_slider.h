@@ -1,0 +1,39 @@
+// Which layer: a vertical line of dots, the first layer at the bottom as in drawings of networks.
+#pragma once
+
+#include <QWidget>
+
+namespace relascope {
+
+class LayerSlider : public QWidget {
+    Q_OBJECT
+public:
+    explicit LayerSlider(QWidget* parent = nullptr);
+
+    void setLayers(int layers);   ///< how many
+    void setCurrent(int layer);   ///< from 0; does not signal
+    int layers() const { return m_layers; }
+    int current() const { return m_current; }
+    QPoint positionOf(int layer) const;  ///< centre of its dot
+
+    QSize sizeHint() const override { return {44, 110}; }
+    QSize minimumSizeHint() const override { return {44, 60}; }
+
+Q_SIGNALS:
+    void chosen(int layer);  ///< by the user
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    int layerAt(const QPoint& point) const;
+    void choose(int layer);
+    int m_layers = 0;
+    int m_current = 0;
+};
+
+}  // namespace relascope

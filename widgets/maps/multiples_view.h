@@ -1,0 +1,63 @@
+// Every map of a layer as small multiples in groups, one click or arrow key to choose.
+#pragma once
+
+#include <QImage>
+#include <QScrollArea>
+#include <vector>
+
+#include "widgets/maps/color_map.h"
+
+namespace relascope {
+
+/// One small picture.
+struct MultipleItem {
+    MapKind kind = MapKind::Relation;
+    int index = 0;        ///< within its kind
+    QString label;        ///< "r 1", "head 1"
+    QImage cells;         ///< one pixel a cell, already small
+    float magnitude = 0;  ///< largest |value|, for sorting
+};
+
+struct MultipleGroup {
+    QString title;              ///< "Relations of layer 2"
+    QString absence;            ///< a sentence where there are no maps
+    std::vector<MultipleItem> items;
+    bool legend = false;        ///< a small colour bar 0..max beside the title
+};
+
+class MultiplesView : public QScrollArea {
+    Q_OBJECT
+public:
+    static constexpr int pageSize = 16;
+    static constexpr int side = 62;      ///< pixels a picture aims at
+    static constexpr int largest = 72;   ///< and never exceeds
+
+    explicit MultiplesView(QWidget* parent = nullptr);
+
+    void setGroups(std::vector<MultipleGroup> groups);
+    /// Frames that item and turns to its page. A second one may be framed too (the head of alpha x r).
+    void setCurrent(MapKind kind, int index);
+    void setSecond(MapKind kind, int index);
+    void clearSecond();
+    void setSortByMagnitude(bool on);
+    void setPage(int group, int page);
+    int page(int group) const;
+    int pageCount(int group) const;
+    /// Items in the order shown, all pages.
+    std::vector<int> order(int group) const;
+    /// Where an item stands on the inner widget; empty when its page is not shown.
+    QRect itemRect(MapKind kind, int index) const;
+    QWidget* canvas() const;
+
+    /// Cells a pixel so that a map of n cells a side stays within `largest` pixels.
+    static int blockFor(int cells);
+
+Q_SIGNALS:
+    void chosen(MapKind kind, int index);
+
+private:
+    class Canvas;
+    Canvas* m_canvas;
+};
+
+}  // namespace relascope

@@ -1,0 +1,314 @@
+#include "widgets/source/patch_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
+#include <cmath>
+#include <limits>
+
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+constexpr int chipHeight = 24;
+constexpr int chipGap = 10;
+constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
+constexpr int edge = 4;            ///< room for the outline of a patch at the border
+}  // namespace
+
+PatchView::PatchView(QWidget* parent) : QWidget(parent) {
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    setAccessibleName(QStringLiteral("Source image"));
+    describe();
+}
+
+void PatchView::setImage(const Image& image, const PatchGrid& grid) {
+    m_image = toQImage(image);
+    const bool same = grid == m_grid;
+    m_grid = grid;
+    if (!same) {
+        m_hover = m_preview = -1;
+        m_source = qBound(0, m_source, qMax(0, grid.tokens() - 1));
+        m_target = qBound(-1, m_target, grid.tokens() - 1);
+    }
+    layOut();
+    describe();
+}
+
+void PatchView::setValues(std::vector<float> values, const ColorScale& scale) {
+    if (scale == m_scale && values.size() == m_values.size() &&
+        std::equal(values.begin(), values.end(), m_values.begin(), [](float a, float b) { return a == b || (a != a && b != b); }))
+        return;
+    m_values = std::move(values);
+    m_scale = scale;
+    update();
+    describe();
+}
+
+void PatchView::setNumberDigits(int digits, bool isSigned) {
+    if (digits == m_digits && isSigned == m_signedNumbers) return;
+    m_digits = digits;
+    m_signedNumbers = isSigned;
+    update();
+}
+
+void PatchView::setSource(int token) {
+    const int wanted = qBound(0, token, qMax(0, m_grid.tokens() - 1));
+    if (wanted == m_source) return;
+    updateToken(m_source);
+    m_source = wanted;
+    updateToken(m_source);
+    describe();
+}
+void PatchView::setTarget(int token) {
+    if (token == m_target) return;
+    updateToken(shownTarget());
+    m_target = qBound(-1, token, m_grid.tokens() - 1);
+    updateToken(shownTarget());
+    describe();
+}
+void PatchView::setPreview(int token) {
+    if (token == m_preview) return;
+    updateToken(shownTarget());
+    m_preview = qBound(-1, token, m_grid.tokens() - 1);
+    updateToken(shownTarget());
+}
+int PatchView::shownTarget() const { return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target; }
+
+void PatchView::updateToken(int token) {
+    if (token >= 0) update(tokenRect(token).adjusted(-edge, -edge, edge, edge));
+}
+
+void PatchView::layOut() {
+    update();
+    if (m_image.isNull() || m_grid.rows <= 0 || m_grid.columns <= 0) {
+        m_place = QRect();
+        return;
+    }
+    const QSize room(width() - 2 * edge, height() - 2 * edge - (m_grid.classToken ? chipHeight + chipGap : 0));
+    const double fit = qMin(static_cast<double>(room.width()) / m_image.width(), static_cast<double>(room.height()) / m_image.height());
+    QSize size;
+    if (fit >= 1) {
+        size = m_image.size() * static_cast<int>(fit);  // whole pixels: nearest neighbour stays even
+    } else {
+        size = QSize(qMax(1, static_cast<int>(m_image.width() * fit)), qMax(1, static_cast<int>(m_image.height() * fit)));
+    }
+    m_place = QRect(QPoint(edge, edge), size);
+}
+
+QRect PatchView::tokenRect(int token) const {
+    if (m_place.isEmpty()) return {};
+    if (m_grid.classToken && token == 0) {
+        const int wide = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("class token ") + numberOf(0)) + 20;
+        return {m_place.left(), m_place.bottom() + 1 + chipGap, wide, chipHeight};
+    }
+    const int patch = patchOfToken(m_grid, token);
+    return patch < 0 ? QRect() : patchRect(m_grid, patch, m_place.size()).translated(m_place.topLeft());
+}
+
+int PatchView::tokenAt(const QPoint& point) const {
+    if (m_place.contains(point)) {
+        const int column = (point.x() - m_place.left()) * m_grid.columns / m_place.width();
+        const int row = (point.y() - m_place.top()) * m_grid.rows / m_place.height();
+        const int guess = tokenOfPatch(m_grid, row * m_grid.columns + column);
+        // Patches of unequal pixel sizes: the neighbours are the only other candidates.
+        for (const int token : {guess, guess - 1, guess + 1, guess - m_grid.columns, guess + m_grid.columns})
+            if (patchOfToken(m_grid, token) >= 0 && tokenRect(token).contains(point)) return token;
+        return guess;
+    }
+    return m_grid.classToken && tokenRect(0).contains(point) ? 0 : -1;
+}
+
+float PatchView::valueOf(int token) const {
+    return token >= 0 && token < static_cast<int>(m_values.size()) ? m_values[static_cast<std::size_t>(token)]
+                                                                   : std::numeric_limits<float>::quiet_NaN();
+}
+
+QString PatchView::numberOf(int token) const {
+    const float v = valueOf(token);
+    if (v != v) return {};
+    QString text = signedNumber(v, m_digits);
+    if (!m_signedNumbers) text.remove(u'+');
+    return text;
+}
+
+void PatchView::describe() {
+    QString text = m_image.isNull() ? QStringLiteral("no image") : QStringLiteral("i is %1").arg(tokenName(m_grid, m_source));
+    if (const int j = shownTarget(); j >= 0 && !m_image.isNull()) text += QStringLiteral(", j is %1, value %2").arg(tokenName(m_grid, j), numberOf(j));
+    setAccessibleDescription(text);
+}
+
+void PatchView::setHover(int token) {
+    if (token == m_hover) return;
+    updateToken(shownTarget());
+    m_hover = token;
+    updateToken(shownTarget());
+    Q_EMIT hovered(token);
+}
+
+void PatchView::resizeEvent(QResizeEvent*) { layOut(); }
+void PatchView::leaveEvent(QEvent*) { setHover(-1); }
+void PatchView::mouseMoveEvent(QMouseEvent* event) { setHover(tokenAt(event->position().toPoint())); }
+void PatchView::mousePressEvent(QMouseEvent* event) {
+    const int token = tokenAt(event->position().toPoint());
+    if (token < 0 || event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+    if (event->modifiers() & Qt::ShiftModifier) {
+        setTarget(token);
+        Q_EMIT targetChosen(token);
+    } else {
+        setSource(token);
+        Q_EMIT sourceChosen(token);
+    }
+}
+
+/// The class token lies below the last row: down from there reaches it, up leaves it.
+int PatchView::moved(int token, int key) const {
+    if (m_grid.classToken && token == 0)
+        return key == Qt::Key_Up || key == Qt::Key_Left ? tokenOfPatch(m_grid, (m_grid.rows - 1) * m_grid.columns) : 0;
+    const int patch = qMax(0, patchOfToken(m_grid, token));
+    int row = patch / m_grid.columns;
+    int column = patch % m_grid.columns;
+    if (key == Qt::Key_Down && row + 1 >= m_grid.rows) return m_grid.classToken ? 0 : token;
+    if (key == Qt::Key_Left) column = qMax(0, column - 1);
+    if (key == Qt::Key_Right) column = qMin(m_grid.columns - 1, column + 1);
+    if (key == Qt::Key_Up) row = qMax(0, row - 1);
+    if (key == Qt::Key_Down) row += 1;
+    return tokenOfPatch(m_grid, row * m_grid.columns + column);
+}
+
+void PatchView::keyPressEvent(QKeyEvent* event) {
+    const int key = event->key();
+    const bool arrow = key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
+    if (!arrow || m_grid.tokens() == 0) return QWidget::keyPressEvent(event);
+    if (event->modifiers() & Qt::ShiftModifier) {
+        const int token = moved(m_target < 0 ? m_source : m_target, key);
+        setTarget(token);
+        Q_EMIT targetChosen(token);
+    } else {
+        const int token = moved(m_source, key);
+        setSource(token);
+        Q_EMIT sourceChosen(token);
+    }
+}
+
+void PatchView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) update();
+}
+
+void PatchView::paintEvent(QPaintEvent* event) {
+    QPainter painter(this);
+    if (m_place.isEmpty()) return;
+    painter.setRenderHint(QPainter::SmoothPixmapTransform, m_place.width() < m_image.width());
+    painter.drawImage(m_place, m_image);
+    const int patches = m_grid.rows * m_grid.columns;
+    for (int p = 0; p < patches; ++p)
+        if (event->rect().intersects(tokenRect(tokenOfPatch(m_grid, p)))) paintPatch(painter, p);
+    const Theme& t = Theme::current();
+    QColor line = t.panel;
+    line.setAlpha(70);
+    for (int c = 1; c < m_grid.columns && m_place.width() / m_grid.columns >= 6; ++c)
+        painter.fillRect(QRect(patchRect(m_grid, c, m_place.size()).left() + m_place.left(), m_place.top(), 1, m_place.height()), line);
+    for (int r = 1; r < m_grid.rows && m_place.height() / m_grid.rows >= 6; ++r)
+        painter.fillRect(QRect(m_place.left(), patchRect(m_grid, r * m_grid.columns, m_place.size()).top() + m_place.top(), m_place.width(), 1), line);
+    if (m_grid.classToken) paintClassToken(painter);
+    paintMarks(painter);
+    if (hasFocus()) paint::focusRing(painter, rect());
+}
+
+void PatchView::paintPatch(QPainter& painter, int patch) {
+    const int token = tokenOfPatch(m_grid, patch);
+    const QRect place = tokenRect(token);
+    const float v = valueOf(token);
+    if (token == m_source || v != v) return;
+    painter.fillRect(place, m_scale.tint(v));
+    if (place.width() < numberedPatch || place.height() < numberedPatch) return;
+    const Theme& t = Theme::current();
+    const QString number = numberOf(token);
+    painter.setFont(numberFont(11));
+    const int wide = painter.fontMetrics().horizontalAdvance(number) + 9;
+    const QRect badge(place.left() + 5, place.bottom() - 20, wide, 16);
+    QColor fill = t.alt;
+    fill.setAlpha(235);
+    paint::frame(painter, badge, fill, QColor(), 2);
+    painter.setPen(t.text);
+    painter.drawText(badge, Qt::AlignCenter, number);
+}
+
+void PatchView::paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& edgeColor) {
+    if (patch.width() < 30 || patch.height() < 30) return;
+    const Theme& t = Theme::current();
+    QFont font = captionFont();
+    font.setWeight(QFont::DemiBold);
+    painter.setFont(font);
+    const QRect tag(patch.left() + 5, patch.top() + 5, 14, 16);
+    QColor fill = t.alt;
+    fill.setAlpha(235);
+    paint::frame(painter, tag, fill, QColor(), 2);
+    painter.setPen(edgeColor);
+    painter.drawText(tag, Qt::AlignCenter, letter);
+}
+
+void PatchView::paintMarks(QPainter& painter) {
+    const Theme& t = Theme::current();
+    const int j = shownTarget();
+    painter.setBrush(Qt::NoBrush);
+    if (j >= 0 && j != m_source && patchOfToken(m_grid, j) >= 0) {
+        const QRect place = tokenRect(j);
+        const QRectF line = QRectF(place).adjusted(1, 1, -1, -1);
+        const qreal width = place.width() < 24 ? 1.0 : 2.0;
+        // Dark under pale dashes, so that one of them shows on any image.
+        painter.setPen(QPen(Qt::black, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
+        painter.drawRect(line);
+        QPen dash(Qt::white, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin);
+        dash.setDashPattern({3.0, 2.0});
+        painter.setPen(dash);
+        painter.drawRect(line);
+        paintTag(painter, place, QStringLiteral("j"), t.text);
+    }
+    painter.setBrush(Qt::NoBrush);
+    if (patchOfToken(m_grid, m_source) >= 0) {
+        const QRect place = tokenRect(m_source);
+        const qreal width = place.width() < 24 ? 2.0 : 3.0;
+        painter.setPen(QPen(t.outline, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
+        painter.drawRect(QRectF(place).adjusted(width / 2 - 1, width / 2 - 1, 1 - width / 2, 1 - width / 2));
+        paintTag(painter, place, QStringLiteral("i"), t.outline);
+    }
+}
+
+void PatchView::paintClassToken(QPainter& painter) {
+    const Theme& t = Theme::current();
+    const QRect chip = tokenRect(0);
+    const float v = valueOf(0);
+    QColor fill = t.alt;
+    if (v == v && m_source != 0) {  // the tint laid over the panel, as over a patch
+        const QColor tint = m_scale.tint(v);
+        const double a = tint.alphaF() * 0.8;
+        const auto mix = [a](int x, int y) { return static_cast<int>(std::lround(x + a * (y - x))); };
+        fill = QColor(mix(t.alt.red(), tint.red()), mix(t.alt.green(), tint.green()), mix(t.alt.blue(), tint.blue()));
+    }
+    const bool i = m_source == 0;
+    const bool j = shownTarget() == 0 && !i;
+    paint::frame(painter, chip, fill, i || j ? QColor() : t.controlBorder);
+    if (i || j) {
+        painter.save();
+        painter.setRenderHint(QPainter::Antialiasing);
+        QPen pen(i ? t.outline : t.text, i ? 2 : 1.5);
+        if (j) pen.setDashPattern({3.0, 2.0});
+        painter.setPen(pen);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(QRectF(chip).adjusted(1, 1, -1, -1), 4, 4);
+        painter.restore();
+    }
+    painter.setFont(smallFont());
+    painter.setPen(Theme::textOn(fill));
+    const QString number = i ? QString() : numberOf(0);
+    painter.drawText(chip.adjusted(9, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("class token"));
+    painter.drawText(chip.adjusted(0, 0, -9, 0), Qt::AlignRight | Qt::AlignVCenter, number);
+}
+
+}  // namespace relascope
