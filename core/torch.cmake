@@ -18,6 +18,7 @@ file(STRINGS "${torch_root}/version.py" torch_version_line REGEX "^__version__")
 if(NOT torch_version_line MATCHES "'${RELASCOPE_TORCH_VERSION}[+']")
   message(FATAL_ERROR "LibTorch in '${torch_root}' is not ${RELASCOPE_TORCH_VERSION}: ${torch_version_line}")
 endif()
+set(RELASCOPE_TORCH_DIR "${torch_root}" CACHE INTERNAL "")
 message(STATUS "LibTorch ${RELASCOPE_TORCH_VERSION}: ${torch_root}")
 
 foreach(lib c10 torch_cpu)
@@ -31,7 +32,7 @@ endforeach()
 # BLAS is found before any other that Qt or OpenCV may bring (breadth-first lookup).
 function(relascope_link_torch_first target)
   target_link_options(${target} PRIVATE
-    -Wl,--no-as-needed,${torch_root}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined)
-  set_target_properties(${target} PROPERTIES BUILD_RPATH "${torch_root}/lib"
+    -Wl,--no-as-needed,${RELASCOPE_TORCH_DIR}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined)
+  set_target_properties(${target} PROPERTIES BUILD_RPATH "${RELASCOPE_TORCH_DIR}/lib"
                         INSTALL_RPATH "$ORIGIN/../lib/torch")
 endfunction()

@@ -18,13 +18,28 @@ inline std::uint32_t mix(std::uint32_t x) {
 }
 
 template <class Scalar>
-void maskInto(const Scalar* x, Scalar* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
-              std::uint32_t threshold, Scalar scale) {
+inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, std::int64_t begin, std::int64_t end,
+                                                    std::uint64_t seed, std::uint32_t threshold, Scalar scale) {
     const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
     for (std::int64_t i = begin; i < end; ++i) {
         const std::uint32_t random = mix(mix(static_cast<std::uint32_t>(i) + low) ^ high);
         y[i] = random >= threshold ? x[i] * scale : Scalar(0);
     }
+}
+
+// One copy for each vector width, chosen when the program starts; all give the same mask.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define RELASCOPE_VECTOR __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
+#else
+#define RELASCOPE_VECTOR
+#endif
+RELASCOPE_VECTOR void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
+                               std::uint32_t threshold, float scale) {
+    maskLoop(x, y, begin, end, seed, threshold, scale);
+}
+RELASCOPE_VECTOR void maskInto(const double* x, double* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
+                               std::uint32_t threshold, double scale) {
+    maskLoop(x, y, begin, end, seed, threshold, scale);
 }
 
 torch::Tensor masked(const torch::Tensor& input, double p, std::uint64_t seed) {
@@ -35,7 +50,7 @@ torch::Tensor masked(const torch::Tensor& input, double p, std::uint64_t seed) {
         const auto* from = x.const_data_ptr<scalar_t>();
         auto* to = y.mutable_data_ptr<scalar_t>();
         at::parallel_for(0, x.numel(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-            maskInto<scalar_t>(from, to, begin, end, seed, threshold, static_cast<scalar_t>(1.0 / (1.0 - p)));
+            maskInto(from, to, begin, end, seed, threshold, static_cast<scalar_t>(1.0 / (1.0 - p)));
         });
     });
     return y;

@@ -14,8 +14,8 @@ HeadOptions sensoryOptions(const ModelOptions& o) {
     // The published block drops the attention's output twice in a row, in the heads and again before
     // the residual; one mask of the joint probability has the same distribution.
     h.output_dropout = twiceDropped(o.dropout_rate);
-    h.add_bias_kv = o.add_bias_kv;
-    h.add_bias_out = o.add_bias_out;
+    h.add_bias_kv = o.sa_add_bias_kv;
+    h.add_bias_out = o.sa_add_bias_out;
     h.rope = o.rope;
     return h;
 }
@@ -25,6 +25,8 @@ RelationalOptions relationalOptions(const ModelOptions& o) {
     static_cast<HeadOptions&>(r) = sensoryOptions(o);
     r.n_heads = o.n_heads_ra;
     r.n_kv_heads = o.ra_n_kv_heads;
+    r.add_bias_kv = o.ra_add_bias_kv;
+    r.add_bias_out = o.ra_add_bias_out;
     r.key_dim = o.ra_key_dim;
     r.n_relations = o.ra_type == "relational_attention" ? o.n_relations : 0;
     r.rel_proj_dim = o.ra_type == "relational_attention" ? o.rel_proj_dim : 0;
@@ -82,7 +84,7 @@ torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& 
 
 EncoderBlockImpl::EncoderBlockImpl(const ModelOptions& o) : m_normFirst(o.norm_first) {
     auto heads = sensoryOptions(o);
-    heads.add_bias_out = o.bias || o.add_bias_out;
+    heads.add_bias_out = o.bias;
     norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
     self_attn = register_module("self_attn", Attention(heads));
     norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));

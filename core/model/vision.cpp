@@ -74,7 +74,7 @@ std::map<std::string, std::string> VisionDualAttnTransformerImpl::aliases() cons
         if (m_options.share_attn_params && m_options.n_heads_ra > 0 && m_options.n_heads_sa > 0) {
             names[attention + "self_attention.wq.weight"] = relational + "wq_attn.weight";
             names[attention + "self_attention.wk.weight"] = relational + "wk_attn.weight";
-            if (m_options.add_bias_kv) names[attention + "self_attention.wk.bias"] = relational + "wk_attn.bias";
+            if (m_options.ra_add_bias_kv) names[attention + "self_attention.wk.bias"] = relational + "wk_attn.bias";
         }
     }
     return names;

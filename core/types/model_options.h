@@ -40,8 +40,10 @@ struct ModelOptions {
     std::int64_t ra_n_kv_heads = 0;
     std::int64_t sa_key_dim = 0;  // 0: head width
     std::int64_t ra_key_dim = 0;
-    bool add_bias_kv = false;
-    bool add_bias_out = false;
+    bool sa_add_bias_kv = false;
+    bool sa_add_bias_out = false;
+    bool ra_add_bias_kv = false;
+    bool ra_add_bias_out = false;
     bool share_attn_params = false;
     bool rope = false;
 
@@ -143,8 +145,10 @@ inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
                 "Width of the sensory queries and keys; 0 means the head width.", 0, 65536))),
         advanced(when<O>(dual, integer(&O::ra_key_dim, "ra_key_dim", "Relational key width",
                 "Width of the relational queries and keys; 0 means the head width.", 0, 65536))),
-        advanced(boolean(&O::add_bias_kv, "add_bias_kv", "Key and value bias", "Adds a bias to the key and value projections.")),
-        advanced(boolean(&O::add_bias_out, "add_bias_out", "Output bias", "Adds a bias to the attention's output projection.")),
+        advanced(when<O>(sensory, boolean(&O::sa_add_bias_kv, "sa_add_bias_kv", "Sensory key bias", "Adds a bias to the sensory key and value projections."))),
+        advanced(when<O>(sensory, boolean(&O::sa_add_bias_out, "sa_add_bias_out", "Sensory output bias", "Adds a bias to the sensory output projection."))),
+        advanced(when<O>(dual, boolean(&O::ra_add_bias_kv, "ra_add_bias_kv", "Relational key bias", "Adds a bias to the relational key and symbol projections."))),
+        advanced(when<O>(dual, boolean(&O::ra_add_bias_out, "ra_add_bias_out", "Relational output bias", "Adds a bias to the relational output projection."))),
         advanced(when<O>(dual, boolean(&O::share_attn_params, "share_attn_params", "Share attention",
                 "Sensory and relational heads look with the same queries and keys."))),
         advanced(boolean(&O::rope, "rope", "Rotary positions", "Rotates queries and keys by their position (RoPE).")),
@@ -217,8 +221,8 @@ inline std::vector<FieldProblem> ModelOptions::problems() const {
         }
         if (share_attn_params && n_heads_sa != n_heads_ra)
             refuse("share_attn_params", "needs as many sensory heads (" + n(n_heads_sa) + ") as relational heads (" + n(n_heads_ra) + ")");
-        if (share_attn_params && (sa_n_kv_heads != ra_n_kv_heads || sa_key_dim != ra_key_dim))
-            refuse("share_attn_params", "needs the same key heads and key widths on both sides");
+        if (share_attn_params && (sa_n_kv_heads != ra_n_kv_heads || sa_key_dim != ra_key_dim || sa_add_bias_kv != ra_add_bias_kv))
+            refuse("share_attn_params", "needs the same key heads, key widths and key biases on both sides");
         if (share_attn_params && ra_type == "rca") refuse("share_attn_params", "does not go with ra_type rca, which has no attention of its own");
     }
     if (isDual()) {

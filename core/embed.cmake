@@ -1,0 +1,15 @@
+# Writes builtin_resources.cpp: the texts of resources/ as raw string literals.
+# cmake -DVERSION=x.y.z -DRESOURCES=dir -DOUT=file -P embed.cmake
+file(GLOB presets ${RESOURCES}/presets/*.json)
+list(SORT presets)
+set(text "#include \"options/builtin_resources.h\"\nnamespace relascope::builtin {\n")
+string(APPEND text "const std::vector<std::string>& presetFiles() {\n    static const std::vector<std::string> files = {\n")
+foreach(preset ${presets})
+  file(READ ${preset} content)
+  string(APPEND text "R\"~~~(${content})~~~\",\n")
+endforeach()
+file(READ ${RESOURCES}/published/relational_games.csv content)
+string(APPEND text "    };\n    return files;\n}\nconst std::string& publishedRelationalGames() {\n")
+string(APPEND text "    static const std::string csv = R\"~~~(${content})~~~\";\n    return csv;\n}\n")
+string(APPEND text "const char* version() { return \"${VERSION}\"; }\n}\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,16 @@
+// Texts of resources/ that are part of the program, generated at build time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace relascope::builtin {
+
+/// Each file of resources/presets.
+const std::vector<std::string>& presetFiles();
+/// resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
+const std::string& publishedRelationalGames();
+/// The program's version, "0.1.0".
+const char* version();
+
+}  // namespace relascope::builtin

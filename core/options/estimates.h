@@ -1,0 +1,20 @@
+// What a model and a run will take, from the options alone.
+#pragma once
+
+#include <cstdint>
+
+#include "types/run_options.h"
+
+namespace relascope {
+
+/// Parameters, each counted once (tied ones too), equal to those of the built model.
+std::int64_t parameterCount(const ModelOptions& model);
+/// Bytes of weights, gradients, Adam's moments and the activations of one training step.
+std::uint64_t trainingBytes(const RunOptions& options);
+/// Optimizer steps of the whole run.
+std::int64_t totalSteps(const RunOptions& options);
+std::int64_t stepsPerEpoch(const RunOptions& options);
+/// Floating-point operations of one training step (forward and backward), for a first guess of the time.
+double trainingFlops(const RunOptions& options);
+
+}  // namespace relascope

@@ -1,0 +1,137 @@
+#include "options/field_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace relascope {
+namespace {
+
+std::string numberText(double value) {
+    if (value == std::floor(value) && std::abs(value) < 1e15) return std::to_string(static_cast<std::int64_t>(value));
+    char buffer[32];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    return std::string(buffer, end);
+}
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\n");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+template <class Number>
+bool parseWhole(const std::string& text, Number& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::int64_t parseInteger(const std::string& key, const std::string& text) {
+    std::int64_t value = 0;
+    if (parseWhole(text, value)) return value;
+    double real = 0;  // 1e4 and 2500.0 are integers as well
+    if (parseWhole(text, real) && real == std::floor(real) && std::abs(real) < 9e15) return static_cast<std::int64_t>(real);
+    throw OptionError(key, "'" + text + "' is not a whole number");
+}
+
+}  // namespace
+
+std::string fieldValueText(const FieldValue& value) {
+    struct Text {
+        std::string operator()(bool v) const { return v ? "true" : "false"; }
+        std::string operator()(std::int64_t v) const { return std::to_string(v); }
+        std::string operator()(double v) const { return numberText(v); }
+        std::string operator()(const std::string& v) const { return v; }
+        std::string operator()(const std::vector<std::int64_t>& v) const {
+            std::string text;
+            for (const auto n : v) text += (text.empty() ? "" : ", ") + std::to_string(n);
+            return text;
+        }
+    };
+    return std::visit(Text{}, value);
+}
+
+FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const std::string& raw) {
+    const std::string text = trimmed(raw);
+    FieldValue value;
+    switch (spec.kind) {
+        case FieldKind::Boolean:
+            if (text == "true" || text == "1" || text == "yes" || text == "on") value = true;
+            else if (text == "false" || text == "0" || text == "no" || text == "off") value = false;
+            else throw OptionError(key, "'" + text + "' is neither true nor false");
+            break;
+        case FieldKind::Integer: value = parseInteger(key, text); break;
+        case FieldKind::Real: {
+            double real = 0;
+            if (!parseWhole(text, real) || !std::isfinite(real)) throw OptionError(key, "'" + text + "' is not a number");
+            value = real;
+            break;
+        }
+        case FieldKind::Choice:
+        case FieldKind::Text: value = text; break;
+        case FieldKind::IntegerList: {
+            std::vector<std::int64_t> list;
+            std::string item;
+            std::string rest = text;
+            for (auto& c : rest)
+                if (c == '[' || c == ']') c = ' ';
+            rest += ',';
+            for (const char c : rest) {
+                if (c != ',') { item += c; continue; }
+                if (!trimmed(item).empty()) list.push_back(parseInteger(key, trimmed(item)));
+                item.clear();
+            }
+            if (list.size() > 1024) throw OptionError(key, "lists more than 1024 numbers");
+            value = list;
+            break;
+        }
+    }
+    checkFieldValue(key, spec, value);
+    return value;
+}
+
+void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value) {
+    const auto inBounds = [&](double number) {
+        if (number < spec.minimum) throw OptionError(key, numberText(number) + " is below " + numberText(spec.minimum));
+        if (number > spec.maximum) throw OptionError(key, numberText(number) + " is above " + numberText(spec.maximum));
+    };
+    if (const auto* n = std::get_if<std::int64_t>(&value)) inBounds(static_cast<double>(*n));
+    if (const auto* x = std::get_if<double>(&value)) {
+        if (!std::isfinite(*x)) throw OptionError(key, "is not a finite number");
+        inBounds(*x);
+    }
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+        for (const auto n : *list) inBounds(static_cast<double>(n));
+    if (spec.kind == FieldKind::Choice) {
+        const auto& text = std::get<std::string>(value);
+        for (const auto& choice : spec.choices)
+            if (choice == text) return;
+        throw OptionError(key, unknownName("value", text, spec.choices));
+    }
+}
+
+void setOption(RunOptions& options, const std::string& key, const std::string& text) {
+    if (key == "train.early_stopping" && !text.empty() && text.front() == '{') {
+        const auto object = nlohmann::json::parse(text, nullptr, false);
+        if (!object.is_object()) throw OptionError(key, "is not a JSON object");
+        for (const auto& [name, value] : object.items())
+            setOption(options, key + "." + name, value.is_string() ? value.get<std::string>() : value.dump());
+        return;
+    }
+    const auto& field = RunOptions::field(key);
+    field.set(options, parseFieldValue(key, field.spec, text));
+}
+
+std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    for (const auto& field : RunOptions::fieldTable())
+        if (field.applies(options)) texts.emplace_back(field.spec.name, fieldValueText(field.get(options)));
+    return texts;
+}
+
+std::string modelWords(const ModelOptions& m) {
+    if (!m.isDual()) return "ViT sa" + std::to_string(m.n_heads_sa);
+    return "ViDAT sa" + std::to_string(m.n_heads_sa) + " ra" + std::to_string(m.n_heads_ra);
+}
+
+}  // namespace relascope

@@ -1,0 +1,35 @@
+// The papers' experiments by name. Definitions live in resources/presets/*.json and are built in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/run_options.h"
+
+namespace relascope {
+
+struct PresetInfo {
+    std::string name;    ///< "relational-games-between"
+    std::string family;  ///< "Vision relations"
+    std::string title;   ///< "Between"
+    std::string help;    ///< one sentence
+    std::vector<std::string> variants;  ///< models; the first is the default
+    bool operator==(const PresetInfo&) const = default;
+};
+
+const std::vector<PresetInfo>& presets();
+
+/// The options of a preset with one of its models ("" = the first). Throws OptionError naming the nearest
+/// presets or models.
+RunOptions presetOptions(const std::string& preset, const std::string& variant = "");
+
+/// A published result that belongs beside a run: mean accuracy over the authors' trials.
+struct PublishedResult {
+    std::string split;  ///< "pentos", "hexos", "stripes"
+    double accuracy = 0.0;
+    double standardError = 0.0;
+};
+/// The papers' numbers for that preset, model and training size; empty where none were printed.
+std::vector<PublishedResult> publishedResults(const RunOptions& options);
+
+}  // namespace relascope
