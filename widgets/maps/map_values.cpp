@@ -76,6 +76,37 @@ MapValues::Mask maskOf(const RelationMap& map) {
     return map.causal ? MapValues::Mask::Above : MapValues::Mask::None;
 }
 
+MapValues pool(const float* values, int rows, int columns, MapValues::Mask mask, int block) {
+    MapValues out;
+    out.rows = (rows + block - 1) / block;
+    out.columns = (columns + block - 1) / block;
+    out.mask = mask;
+    out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
+    std::vector<float> best(static_cast<std::size_t>(columns));
+    for (int r = 0; r < out.rows; ++r) {
+        std::fill(best.begin(), best.end(), 0.0F);
+        const int end = std::min((r + 1) * block, rows);
+        for (int i = r * block; i < end; ++i) {
+            // First down the columns: one plain loop over a row, which the compiler makes wide.
+            const float* row = values + static_cast<std::size_t>(i) * columns;
+            const auto [first, last] = openColumns(mask, i, columns);
+            for (int j = first; j < last; ++j) {
+                const float b = best[static_cast<std::size_t>(j)];
+                // A NaN loses every comparison: it gets in by the first and stays by the second.
+                best[static_cast<std::size_t>(j)] = (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
+            }
+        }
+        float* to = out.values.data() + static_cast<std::size_t>(r) * out.columns;
+        for (int j = 0; j < columns; ++j) {
+            float& kept = to[j / block];
+            const float b = best[static_cast<std::size_t>(j)];
+            if (std::isnan(kept)) continue;
+            if (std::isnan(b) || std::abs(b) > std::abs(kept)) kept = b;
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 const char* processingName(Processing processing) {
@@ -169,32 +200,14 @@ MapValues transposed(const MapValues& values) {
 
 MapValues pooled(const MapValues& values, int block) {
     if (block <= 1 || values.empty()) return values;
-    MapValues out;
-    out.rows = (values.rows + block - 1) / block;
-    out.columns = (values.columns + block - 1) / block;
-    out.mask = values.mask;
-    out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
-    std::vector<float> best(static_cast<std::size_t>(values.columns));
-    for (int r = 0; r < out.rows; ++r) {
-        std::fill(best.begin(), best.end(), 0.0F);
-        const int end = std::min((r + 1) * block, values.rows);
-        for (int i = r * block; i < end; ++i) {
-            // First down the columns: one plain loop over a row, which the compiler makes wide.
-            const float* row = values.values.data() + static_cast<std::size_t>(i) * values.columns;
-            for (int j = 0; j < values.columns; ++j) {
-                const float b = best[j];
-                // A NaN loses every comparison: it gets in by the first and stays by the second.
-                best[j] = (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
-            }
-        }
-        float* to = out.values.data() + static_cast<std::size_t>(r) * out.columns;
-        for (int j = 0; j < values.columns; ++j) {
-            float& kept = to[j / block];
-            if (std::isnan(kept)) continue;
-            if (std::isnan(best[j]) || std::abs(best[j]) > std::abs(kept)) kept = best[j];
-        }
-    }
-    return out;
+    return pool(values.values.data(), values.rows, values.columns, values.mask, block);
+}
+
+MapValues pooled(const RelationMap& map, int block) {
+    if (block <= 1 || map.rows <= 0 || map.columns <= 0 ||
+        map.values.size() < static_cast<std::size_t>(map.rows) * map.columns)
+        return processed(map, Processing::Raw);
+    return pool(map.values.data(), map.rows, map.columns, maskOf(map), block);
 }
 
 Extent extentOf(const MapValues& values) {

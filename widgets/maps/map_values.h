@@ -67,6 +67,7 @@ MapValues transposed(const MapValues& values);
 /// lines survive where a mean would lose them. A block is masked only where its corner nearest the
 /// diagonal is.
 MapValues pooled(const MapValues& values, int block);
+MapValues pooled(const RelationMap& map, int block);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);

@@ -83,7 +83,8 @@ void MapView::paintEvent(QPaintEvent* event) {
         painter.setClipRect(rect());
         paintBase(painter);  // shapes, not a picture of them
     } else {
-        const qreal ratio = devicePixelRatioF();
+        // Not devicePixelRatioF(): a picture for a file is drawn at its own resolution.
+        const qreal ratio = painter.deviceTransform().m11();
         if (m_base.isNull() || m_base.size() != size() * ratio) {
             m_base = QPixmap(size() * ratio);
             m_base.setDevicePixelRatio(ratio);

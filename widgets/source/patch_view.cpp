@@ -56,6 +56,12 @@ void PatchView::setNumberDigits(int digits, bool isSigned) {
     update();
 }
 
+void PatchView::setLabel(const QString& label) {
+    if (label == m_label) return;
+    m_label = label;
+    layOut();
+}
+
 void PatchView::setSource(int token) {
     const int wanted = qBound(0, token, qMax(0, m_grid.tokens() - 1));
     if (wanted == m_source) return;
@@ -89,7 +95,7 @@ void PatchView::layOut() {
         m_place = QRect();
         return;
     }
-    const QSize room(width() - 2 * edge, height() - 2 * edge - (m_grid.classToken ? chipHeight + chipGap : 0));
+    const QSize room(width() - 2 * edge, height() - 2 * edge - (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
     const double fit = qMin(static_cast<double>(room.width()) / m_image.width(), static_cast<double>(room.height()) / m_image.height());
     QSize size;
     if (fit >= 1) {
@@ -216,6 +222,7 @@ void PatchView::paintEvent(QPaintEvent* event) {
     for (int r = 1; r < m_grid.rows && m_place.height() / m_grid.rows >= 6; ++r)
         painter.fillRect(QRect(m_place.left(), patchRect(m_grid, r * m_grid.columns, m_place.size()).top() + m_place.top(), m_place.width(), 1), line);
     if (m_grid.classToken) paintClassToken(painter);
+    if (!m_label.isEmpty()) paintLabel(painter);
     paintMarks(painter);
     if (hasFocus()) paint::focusRing(painter, rect());
 }
@@ -262,9 +269,9 @@ void PatchView::paintMarks(QPainter& painter) {
         const QRectF line = QRectF(place).adjusted(1, 1, -1, -1);
         const qreal width = place.width() < 24 ? 1.0 : 2.0;
         // Dark under pale dashes, so that one of them shows on any image.
-        painter.setPen(QPen(Qt::black, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
+        painter.setPen(QPen(Theme::light().text, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
         painter.drawRect(line);
-        QPen dash(Qt::white, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin);
+        QPen dash(Theme::light().panel, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin);
         dash.setDashPattern({3.0, 2.0});
         painter.setPen(dash);
         painter.drawRect(line);
@@ -278,6 +285,25 @@ void PatchView::paintMarks(QPainter& painter) {
         painter.drawRect(QRectF(place).adjusted(width / 2 - 1, width / 2 - 1, 1 - width / 2, 1 - width / 2));
         paintTag(painter, place, QStringLiteral("i"), t.outline);
     }
+}
+
+void PatchView::paintLabel(QPainter& painter) {
+    const Theme& t = Theme::current();
+    const QRect row(m_place.left(), m_place.bottom() + 1 + chipGap, m_place.width(), chipHeight);
+    QFont bold = smallFont();
+    bold.setWeight(QFont::DemiBold);
+    painter.setFont(bold);
+    const int left = m_grid.classToken ? tokenRect(0).right() + 8 : row.left();
+    const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
+    const int room = row.right() - left;
+    const bool named = room > word + 40;
+    const QString shown = painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));
+    painter.setPen(t.text);
+    painter.drawText(row, Qt::AlignRight | Qt::AlignVCenter, shown);
+    const int before = painter.fontMetrics().horizontalAdvance(shown) + 10;
+    painter.setFont(smallFont());
+    painter.setPen(t.muted);
+    if (named) painter.drawText(row.adjusted(0, 0, -before, 0), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("label"));
 }
 
 void PatchView::paintClassToken(QPainter& painter) {

@@ -19,6 +19,7 @@ public:
     /// One value a token, towards it from i; NaN draws no tint and no number. Empty: no tint at all.
     void setValues(std::vector<float> values, const ColorScale& scale);
     void setNumberDigits(int digits, bool isSigned);
+    void setLabel(const QString& label);  ///< the true class, right below the image; may be empty
     void setSource(int token);   ///< i
     void setTarget(int token);   ///< j, locked; -1 for none
     void setPreview(int token);  ///< j while another pane's pointer shows it; -1 for none
@@ -61,12 +62,14 @@ private:
     void paintPatch(QPainter& painter, int patch);
     void paintMarks(QPainter& painter);
     void paintClassToken(QPainter& painter);
+    void paintLabel(QPainter& painter);
     void paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& edge);
 
     QImage m_image;
     PatchGrid m_grid;
     std::vector<float> m_values;
     ColorScale m_scale;
+    QString m_label;
     QRect m_place;  ///< where the image is drawn
     int m_source = 0;
     int m_target = -1;

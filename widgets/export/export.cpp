@@ -1,0 +1,146 @@
+#include "widgets/export/export.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QToolButton>
+
+#include "widgets/theme/icons.h"
+
+namespace relascope {
+namespace {
+
+constexpr double screenDpi = 96.0;
+
+void say(QString* error, const QString& sentence) {
+    if (error) *error = sentence;
+}
+
+QImage picture(QWidget& widget, double scale) {
+    QImage image((QSizeF(widget.size()) * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
+    image.setDevicePixelRatio(scale);
+    image.setDotsPerMeterX(qRound(screenDpi * scale / 0.0254));
+    image.setDotsPerMeterY(image.dotsPerMeterX());
+    image.fill(widget.palette().color(QPalette::Base));
+    widget.render(&image);
+    return image;
+}
+
+bool writeSvg(QWidget& widget, QSaveFile& file) {
+    QSvgGenerator svg;
+    svg.setOutputDevice(&file);
+    svg.setSize(widget.size());
+    svg.setViewBox(widget.rect());
+    svg.setResolution(static_cast<int>(screenDpi));
+    svg.setTitle(widget.accessibleName());
+    QPainter painter(&svg);
+    if (!painter.isActive()) return false;
+    painter.fillRect(widget.rect(), widget.palette().color(QPalette::Base));
+    widget.render(&painter);
+    return painter.end();
+}
+
+bool writePdf(QWidget& widget, QSaveFile& file) {
+    constexpr int resolution = 1200;
+    QPdfWriter pdf(&file);
+    pdf.setCreator(QStringLiteral("Relascope"));
+    pdf.setTitle(widget.accessibleName());
+    pdf.setPageSize(QPageSize(QSizeF(widget.size()) * 72.0 / screenDpi, QPageSize::Point, QString(), QPageSize::ExactMatch));
+    pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
+    pdf.setResolution(resolution);
+    QPainter painter(&pdf);
+    if (!painter.isActive()) return false;
+    painter.scale(resolution / screenDpi, resolution / screenDpi);
+    painter.fillRect(widget.rect(), widget.palette().color(QPalette::Base));
+    widget.render(&painter);
+    return painter.end();
+}
+
+}  // namespace
+
+bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    if (ending != QLatin1String("png") && ending != QLatin1String("svg") && ending != QLatin1String("pdf")) {
+        say(error, QStringLiteral("%1: the ending must be .png, .svg or .pdf").arg(path));
+        return false;
+    }
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) {
+        say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
+        return false;
+    }
+    bool drawn = false;
+    if (ending == QLatin1String("svg")) drawn = writeSvg(widget, file);
+    else if (ending == QLatin1String("pdf")) drawn = writePdf(widget, file);
+    else drawn = picture(widget, qBound(24, dpi, 2400) / screenDpi).save(&file, "PNG");
+    if (!drawn || !file.commit()) {
+        say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
+        return false;
+    }
+    return true;
+}
+
+bool exportCsv(const QString& text, const QString& path, QString* error) {
+    QSaveFile file(path);
+    const QByteArray bytes = text.toUtf8();
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+        say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
+        return false;
+    }
+    return true;
+}
+
+void copyToClipboard(QWidget& widget) { QApplication::clipboard()->setImage(picture(widget, 2.0)); }
+
+ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name, std::function<QString()> csv)
+    : QObject(button), m_button(button), m_view(view), m_menu(new QMenu(button)), m_name(std::move(name)), m_csv(std::move(csv)) {
+    askPath = [this](const QString& title, const QString& suggested, const QString& filter) {
+        return QFileDialog::getSaveFileName(m_button->window(), title, suggested, filter);
+    };
+    button->setMenu(m_menu);
+    button->setPopupMode(QToolButton::InstantPopup);
+    m_menu->setToolTipsVisible(true);
+    connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this, [this] { copyToClipboard(*m_view); });
+    m_menu->addSeparator();
+    const auto entry = [this](const char* words, const char* ending) {
+        QAction* action = m_menu->addAction(QString::fromLatin1(words));
+        const QString suffix = QString::fromLatin1(ending);
+        connect(action, &QAction::triggered, this, [this, suffix] { save(suffix); });
+        return action;
+    };
+    entry("PNG...", "png")->setIcon(icon("export"));
+    entry("SVG...", "svg");
+    entry("PDF...", "pdf");
+    if (m_csv) entry("CSV...", "csv");
+    QMenu* sizes = m_menu->addMenu(QStringLiteral("PNG resolution"));
+    auto* group = new QActionGroup(this);
+    for (const int dpi : {96, 150, 300, 600}) {
+        QAction* action = sizes->addAction(QStringLiteral("%1 dpi").arg(dpi));
+        action->setCheckable(true);
+        action->setChecked(dpi == m_dpi);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, dpi] { m_dpi = dpi; });
+    }
+}
+
+void ViewMenu::save(const QString& ending) {
+    const QString name = m_name ? m_name() : QStringLiteral("view");
+    QString path = askPath(QStringLiteral("Save as %1").arg(ending.toUpper()), name + u'.' + ending,
+                           QStringLiteral("%1 (*.%2)").arg(ending.toUpper(), ending));
+    if (path.isEmpty()) return;
+    if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
+    QString error;
+    const bool done = ending == QLatin1String("csv") ? exportCsv(m_csv ? m_csv() : QString(), path, &error)
+                                                     : exportWidget(*m_view, path, m_dpi, &error);
+    if (done) Q_EMIT saved(path);
+    else Q_EMIT failed(error);
+}
+
+}  // namespace relascope

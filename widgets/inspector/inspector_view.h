@@ -1,0 +1,26 @@
+// What the inspector shows: every choice of its controls, so that a session can bring it back.
+#pragma once
+
+#include "types/relation_map.h"
+#include "widgets/maps/map_values.h"
+
+namespace relascope {
+
+struct InspectorView {
+    MapKind kind = MapKind::Relation;
+    int layer = 0;   ///< from 0
+    int index = 0;   ///< relation or head of that kind, from 0
+    int head = 0;    ///< relational head of alpha and of alpha x r beside a relation, from 0
+    int source = 0;  ///< token i
+    int target = 0;  ///< token j, or a symbol
+    bool reversed = false;  ///< j to i: cell (i, j) shows the value of (j, i)
+    Processing processing = Processing::Raw;
+    Range range = Range::ThisLayer;
+    int topK = 5;
+    bool paper = false;  ///< green and red instead of green and purple
+    bool sortByMagnitude = false;
+
+    bool operator==(const InspectorView&) const = default;
+};
+
+}  // namespace relascope

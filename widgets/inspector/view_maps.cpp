@@ -1,0 +1,203 @@
+#include "widgets/inspector/view_maps.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+bool isRelation(MapKind kind) {
+    return kind == MapKind::Relation || kind == MapKind::AttentionTimesRelation;
+}
+
+}  // namespace
+
+void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
+    m_result = std::move(result);
+    m_extents.clear();
+}
+
+const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
+    const RelationMap* map = m_result ? m_result->find(kind, layer, index) : nullptr;
+    // A map whose numbers do not fill its shape cannot be drawn.
+    if (map && map->values.size() < static_cast<std::size_t>(std::max(0, map->rows)) * std::max(0, map->columns)) return nullptr;
+    return map;
+}
+
+int ViewMaps::count(MapKind kind, int layer) const {
+    if (!m_result) return 0;
+    if (kind != MapKind::AttentionTimesRelation) return m_result->count(kind, layer);
+    return m_result->count(MapKind::RelationalAttention, layer) > 0 ? m_result->count(MapKind::Relation, layer) : 0;
+}
+
+bool ViewMaps::has(MapKind kind) const {
+    if (!m_result) return false;
+    for (const auto& map : m_result->maps)
+        if (count(kind, map.layer) > 0) return true;
+    return false;
+}
+
+int ViewMaps::tokens() const {
+    if (!m_result) return 0;
+    if (m_result->grid.tokens() > 0) return m_result->grid.tokens();
+    return m_result->maps.empty() ? 0 : m_result->maps.front().rows;
+}
+
+InspectorView ViewMaps::clamped(InspectorView view) const {
+    if (!m_result) return view;
+    int layers = m_result->layers;
+    for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
+    view.layer = std::clamp(view.layer, 0, std::max(0, layers - 1));
+    if (count(view.kind, view.layer) == 0 && !has(view.kind)) {
+        for (const MapKind kind : {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention, MapKind::Symbols})
+            if (has(kind)) {
+                view.kind = kind;
+                break;
+            }
+    }
+    view.index = std::clamp(view.index, 0, std::max(0, count(view.kind, view.layer) - 1));
+    view.head = std::clamp(view.head, 0, std::max(0, count(MapKind::RelationalAttention, view.layer) - 1));
+    view.topK = std::max(1, view.topK);
+    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    const int rows = map ? map->rows : tokens();
+    const int columns = map ? map->columns : tokens();
+    view.source = std::clamp(view.source, 0, std::max(0, rows - 1));
+    view.target = std::clamp(view.target, 0, std::max(0, columns - 1));
+    return view;
+}
+
+Processing ViewMaps::processing(const InspectorView& view) {
+    if (isRelation(view.kind) || view.processing == Processing::TopK) return view.processing;
+    return Processing::Raw;
+}
+
+bool ViewMaps::isSigned(const InspectorView& view) {
+    const Processing p = processing(view);
+    return isRelation(view.kind) && p != Processing::Sigmoid && p != Processing::SoftmaxOverJ;
+}
+
+bool ViewMaps::canReverse(const InspectorView& view) const {
+    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    return !map || map->rows == map->columns;
+}
+
+const RelationMap* ViewMaps::mapOf(const InspectorView& view, RelationMap& made) const {
+    if (view.kind != MapKind::AttentionTimesRelation) return stored(view.kind, view.layer, view.index);
+    const RelationMap* relation = stored(MapKind::Relation, view.layer, view.index);
+    const RelationMap* attention = stored(MapKind::RelationalAttention, view.layer, view.head);
+    if (!relation || !attention) return nullptr;
+    made = product(*attention, *relation);
+    return &made;
+}
+
+MapValues ViewMaps::values(const InspectorView& view) const {
+    RelationMap made;
+    const RelationMap* map = mapOf(view, made);
+    if (!map) return {};
+    MapValues out = processed(*map, processing(view), view.topK);
+    return view.reversed && out.rows == out.columns ? transposed(out) : out;
+}
+
+Extent ViewMaps::extent(const InspectorView& view) const {
+    const bool softmax = processing(view) == Processing::SoftmaxOverJ;
+    const bool both = view.kind == MapKind::AttentionTimesRelation;
+    const auto key = std::tuple(static_cast<int>(view.kind), view.layer, view.index, both ? view.head : -1, softmax);
+    const auto known = m_extents.find(key);
+    Extent e;
+    if (known != m_extents.end()) {
+        e = known->second;
+    } else {
+        RelationMap made;
+        if (const RelationMap* map = mapOf(view, made))
+            e = softmax ? extentOf(processed(*map, Processing::SoftmaxOverJ)) : extentOf(*map);
+        m_extents.emplace(key, e);
+    }
+    if (e.any && !softmax) {  // both functions rise everywhere, so the ends stay the ends
+        e.low = processedValue(e.low, processing(view));
+        e.high = processedValue(e.high, processing(view));
+    }
+    return e;
+}
+
+Limits ViewMaps::limits(const InspectorView& view) const {
+    const bool both = isSigned(view);
+    if (view.range == Range::Fixed && view.kind != MapKind::Symbols) return both ? Limits{-1, 1} : Limits{0, 1};
+    Extent all;
+    if (view.range == Range::ThisMap || !m_result) {
+        all = extent(view);
+    } else {
+        InspectorView each = view;
+        const bool model = view.range == Range::WholeModel;
+        int layers = m_result->layers;
+        for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
+        for (int layer = model ? 0 : view.layer; layer < (model ? layers : view.layer + 1); ++layer) {
+            each.layer = layer;
+            const int maps = count(view.kind, layer);
+            for (each.index = 0; each.index < maps; ++each.index) all.include(extent(each));
+        }
+    }
+    return limitsOf(all, both);
+}
+
+ColorScale ViewMaps::scale(const InspectorView& view) const {
+    const auto kind = !isSigned(view) ? ColorScale::Kind::Sequential : view.paper ? ColorScale::Kind::Paper : ColorScale::Kind::Signed;
+    return {kind, limits(view), Theme::current()};
+}
+
+InspectorView ViewMaps::thumbnailView(MapKind kind, int index, const InspectorView& view) {
+    InspectorView small = view;
+    small.kind = kind;
+    small.index = index;
+    return small;
+}
+
+MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view, int block) const {
+    const RelationMap* map = stored(kind, view.layer, index);
+    if (!map) return {};
+    const Processing how = processing(thumbnailView(kind, index, view));
+    MapValues out;
+    if (how == Processing::SoftmaxOverJ || how == Processing::TopK) {
+        out = pooled(processed(*map, how, view.topK), block);
+    } else {
+        // The largest |r| of a block first, then the function: as many calls as pixels, not as cells.
+        out = pooled(*map, block);
+        if (how != Processing::Raw)
+            for (float& v : out.values) v = processedValue(v, how);
+    }
+    return view.reversed && out.rows == out.columns ? transposed(out) : out;
+}
+
+ColorScale ViewMaps::thumbnailScale(MapKind kind, int index, const InspectorView& view) const {
+    return scale(thumbnailView(kind, index, view));
+}
+
+float ViewMaps::magnitude(MapKind kind, int layer, int index) const {
+    InspectorView view;
+    view.kind = kind;
+    view.layer = layer;
+    view.index = index;
+    return extent(view).magnitude();
+}
+
+bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
+    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    if (!map) return false;
+    const bool turned = view.reversed && map->rows == map->columns;
+    return turned ? map->masked(j, i) : map->masked(i, j);
+}
+
+float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i, int j) const {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    if (kind == MapKind::AttentionTimesRelation) {
+        return number(MapKind::Relation, index, view, i, j) * number(MapKind::RelationalAttention, view.head, view, i, j);
+    }
+    const RelationMap* map = stored(kind, view.layer, index);
+    if (!map) return none;
+    if (view.reversed && map->rows == map->columns) std::swap(i, j);
+    if (i < 0 || j < 0 || i >= map->rows || j >= map->columns || map->masked(i, j)) return none;
+    return map->at(i, j);
+}
+
+}  // namespace relascope

@@ -1,0 +1,59 @@
+// From a result and a choice of view to the values and colour limits on the screen. No widgets.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "widgets/inspector/inspector_view.h"
+#include "widgets/maps/color_map.h"
+
+namespace relascope {
+
+class ViewMaps {
+public:
+    void setResult(std::shared_ptr<const ProbeResult> result);
+    const ProbeResult* result() const { return m_result.get(); }
+
+    /// How many maps of the kind the layer has; for alpha x r as many as relations.
+    int count(MapKind kind, int layer) const;
+    bool has(MapKind kind) const;  ///< in any layer
+    /// Tokens of the sample: the grid's, or the rows of the first map.
+    int tokens() const;
+    /// The nearest view that this result can show.
+    InspectorView clamped(InspectorView view) const;
+
+    /// What the view's processing comes to: attention and symbols know only raw and top k.
+    static Processing processing(const InspectorView& view);
+    static bool isSigned(const InspectorView& view);
+    /// Whether direction can be turned: the map is square.
+    bool canReverse(const InspectorView& view) const;
+
+    MapValues values(const InspectorView& view) const;
+    Limits limits(const InspectorView& view) const;
+    ColorScale scale(const InspectorView& view) const;
+    /// A small version of one map of the view's layer, in the view's processing, with its scale.
+    MapValues thumbnail(MapKind kind, int index, const InspectorView& view, int block) const;
+    ColorScale thumbnailScale(MapKind kind, int index, const InspectorView& view) const;
+    /// Largest |value| of a stored map, before any processing.
+    float magnitude(MapKind kind, int layer, int index) const;
+
+    /// A number of the shown cell as the model gave it, direction applied; NaN where there is no such
+    /// map or the cell is masked.
+    float number(MapKind kind, int index, const InspectorView& view, int i, int j) const;
+    bool masked(const InspectorView& view, int i, int j) const;
+
+private:
+    const RelationMap* stored(MapKind kind, int layer, int index) const;
+    /// The map of a view, alpha x r multiplied out into `made`.
+    const RelationMap* mapOf(const InspectorView& view, RelationMap& made) const;
+    Extent extent(const InspectorView& view) const;
+    static InspectorView thumbnailView(MapKind kind, int index, const InspectorView& view);
+
+    std::shared_ptr<const ProbeResult> m_result;
+    /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of layer
+    /// must not read the whole model again.
+    mutable std::map<std::tuple<int, int, int, int, bool>, Extent> m_extents;
+};
+
+}  // namespace relascope
