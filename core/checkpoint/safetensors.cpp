@@ -53,9 +53,10 @@ public:
         }
         return refuse("a number where none belongs");
     }
-    bool number_float(number_float_t, const string_t&) override {
+    bool number_float(number_float_t, const string_t& text) override {
         // The JSON library reads integers beyond 64 bits as floating point.
-        return m_where == Where::Shape ? refuse(Fault::ValidationOverflow, "the shape overflows")
+        const bool integer = text.find_first_of(".eE") == std::string::npos;
+        return m_where == Where::Shape && integer ? refuse(Fault::ValidationOverflow, "the shape overflows")
                                        : refuse("a fraction where an integer belongs");
     }
     bool string(string_t& text) override {

@@ -1,0 +1,44 @@
+// The figures of Relational Games: shapes in a box of 3 x 3 units, in one or two of 25 colours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/generators/random.h"
+
+namespace relascope {
+
+enum class FigureFamily { Pentos, Hexos, Stripes };
+/// "pentos", "hexos", "stripes".
+const char* familyName(FigureFamily family);
+/// Throws OptionError naming the nearest family.
+FigureFamily familyFromName(const std::string& name);
+
+/// A figure as drawn: which of the nine units are filled, and the colours. Two figures are the same iff
+/// shape, orientation and colour agree. Stripes: a full square, the middle column in a second colour.
+struct Figure {
+    std::uint16_t units = 0;   ///< bit 3 * row + column
+    std::uint8_t colour = 0;   ///< index into figureColours()
+    std::uint8_t second = 0;   ///< of the middle column; equals `colour` except for stripes
+    bool operator==(const Figure&) const = default;
+};
+
+/// The 25 colours: channels from {64, 144, 192} without the two extreme greys.
+const std::array<std::array<std::uint8_t, 3>, 25>& figureColours();
+
+/// Every shape of the family in every orientation and placement: the connected sets of five or six
+/// units within the box (49 pentominoes, 48 hexominoes). Stripes have the full square alone.
+const std::vector<std::uint16_t>& figureShapes(FigureFamily family);
+
+/// A random figure. The real files draw one of the shapes that differ under rotation and reflection
+/// first, then its orientation: symmetric shapes show each orientation more often. So do we.
+Figure randomFigure(FigureFamily family, SplitMix& random);
+
+/// A figure that differs from `figure` in colour only, in shape only, or in both. For stripes, the
+/// outer colour plays the colour and the middle one the shape.
+enum class Difference { Colour, Shape, Both };
+Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference, SplitMix& random);
+
+}  // namespace relascope

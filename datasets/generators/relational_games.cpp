@@ -1,0 +1,166 @@
+#include "datasets/generators/relational_games.h"
+
+#include <algorithm>
+
+#include "types/data_options.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+// Lines of the 3 x 3 grid. In the real files the middle row comes up twice as often as any other line.
+constexpr std::array<std::array<int, 3>, 9> kLines = {{{0, 1, 2}, {3, 4, 5}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6},
+                                                       {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}}};
+
+bool onLine(std::array<int, 3> cells) {
+    std::sort(cells.begin(), cells.end());
+    return std::find(kLines.begin(), kLines.end(), cells) != kLines.end();
+}
+
+std::array<int, 9> shuffledCells(SplitMix& random) {
+    std::array<int, 9> cells = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (int i = 8; i > 0; --i) std::swap(cells[static_cast<std::size_t>(i)], cells[static_cast<std::size_t>(random.below(i + 1))]);
+    return cells;
+}
+
+// The real files put 78 % of between's negatives on a line.
+constexpr double kNegativesOnLine = 0.78;
+
+}  // namespace
+
+RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std::move(options)) {
+    const auto& task = m_options.task;
+    if (task == "same") m_task = &RelationalGames::same;
+    else if (task == "between") m_task = &RelationalGames::between;
+    else if (task == "occurs") m_task = &RelationalGames::occurs;
+    else if (task == "xoccurs") m_task = &RelationalGames::xoccurs;
+    else if (task == "match_pattern") m_task = &RelationalGames::matchPattern;
+    else throw OptionError("data.task", unknownName("task", task, relationalGamesTasks()));
+    if (task == "match_pattern" && m_options.patterns.size() < 2) throw OptionError("data.patterns", "needs at least two patterns");
+
+    m_info.name = task + ", " + familyName(m_options.family);
+    m_info.origin = "generated, seed " + std::to_string(m_options.seed);
+    m_info.size = m_options.size;
+    m_info.channels = 3;
+    m_info.height = m_info.width = kSide;
+    m_info.task = task;
+    if (task == "same") m_info.classNames = {"different", "same"};
+    else if (task == "between") m_info.classNames = {"not between", "between"};
+    else if (task == "match_pattern") m_info.classNames = {"no match", "match"};
+    else m_info.classNames = {"absent", "occurs"};
+}
+
+Scene RelationalGames::scene(std::int64_t index) const {
+    const auto pair = static_cast<std::uint64_t>(index) / 2;
+    const std::uint64_t stream = m_options.seed * 1000003ULL + m_options.pass;
+    const bool firstPositive = SplitMix(stream ^ 0xa5a5a5a5a5a5a5a5ULL, pair).below(2) == 1;
+    SplitMix random(stream, static_cast<std::uint64_t>(index));
+    Scene scene;
+    scene.label = (index % 2 == 0) == firstPositive ? 1 : 0;
+    (this->*m_task)(random, scene);
+    return scene;
+}
+
+std::int64_t RelationalGames::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
+    const auto made = scene(index);
+    drawScene(made, pixels);
+    return made.label;
+}
+
+Figure RelationalGames::drawOther(SplitMix& random, std::initializer_list<Figure> than) const {
+    for (;;) {
+        const Figure figure = draw(random);
+        if (std::find(than.begin(), than.end(), figure) == than.end()) return figure;
+    }
+}
+
+void RelationalGames::same(SplitMix& random, Scene& scene) const {
+    const auto cells = shuffledCells(random);
+    const Figure first = draw(random);
+    scene.cells[static_cast<std::size_t>(cells[0])] = first;
+    scene.cells[static_cast<std::size_t>(cells[1])] =
+        scene.label ? first : differentFigure(m_options.family, first, anyDifference(random), random);
+}
+
+void RelationalGames::between(SplitMix& random, Scene& scene) const {
+    // Middle objects, and all objects off a line, are drawn without regard to the others, as in the
+    // real files: about one image in a thousand has a middle that equals an end.
+    const auto& line = kLines[static_cast<std::size_t>(random.below(9))];
+    const Figure end = draw(random), middle = draw(random);
+    const auto put = [&](int cell, const Figure& figure) { scene.cells[static_cast<std::size_t>(cell)] = figure; };
+    if (!scene.label && random.uniform() >= kNegativesOnLine) {
+        std::array<int, 9> cells;
+        do cells = shuffledCells(random);
+        while (onLine({cells[0], cells[1], cells[2]}));
+        put(cells[0], end);
+        put(cells[1], middle);
+        put(cells[2], draw(random));
+        return;
+    }
+    put(line[0], end);
+    put(line[1], middle);
+    put(line[2], scene.label ? end : differentFigure(m_options.family, end, anyDifference(random), random));
+}
+
+void RelationalGames::occurs(SplitMix& random, Scene& scene) const {
+    const Figure top = draw(random);
+    scene.cells[1] = top;
+    for (std::size_t cell = 6; cell < 9; ++cell) scene.cells[cell] = drawOther(random, {top});
+    if (scene.label) scene.cells[static_cast<std::size_t>(6 + random.below(3))] = top;
+}
+
+void RelationalGames::xoccurs(SplitMix& random, Scene& scene) const {
+    const Figure top = draw(random), other = drawOther(random, {top}), third = drawOther(random, {top, other});
+    std::array<Figure, 3> bottom = {top, other, third};
+    if (!scene.label) {
+        // Half lack the top object; the others show it, but two of the three are the same.
+        const int kind = random.below(4);
+        if (kind < 2) bottom[0] = drawOther(random, {top, other, third});
+        else if (kind == 2) bottom[2] = other;
+        else bottom[2] = top;
+    }
+    for (int i = 2; i > 0; --i) std::swap(bottom[static_cast<std::size_t>(i)], bottom[static_cast<std::size_t>(random.below(i + 1))]);
+    scene.cells[1] = top;
+    for (std::size_t i = 0; i < 3; ++i) scene.cells[6 + i] = bottom[i];
+}
+
+void RelationalGames::matchPattern(SplitMix& random, Scene& scene) const {
+    const int count = static_cast<int>(m_options.patterns.size());
+    const int top = random.below(count);
+    const int bottom = scene.label ? top : (top + 1 + random.below(count - 1)) % count;
+    std::vector<Figure> used;
+    const auto fresh = [&] {
+        Figure figure;
+        do figure = draw(random);
+        while (std::find(used.begin(), used.end(), figure) != used.end());
+        used.push_back(figure);
+        return figure;
+    };
+    const auto row = [&](const std::string& pattern, std::size_t firstCell) {
+        std::array<Figure, 3> letters;
+        for (auto& letter : letters) letter = fresh();
+        for (std::size_t i = 0; i < 3; ++i) scene.cells[firstCell + i] = letters[static_cast<std::size_t>(pattern[i] - 'A')];
+    };
+    row(m_options.patterns[static_cast<std::size_t>(top)], 0);
+    row(m_options.patterns[static_cast<std::size_t>(bottom)], 6);
+}
+
+void drawScene(const Scene& scene, std::span<std::uint8_t> pixels) {
+    constexpr int side = RelationalGames::kSide;
+    std::fill(pixels.begin(), pixels.end(), std::uint8_t{0});
+    for (std::size_t cell = 0; cell < 9; ++cell) {
+        if (!scene.cells[cell]) continue;
+        const Figure& figure = *scene.cells[cell];
+        const int top = static_cast<int>(cell / 3) * 12 + 1, left = static_cast<int>(cell % 3) * 12 + 1;
+        for (int row = 0; row < 9; ++row) {
+            for (int column = 0; column < 9; ++column) {
+                if (!(figure.units >> (row / 3 * 3 + column / 3) & 1)) continue;
+                const auto& colour = figureColours()[column / 3 == 1 ? figure.second : figure.colour];
+                auto* pixel = &pixels[static_cast<std::size_t>(((top + row) * side + left + column) * 3)];
+                std::copy(colour.begin(), colour.end(), pixel);
+            }
+        }
+    }
+}
+
+}  // namespace relascope

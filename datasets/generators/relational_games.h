@@ -1,0 +1,62 @@
+// Our generator of the five Relational Games (relational-games.md; Shanahan et al. 2020): 36 x 36 RGB
+// images of figures in a 3 x 3 grid. Every image is made from (seed, index) alone when it is read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "datasets/generators/figures.h"
+
+namespace relascope {
+
+struct RelationalGamesOptions {
+    std::string task = "between";
+    FigureFamily family = FigureFamily::Pentos;
+    std::int64_t size = 1000;
+    std::uint64_t seed = 0;
+    std::vector<std::string> patterns = {"AAB", "ABA", "ABB", "ABC"};  ///< match_pattern
+    /// Streaming: `pass` moves the whole set to fresh images (one pass = one epoch).
+    std::uint64_t pass = 0;
+};
+
+/// What stands in each of the nine cells, row by row, and the label.
+struct Scene {
+    std::array<std::optional<Figure>, 9> cells;
+    int label = 0;
+};
+
+/// Labels are half and half: of each pair of neighbouring indices one is positive.
+class RelationalGames : public Dataset {
+public:
+    static constexpr int kSide = 36;
+
+    /// Throws OptionError for an unknown task or pattern.
+    explicit RelationalGames(RelationalGamesOptions options);
+    const DatasetInfo& info() const override { return m_info; }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
+
+    Scene scene(std::int64_t index) const;
+    const RelationalGamesOptions& options() const { return m_options; }
+
+private:
+    RelationalGamesOptions m_options;
+    DatasetInfo m_info;
+    void (RelationalGames::*m_task)(SplitMix&, Scene&) const;
+
+    void same(SplitMix& random, Scene& scene) const;
+    void between(SplitMix& random, Scene& scene) const;
+    void occurs(SplitMix& random, Scene& scene) const;
+    void xoccurs(SplitMix& random, Scene& scene) const;
+    void matchPattern(SplitMix& random, Scene& scene) const;
+    Figure draw(SplitMix& random) const { return randomFigure(m_options.family, random); }
+    Figure drawOther(SplitMix& random, std::initializer_list<Figure> than) const;
+    Difference anyDifference(SplitMix& random) const { return static_cast<Difference>(random.below(3)); }
+};
+
+/// Draws a scene into [36, 36, 3] bytes.
+void drawScene(const Scene& scene, std::span<std::uint8_t> pixels);
+
+}  // namespace relascope

@@ -1,0 +1,208 @@
+// The generator against every fact measured on the real files.
+#include "datasets/generators/relational_games.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "datasets/readers/npz_images.h"
+#include "datasets/registry.h"
+
+namespace relascope {
+namespace {
+
+constexpr int kCount = 10000;
+
+RelationalGames games(const std::string& task, FigureFamily family = FigureFamily::Pentos, std::uint64_t seed = 1) {
+    RelationalGamesOptions o;
+    o.task = task;
+    o.family = family;
+    o.size = kCount;
+    o.seed = seed;
+    return RelationalGames(o);
+}
+
+std::vector<int> occupied(const Scene& scene) {
+    std::vector<int> cells;
+    for (int i = 0; i < 9; ++i)
+        if (scene.cells[static_cast<std::size_t>(i)]) cells.push_back(i);
+    return cells;
+}
+const Figure& at(const Scene& scene, int cell) { return *scene.cells[static_cast<std::size_t>(cell)]; }
+bool isLine(const std::vector<int>& c) {
+    static const std::set<std::vector<int>> lines = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}};
+    return lines.count(c) > 0;
+}
+
+TEST(Figures, AreTheConnectedSetsOfTheBox) {
+    EXPECT_EQ(figureShapes(FigureFamily::Pentos).size(), 49u);
+    EXPECT_EQ(figureShapes(FigureFamily::Hexos).size(), 48u);
+    const std::set<std::array<std::uint8_t, 3>> colours(figureColours().begin(), figureColours().end());
+    EXPECT_EQ(colours.size(), 25u);
+    EXPECT_EQ(colours.count({64, 64, 64}) + colours.count({192, 192, 192}), 0u);
+}
+
+TEST(Images, AreDrawnAsTheRealOnesAre) {
+    for (const auto family : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes}) {
+        const auto data = games("between", family);
+        std::vector<std::uint8_t> pixels(data.pixelBytes());
+        for (int i = 0; i < 500; ++i) {
+            data.read(i, pixels);
+            const auto scene = data.scene(i);
+            for (int y = 0; y < 36; ++y)
+                for (int x = 0; x < 36; ++x) {
+                    const auto* p = &pixels[static_cast<std::size_t>((y * 36 + x) * 3)];
+                    const auto& cell = scene.cells[static_cast<std::size_t>(y / 12 * 3 + x / 12)];
+                    const int row = y % 12 - 1, column = x % 12 - 1;
+                    const bool inBox = row >= 0 && row < 9 && column >= 0 && column < 9;
+                    const bool filled = cell && inBox && (cell->units >> (row / 3 * 3 + column / 3) & 1);
+                    if (!filled) ASSERT_TRUE(p[0] == 0 && p[1] == 0 && p[2] == 0);
+                    else for (int c = 0; c < 3; ++c) ASSERT_TRUE(p[c] == 64 || p[c] == 144 || p[c] == 192);
+                }
+        }
+    }
+}
+
+TEST(Images, DependOnSeedAndIndexAlone) {
+    const auto a = games("occurs"), b = games("occurs"), other = games("occurs", FigureFamily::Pentos, 2);
+    EXPECT_EQ(a.sample(77), b.sample(77));
+    int equal = 0;
+    for (int i = 0; i < 100; ++i) equal += a.sample(i).image == other.sample(i).image;
+    EXPECT_EQ(equal, 0);
+}
+
+TEST(Labels, AreHalfAndHalf) {
+    for (const auto& task : {"same", "occurs", "xoccurs", "between", "match_pattern"}) {
+        const auto data = games(task);
+        int positive = 0, first = 0;
+        for (int i = 0; i < kCount; ++i) positive += data.scene(i).label, first += i % 2 == 0 ? data.scene(i).label : 0;
+        EXPECT_EQ(positive, kCount / 2) << task;
+        EXPECT_NEAR(first, kCount / 4, 200) << task << ": the order within pairs is random";
+    }
+}
+
+TEST(Between, HasTheMeasuredStatistics) {
+    for (const auto family : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes}) {
+        const auto data = games("between", family);
+        int offLine = 0, negatives = 0, middleEqual = 0;
+        std::map<std::pair<bool, bool>, int> kinds;
+        for (int i = 0; i < kCount; ++i) {
+            const auto scene = data.scene(i);
+            const auto cells = occupied(scene);
+            ASSERT_EQ(cells.size(), 3u);
+            if (scene.label) {
+                ASSERT_TRUE(isLine(cells));
+                ASSERT_EQ(at(scene, cells[0]), at(scene, cells[2]));
+            } else {
+                ++negatives;
+                if (!isLine(cells)) { ++offLine; continue; }
+                const auto a = at(scene, cells[0]), b = at(scene, cells[2]);
+                ASSERT_FALSE(a == b);
+                const bool shape = family == FigureFamily::Stripes ? a.second == b.second : a.units == b.units;
+                ++kinds[{shape, a.colour == b.colour}];
+            }
+            middleEqual += at(scene, cells[1]) == at(scene, cells[0]) || at(scene, cells[1]) == at(scene, cells[2]);
+        }
+        EXPECT_NEAR(offLine / double(negatives), 0.22, 0.02);
+        const double third = (negatives - offLine) / 3.0;
+        const std::pair<bool, bool> shapeOnly{true, false}, colourOnly{false, true}, neither{false, false};
+        EXPECT_NEAR(kinds[shapeOnly], third, 110);
+        EXPECT_NEAR(kinds[colourOnly], third, 110);
+        EXPECT_NEAR(kinds[neither], third, 110);
+        EXPECT_LT(middleEqual, 60);  // about one in a thousand; stripes have 625 kinds, pentos 1225
+    }
+}
+
+TEST(Between, MatchesTheRealSample) {
+    // Shares of lines, colours, and symmetric figures, counted in the 5000 real hexomino images.
+    const auto data = games("between", FigureFamily::Hexos);
+    std::map<std::uint16_t, int> shapes;
+    std::map<int, int> colours;
+    int middleRow = 0, lines = 0;
+    for (int i = 0; i < kCount; ++i) {
+        const auto scene = data.scene(i);
+        const auto cells = occupied(scene);
+        for (const int c : cells) ++shapes[at(scene, c).units], ++colours[at(scene, c).colour];
+        if (isLine(cells)) ++lines, middleRow += cells == std::vector<int>{3, 4, 5};
+    }
+    EXPECT_EQ(shapes.size(), 48u);
+    EXPECT_EQ(colours.size(), 25u);
+    EXPECT_NEAR(middleRow / double(lines), 2.0 / 9.0, 0.015);
+    int often = 0;
+    for (const auto& [units, n] : shapes) often += n > 1.5 * 3.0 * kCount / 64;  // twice as often as the rest
+    EXPECT_EQ(often, 16);
+}
+
+TEST(Same, TwoObjectsSameOrNot) {
+    const auto data = games("same");
+    for (int i = 0; i < kCount; ++i) {
+        const auto scene = data.scene(i);
+        const auto cells = occupied(scene);
+        ASSERT_EQ(cells.size(), 2u);
+        ASSERT_EQ(at(scene, cells[0]) == at(scene, cells[1]), scene.label == 1);
+    }
+}
+
+TEST(Occurs, TopIsAmongTheBottomThree) {
+    for (const bool exclusive : {false, true}) {
+        const auto data = games(exclusive ? "xoccurs" : "occurs");
+        int absent = 0;
+        for (int i = 0; i < kCount; ++i) {
+            const auto scene = data.scene(i);
+            ASSERT_EQ(occupied(scene), (std::vector<int>{1, 6, 7, 8}));
+            int found = 0;
+            for (int c = 6; c < 9; ++c) found += at(scene, c) == at(scene, 1);
+            const bool distinct = !(at(scene, 6) == at(scene, 7)) && !(at(scene, 6) == at(scene, 8)) && !(at(scene, 7) == at(scene, 8));
+            ASSERT_EQ(exclusive ? found == 1 && distinct : found > 0, scene.label == 1);
+            absent += found == 0;
+        }
+        EXPECT_NEAR(absent, exclusive ? kCount / 4 : kCount / 2, exclusive ? 200 : 0);
+    }
+}
+
+TEST(MatchPattern, RowsFollowTheirPatterns) {
+    const auto data = games("match_pattern");
+    const auto pattern = [](const Scene& s, int c) {
+        const bool ab = at(s, c) == at(s, c + 1), bc = at(s, c + 1) == at(s, c + 2), ac = at(s, c) == at(s, c + 2);
+        return ab && bc ? "AAA" : ab ? "AAB" : bc ? "ABB" : ac ? "ABA" : "ABC";
+    };
+    std::map<std::string, int> seen;
+    for (int i = 0; i < kCount; ++i) {
+        const auto scene = data.scene(i);
+        ASSERT_EQ(occupied(scene), (std::vector<int>{0, 1, 2, 6, 7, 8}));
+        const std::string top = pattern(scene, 0), bottom = pattern(scene, 6);
+        ASSERT_EQ(top == bottom, scene.label == 1);
+        for (int a = 0; a < 3; ++a)
+            for (int b = 6; b < 9; ++b) ASSERT_FALSE(at(scene, a) == at(scene, b));
+        ++seen[top];
+    }
+    EXPECT_EQ(seen.size(), 4u);
+    EXPECT_EQ(seen.count("AAA"), 0u);
+    RelationalGamesOptions o;
+    o.task = "match_pattern";
+    o.patterns = {"AAA", "ABC"};
+    EXPECT_NO_THROW(RelationalGames(o).scene(3));
+    o.patterns = {"ABC"};
+    EXPECT_THROW(RelationalGames{o}, OptionError);
+}
+
+TEST(Registry, OpensEveryTaskAndKeepsPartsApart) {
+    DataOptions o;
+    o.train_size = 50, o.validation_size = 30, o.test_size = 20;
+    for (const auto& task : relationalGamesTasks()) {
+        o.task = task;
+        const auto splits = openData(o);
+        EXPECT_EQ(splits.train->size(), 50);
+        EXPECT_EQ(splits.names(), (std::vector<std::string>{"train", "validation", "pentos", "hexos", "stripes"}));
+        EXPECT_NE(splits.train->sample(0).image, splits.validation->sample(0).image);
+        EXPECT_NE(splits.find("pentos")->sample(0).image, splits.validation->sample(0).image);
+    }
+    EXPECT_NE(streamingPass(o, 0)->sample(0).image, streamingPass(o, 1)->sample(0).image);
+    EXPECT_EQ(listDatasets().size(), 5u);
+    EXPECT_THROW(requireFit(openData(o).train->info(), 3, 32, 32, 2), OptionError);
+}
+
+}  // namespace
+}  // namespace relascope
