@@ -106,7 +106,7 @@ void LayerSlider::paintEvent(QPaintEvent*) {
         painter.setPen(chosen ? t.text : t.muted);
         painter.drawText(QRectF(at.x() + 10, at.y() - 8, width() - at.x() - 10, 16), Qt::AlignLeft | Qt::AlignVCenter, QString::number(k + 1));
     }
-    if (hasFocus()) paint::focusRing(painter, rect());
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
 }  // namespace relascope

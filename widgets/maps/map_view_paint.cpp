@@ -100,7 +100,7 @@ void MapView::paintEvent(QPaintEvent* event) {
         paintLabels(painter, now);
         paintBox(painter, now);
     }
-    if (hasFocus()) paint::focusRing(painter, rect());
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
 void MapView::paintBase(QPainter& painter) {

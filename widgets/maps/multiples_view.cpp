@@ -281,7 +281,7 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
         painter.setPen(chosen ? t.text : t.muted);
         painter.drawText(QRect(slot.picture.left(), slot.picture.bottom() + 3, slot.picture.width() + 20, labelHeight - 3), Qt::AlignLeft | Qt::AlignVCenter, item.label);
     }
-    if (hasFocus()) paint::focusRing(painter, visibleRegion().boundingRect());
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, visibleRegion().boundingRect());
 }
 
 MultiplesView::MultiplesView(QWidget* parent) : QScrollArea(parent), m_canvas(new Canvas(this)) {

@@ -15,7 +15,8 @@ namespace {
 constexpr int chipHeight = 24;
 constexpr int chipGap = 10;
 constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
-constexpr int edge = 4;            ///< room for the outline of a patch at the border
+constexpr int edge = 1;            ///< room for the outline of a patch at the border
+constexpr int reach = 4;           ///< how far the marks of a token stand out of it
 }  // namespace
 
 PatchView::PatchView(QWidget* parent) : QWidget(parent) {
@@ -86,7 +87,7 @@ void PatchView::setPreview(int token) {
 int PatchView::shownTarget() const { return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target; }
 
 void PatchView::updateToken(int token) {
-    if (token >= 0) update(tokenRect(token).adjusted(-edge, -edge, edge, edge));
+    if (token >= 0) update(tokenRect(token).adjusted(-reach, -reach, reach, reach));
 }
 
 void PatchView::layOut() {
@@ -224,7 +225,7 @@ void PatchView::paintEvent(QPaintEvent* event) {
     if (m_grid.classToken) paintClassToken(painter);
     if (!m_label.isEmpty()) paintLabel(painter);
     paintMarks(painter);
-    if (hasFocus()) paint::focusRing(painter, rect());
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
 void PatchView::paintPatch(QPainter& painter, int patch) {

@@ -47,7 +47,7 @@ protected:
         painter.setFont(face);
         painter.setPen(!isEnabled() ? t.faint : isChecked() ? t.accent : t.text);
         painter.drawText(rect(), Qt::AlignCenter, text());
-        if (hasFocus()) paint::focusRing(painter, rect(), 3);
+        if (paint::keyboardFocus(this)) paint::focusRing(painter, rect(), 3);
     }
 };
 
@@ -202,7 +202,7 @@ void Chip::paintEvent(QPaintEvent*) {
     painter.setFont(face);
     painter.setPen(!isEnabled() ? t.faint : on ? t.accent : m_ink.isValid() ? m_ink : t.text);
     painter.drawText(box, (icon().isNull() ? Qt::AlignCenter : Qt::AlignLeft) | Qt::AlignVCenter, text());
-    if (hasFocus()) paint::focusRing(painter, rect());
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
 ToggleChip::ToggleChip(const QString& text, QWidget* parent) : Chip(text, parent) {
@@ -225,7 +225,7 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     const QString shown = fontMetrics().elidedText(text(), m_mode, width());
     const QString tip = shown == text() ? QString() : text();
     if (toolTip() != tip) setToolTip(tip);
-    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, QPalette::WindowText));
+    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, foregroundRole()));
     painter.drawText(rect(), static_cast<int>(alignment()), shown);
 }
 

@@ -258,6 +258,14 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
                 return;
             }
             break;
+        case CC_ToolButton:
+            if (const auto* button = as<QStyleOptionToolButton>(option); button && button->text.isEmpty()) {
+                // The dots or the icon say that there is more; an arrow in the corner only soils them.
+                QStyleOptionToolButton copy = *button;
+                copy.features &= ~QStyleOptionToolButton::HasMenu;
+                return QProxyStyle::drawComplexControl(control, &copy, painter, widget);
+            }
+            break;
         case CC_ScrollBar:
             if (const auto* bar = as<QStyleOptionSlider>(option))
                 return paint::scrollBar(*painter, *bar, subControlRect(control, option, SC_ScrollBarSlider, widget));

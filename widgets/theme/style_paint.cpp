@@ -11,7 +11,10 @@ namespace relascope::paint {
 namespace {
 
 bool on(const QStyleOption& option, QStyle::StateFlag state) { return option.state & state; }
-bool keyboardFocus(const QStyleOption& option) { return on(option, QStyle::State_HasFocus); }
+/// A click leaves no ring on a button; a field shows where typing goes in any case.
+bool keyboardFocus(const QStyleOption& option) {
+    return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange);
+}
 
 /// Icons know only text and faint; on an accent fill they are tinted after drawing.
 QPixmap tinted(const QIcon& icon, const QSize& size, const QColor& color, const QWidget* widget) {
@@ -62,6 +65,10 @@ void chevron(QPainter& painter, const QRectF& box, Direction direction, const QC
     painter.restore();
 }
 
+bool keyboardFocus(const QWidget* widget) {
+    return widget->hasFocus() && widget->window()->testAttribute(Qt::WA_KeyboardFocusChange);
+}
+
 bool flag(const QWidget* widget, const char* name) {
     return widget && widget->property(name).toBool();
 }
@@ -72,7 +79,7 @@ void field(QPainter& painter, const QStyleOption& option, const QWidget* widget)
     const bool wrong = flag(widget, "error");
     const QColor fill = wrong ? t.errorFill : t.panel;
     frame(painter, option.rect, fill, wrong ? t.error : enabled ? t.controlBorder : t.border);
-    if (enabled && keyboardFocus(option) && !wrong) focusRing(painter, option.rect);
+    if (enabled && on(option, QStyle::State_HasFocus) && !wrong) focusRing(painter, option.rect);
 }
 
 void button(QPainter& painter, const QStyleOption& option, const QWidget* widget) {
@@ -196,7 +203,7 @@ void tab(QPainter& painter, const QStyleOptionTab& option) {
     painter.setPen(!enabled ? t.faint : selected ? t.text : t.muted);
     painter.drawText(r, Qt::AlignCenter | Qt::TextShowMnemonic, option.text);
     painter.restore();
-    if (on(option, QStyle::State_HasFocus)) focusRing(painter, r.adjusted(2, 3, -2, -4));
+    if (keyboardFocus(option)) focusRing(painter, r.adjusted(2, 3, -2, -4));
 }
 
 void scrollBar(QPainter& painter, const QStyleOptionSlider& option, const QRect& thumb) {

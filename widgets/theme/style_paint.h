@@ -24,6 +24,8 @@ enum class Direction { Up, Down, Left, Right };
 /// A line chevron, 1.5 px, centred in `box`; `reach` is half its long side.
 void chevron(QPainter& painter, const QRectF& box, Direction direction, const QColor& color,
              qreal reach = 4.0);
+/// Focus that came by the keyboard: the ring is drawn for that only.
+bool keyboardFocus(const QWidget* widget);
 /// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
 bool flag(const QWidget* widget, const char* name);
 

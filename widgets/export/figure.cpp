@@ -1,0 +1,117 @@
+#include "widgets/export/figure.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <limits>
+
+#include "widgets/export/export.h"
+#include "widgets/inspector/words.h"
+#include "widgets/maps/color_bar.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/source/patch_view.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+QString captionOf(const ProbeResult& result) {
+    QString text = QStringLiteral("Step ") + groupedNumber(result.step);
+    if (!result.sample.origin.empty()) text += QStringLiteral(" \u00B7 ") + QString::fromStdString(result.sample.origin);
+    const auto label = result.sample.label;
+    if (label >= 0 && label < static_cast<std::int64_t>(result.classNames.size()))
+        text += QStringLiteral(" \u00B7 label ") + QString::fromStdString(result.classNames[static_cast<std::size_t>(label)]);
+    for (std::size_t k = 0; k < result.probabilities.size() && k < result.classNames.size() && k < 3; ++k)
+        text += QStringLiteral(" \u00B7 p(%1) = %2").arg(QString::fromStdString(result.classNames[k])).arg(result.probabilities[k], 0, 'f', 3);
+    return text;
+}
+
+/// The figure as a widget, so that it is drawn by the very code of the window.
+class Figure : public QWidget {
+public:
+    Figure(const ViewMaps& maps, const InspectorView& view) {
+        setAutoFillBackground(true);
+        QPalette p = palette();
+        p.setColor(QPalette::Window, Theme::current().panel);
+        setPalette(p);
+        setAccessibleName(mapTitle(view));
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(20, 16, 20, 16);
+        column->setSpacing(10);
+        auto* row = new QHBoxLayout;
+        row->setSpacing(28);
+        const ProbeResult& result = *maps.result();
+        MapValues values = maps.values(view);
+        const ColorScale scale = maps.scale(view);
+        const bool tokens = values.columns == maps.tokens();
+
+        if (!result.sample.image.empty()) {
+            auto* patches = new PatchView(this);
+            patches->setFixedSize(360, 410);
+            patches->setImage(result.sample.image, result.grid);
+            std::vector<float> towards;
+            for (int j = 0; tokens && view.source < values.rows && j < values.columns; ++j)
+                towards.push_back(values.masked(view.source, j) ? std::numeric_limits<float>::quiet_NaN() : values.at(view.source, j));
+            patches->setNumberDigits(2, ViewMaps::isSigned(view));
+            patches->setValues(std::move(towards), scale);
+            patches->setSource(view.source);
+            patches->setTarget(tokens ? view.target : -1);
+            row->addWidget(patches, 0, Qt::AlignTop);
+        }
+
+        auto* right = new QVBoxLayout;
+        right->setSpacing(6);
+        auto* title = new QLabel(mapTitle(view) + QStringLiteral(" of layer %1").arg(view.layer + 1), this);
+        title->setFont(headFont());
+        title->setAlignment(Qt::AlignHCenter);
+        right->addWidget(title);
+        auto* map = new MapView(this);
+        map->setFixedSize(420, 400);
+        const bool symbols = view.kind == MapKind::Symbols && values.rows != values.columns;
+        map->setTokens(patchTokens(result, values.rows), symbols ? numberedTokens(values.columns, QStringLiteral("symbol")) : patchTokens(result, values.columns));
+        map->setScale(scale);
+        map->setValues(std::move(values));
+        map->setCell(view.source, view.target);
+        right->addWidget(map);
+        auto* bar = new ColorBar(this);
+        bar->setScale(scale);
+        bar->setCaption(scaleCaption(view));
+        right->addWidget(bar);
+        row->addLayout(right);
+        column->addLayout(row);
+
+        const auto line = [&](const QString& text, QPalette::ColorRole role) {
+            auto* label = new QLabel(text, this);
+            label->setTextFormat(Qt::PlainText);
+            label->setFont(numberFont(12));
+            label->setForegroundRole(role);
+            column->addWidget(label);
+        };
+        line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
+        line(captionOf(result), QPalette::PlaceholderText);
+        // Never shown, so the layout must be asked for its size.
+        layout()->activate();
+        resize(layout()->sizeHint());
+        ensurePolished();
+        layout()->setGeometry(rect());
+    }
+};
+
+}  // namespace
+
+bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path, QString* error) {
+    ViewMaps maps;
+    // The caller keeps the result alive for the call; nothing of it is copied.
+    maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
+    const InspectorView shown = maps.clamped(view);
+    if (maps.count(shown.kind, shown.layer) == 0) {
+        if (error) *error = QStringLiteral("%1: the model has no map to draw").arg(path);
+        return false;
+    }
+    if (QFileInfo(path).suffix().toLower() == QLatin1String("csv")) return exportCsv(mapCsv(maps, shown), path, error);
+    Figure figure(maps, shown);
+    return exportWidget(figure, path, 300, error);
+}
+
+}  // namespace relascope

@@ -1,0 +1,126 @@
+#include "widgets/inspector/inspector_bar.h"
+
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+#include "widgets/inspector/words.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+QComboBox* combo(const QString& name, int width, QWidget* parent) {
+    auto* box = new QComboBox(parent);
+    box->setFont(smallFont());
+    box->setAccessibleName(name);
+    box->setToolTip(name);
+    box->setFixedWidth(width);
+    box->view()->setMinimumWidth(140);
+    return box;
+}
+
+}  // namespace
+
+InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    m_head = new PanelHead(QStringLiteral("Inspector"), this);
+    column->addWidget(m_head);
+
+    m_kinds = new SegmentedControl({QStringLiteral("Relation r"), QStringLiteral("Relational \u03B1"), QStringLiteral("Sensory \u03B1"),
+                                    QStringLiteral("\u03B1 \u00D7 r"), QStringLiteral("Symbols")}, this);
+    m_kinds->setAccessibleName(QStringLiteral("What is shown"));
+    m_directions = new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
+    m_directions->setAccessibleName(QStringLiteral("Direction"));
+    m_directions->setItemToolTip(0, QStringLiteral("What i receives from j (D)"));
+    m_directions->setItemToolTip(1, QStringLiteral("What j receives from i (D)"));
+    m_processing = combo(QStringLiteral("Processing (P)"), 116, this);
+    for (const Processing p : {Processing::Raw, Processing::Tanh, Processing::Sigmoid, Processing::SoftmaxOverJ, Processing::TopK})
+        m_processing->addItem(QString::fromLatin1(processingName(p)));
+    m_topK = new QSpinBox(this);
+    m_topK->setFont(numberFont(12));
+    m_topK->setRange(1, 1024);
+    m_topK->setFixedWidth(56);
+    m_topK->setAccessibleName(QStringLiteral("k"));
+    m_topK->setToolTip(QStringLiteral("How many entries of a row are kept"));
+    m_range = combo(QStringLiteral("Colour range"), 108, this);
+    for (const Range r : {Range::ThisMap, Range::ThisLayer, Range::WholeModel, Range::Fixed})
+        m_range->addItem(QString::fromLatin1(rangeName(r)));
+    m_heads = combo(QStringLiteral("Relational head of \u03B1"), 82, this);
+    for (QWidget* w : {static_cast<QWidget*>(m_kinds), static_cast<QWidget*>(m_heads), static_cast<QWidget*>(m_directions),
+                       static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
+        m_head->addLeftControl(w);
+
+    connect(m_kinds, &SegmentedControl::changed, this, [this](int k) {
+        InspectorView view = m_view;
+        view.kind = static_cast<MapKind>(k);
+        Q_EMIT changed(view);
+    });
+    connect(m_directions, &SegmentedControl::changed, this, [this](int k) {
+        InspectorView view = m_view;
+        view.reversed = k == 1;
+        Q_EMIT changed(view);
+    });
+    connect(m_processing, &QComboBox::activated, this, [this](int k) {
+        InspectorView view = m_view;
+        view.processing = static_cast<Processing>(k);
+        Q_EMIT changed(view);
+    });
+    connect(m_range, &QComboBox::activated, this, [this](int k) {
+        InspectorView view = m_view;
+        view.range = static_cast<Range>(k);
+        Q_EMIT changed(view);
+    });
+    connect(m_heads, &QComboBox::activated, this, [this](int k) {
+        InspectorView view = m_view;
+        view.head = k;
+        Q_EMIT changed(view);
+    });
+    connect(m_topK, &QSpinBox::valueChanged, this, [this](int k) {
+        InspectorView view = m_view;
+        view.topK = k;
+        Q_EMIT changed(view);
+    });
+}
+
+void InspectorBar::setStepText(const QString& text) { m_head->setSubText(text); }
+void InspectorBar::addControl(QWidget* control) { m_head->addControl(control); }
+
+void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
+    m_view = view;
+    for (int k = 0; k < m_kinds->count(); ++k) {
+        const QString reason = absenceReason(maps, static_cast<MapKind>(k));
+        m_kinds->setItemEnabled(k, reason.isEmpty(), reason);
+    }
+    m_kinds->setCurrent(static_cast<int>(view.kind));
+    const bool square = maps.canReverse(view);
+    m_directions->setCurrent(view.reversed && square ? 1 : 0);
+    for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, QStringLiteral("Symbols have no direction: columns are symbols, not tokens"));
+    const bool relation = view.kind == MapKind::Relation || view.kind == MapKind::AttentionTimesRelation;
+    auto* items = qobject_cast<QStandardItemModel*>(m_processing->model());
+    for (const Processing p : {Processing::Tanh, Processing::Sigmoid, Processing::SoftmaxOverJ}) {
+        QStandardItem* item = items ? items->item(static_cast<int>(p)) : nullptr;
+        if (!item) continue;
+        item->setEnabled(relation);
+        item->setToolTip(relation ? QString() : QStringLiteral("For relations only: attention is a softmax already"));
+    }
+    m_processing->setCurrentIndex(static_cast<int>(ViewMaps::processing(view)));
+    m_range->setCurrentIndex(static_cast<int>(view.range));
+    const int heads = maps.count(MapKind::RelationalAttention, view.layer);
+    if (m_heads->count() != heads) {
+        m_heads->clear();
+        for (int h = 0; h < heads; ++h) m_heads->addItem(QStringLiteral("head %1").arg(h + 1));
+    }
+    m_heads->setCurrentIndex(view.head);
+    m_heads->setVisible(view.kind == MapKind::AttentionTimesRelation && heads > 1);
+    const QSignalBlocker quiet(m_topK);
+    m_topK->setValue(view.topK);
+    m_topK->setVisible(view.processing == Processing::TopK);
+}
+
+}  // namespace relascope

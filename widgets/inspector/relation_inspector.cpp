@@ -1,0 +1,284 @@
+#include "widgets/inspector/relation_inspector.h"
+
+#include <QDragEnterEvent>
+#include <QEvent>
+#include <QLabel>
+#include <QMimeData>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QUrl>
+#include <cmath>
+#include <limits>
+
+#include "widgets/export/export.h"
+#include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/inspector/words.h"
+#include "widgets/maps/color_bar.h"
+#include "widgets/maps/layer_slider.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/maps/multiples_view.h"
+#include "widgets/source/patch_view.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+MapKind storedKind(MapKind kind) { return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind; }
+
+int layersOf(const ProbeResult& result) {
+    int layers = result.layers;
+    for (const auto& map : result.maps) layers = std::max(layers, map.layer + 1);
+    return layers;
+}
+
+}  // namespace
+
+void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
+    m_maps.setResult(std::move(result));
+    m_previewRow = m_previewColumn = -1;
+    const ProbeResult* now = m_maps.result();
+    m_stack->setCurrentIndex(now ? 1 : 0);
+    if (!now) {
+        m_bar->setStepText(m_subText);
+        m_bar->display(m_maps, m_view);
+        return;
+    }
+    if (!m_started && now->grid.tokens() > 0) {  // the first patch says more than the class token
+        m_view.source = now->grid.classToken ? 1 : 0;
+        m_view.target = m_view.source + 1;
+        m_started = true;
+    }
+    m_view = m_maps.clamped(m_view);
+    refreshEverything();
+}
+
+void RelationInspector::refreshEverything() {
+    const ProbeResult* now = m_maps.result();
+    if (!now) return;
+    m_bar->setStepText(m_subText.isEmpty() ? QStringLiteral("step ") + groupedNumber(now->step) : m_subText);
+    m_bar->display(m_maps, m_view);
+    m_source->setResult(*now);
+    m_layers->setLayers(layersOf(*now));
+    m_layers->setCurrent(m_view.layer);
+    refreshMap();
+    refreshMultiples();
+    refreshFooter();
+}
+
+void RelationInspector::setView(const InspectorView& view) {
+    m_started = true;
+    if (!m_maps.result()) {
+        m_view = view;
+        return;
+    }
+    display(m_maps.clamped(view));
+}
+
+void RelationInspector::choose(InspectorView view) {
+    if (!m_maps.result()) return;
+    if (view.kind != m_view.kind && storedKind(view.kind) != storedKind(m_view.kind) && view.index == m_view.index)
+        view.index = m_lastIndex[static_cast<std::size_t>(view.kind)];
+    view = m_maps.clamped(view);
+    if (view == m_view) return m_bar->display(m_maps, m_view);  // a control may stand elsewhere by now
+    display(view);
+    Q_EMIT viewChanged(m_view);
+}
+
+void RelationInspector::display(const InspectorView& view) {
+    const InspectorView before = m_view;
+    m_view = view;
+    m_lastIndex[static_cast<std::size_t>(view.kind)] = view.index;
+    m_lastIndex[static_cast<std::size_t>(storedKind(view.kind))] = view.index;
+    // What differs decides what is made anew: moving i or j must not colour a single cell.
+    InspectorView cell = view;
+    cell.source = before.source;
+    cell.target = before.target;
+    if (cell == before) {
+        m_map->setCell(m_view.source, m_view.target);
+        refreshSource();
+        refreshFooter();
+        return;
+    }
+    const bool small = view.layer != before.layer || view.processing != before.processing || view.range != before.range ||
+                       view.topK != before.topK || view.paper != before.paper || view.reversed != before.reversed;
+    m_bar->display(m_maps, m_view);
+    m_layers->setCurrent(m_view.layer);
+    refreshMap();
+    if (small) {
+        refreshMultiples();
+    } else {
+        m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
+        m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
+        if (m_view.kind == MapKind::AttentionTimesRelation) m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
+        else m_multiples->clearSecond();
+    }
+    fillMenus();
+    refreshFooter();
+}
+
+void RelationInspector::refreshMap() {
+    MapValues values = m_maps.values(m_view);
+    const ProbeResult& now = *m_maps.result();
+    const bool symbols = m_view.kind == MapKind::Symbols && values.rows != values.columns;
+    const ColorScale scale = m_maps.scale(m_view);
+    m_mapHead->setTitle(mapTitle(m_view));
+    m_mapHead->setSubText(mapSubTitle(m_view, values));
+    m_map->setTokens(patchTokens(now, values.rows),
+                     symbols ? numberedTokens(values.columns, QStringLiteral("symbol")) : patchTokens(now, values.columns));
+    m_map->setNumberDigits(3, ViewMaps::isSigned(m_view));
+    m_map->setScale(scale);
+    m_map->setValues(std::move(values));
+    m_map->setCell(m_view.source, m_view.target);
+    m_colors->setScale(scale);
+    m_colors->setCaption(scaleCaption(m_view));
+    refreshSource();
+}
+
+int RelationInspector::shownSource() const { return m_previewRow >= 0 ? m_previewRow : m_view.source; }
+int RelationInspector::shownTarget() const { return m_previewColumn >= 0 ? m_previewColumn : m_view.target; }
+
+void RelationInspector::refreshSource() {
+    PatchView* patches = m_source->patches();
+    const MapValues& values = m_map->values();
+    const int i = shownSource();
+    // Tints need one value a token; a table of symbols has none.
+    const bool tokens = values.columns == m_maps.tokens() && i >= 0 && i < values.rows;
+    std::vector<float> row;
+    for (int j = 0; tokens && j < values.columns; ++j)
+        row.push_back(values.masked(i, j) ? std::numeric_limits<float>::quiet_NaN() : values.at(i, j));
+    patches->setNumberDigits(2, ViewMaps::isSigned(m_view));
+    patches->setValues(std::move(row), m_maps.scale(m_view));
+    patches->setSource(i);
+    patches->setTarget(tokens ? m_view.target : -1);
+    patches->setPreview(tokens ? m_previewColumn : -1);
+}
+
+void RelationInspector::refreshMultiples() {
+    struct Part {
+        MapKind kind;
+        QString title;
+        QString absence;
+    };
+    const Part parts[] = {
+        {MapKind::Relation, QStringLiteral("Relations of layer %1").arg(m_view.layer + 1), QStringLiteral("None: no relational heads")},
+        {MapKind::RelationalAttention, QStringLiteral("Relational attention"), QStringLiteral("None: no relational heads")},
+        {MapKind::SensoryAttention, QStringLiteral("Sensory attention"), QStringLiteral("None: no sensory heads")},
+    };
+    std::vector<MultipleGroup> groups;
+    for (const Part& part : parts) {
+        MultipleGroup group{part.title, part.absence, {}, part.kind != MapKind::Relation};
+        const int count = m_maps.count(part.kind, m_view.layer);
+        ColorScale shared;
+        for (int k = 0; k < count; ++k) {
+            const RelationMap* map = m_maps.result()->find(part.kind, m_view.layer, k);
+            const int block = MultiplesView::blockFor(map ? qMax(map->rows, map->columns) : 1);
+            if (k == 0 || m_view.range == Range::ThisMap) shared = m_maps.thumbnailScale(part.kind, k, m_view);
+            group.items.push_back({part.kind, k, itemLabel(part.kind, k), cellImage(m_maps.thumbnail(part.kind, k, m_view, block), shared),
+                                   m_maps.magnitude(part.kind, m_view.layer, k)});
+        }
+        groups.push_back(std::move(group));
+    }
+    m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
+    m_multiples->setGroups(std::move(groups));
+    m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
+    if (m_view.kind == MapKind::AttentionTimesRelation) m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
+    else m_multiples->clearSecond();
+}
+
+void RelationInspector::refreshFooter() {
+    const int i = shownSource();
+    const int j = shownTarget();
+    m_footer->setText(relascope::footerText(m_maps, m_view, i, j, true));
+    m_footer->setAccessibleDescription(relascope::footerText(m_maps, m_view, i, j));
+    const MapValues& values = m_map->values();
+    const bool inside = i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);
+    m_colors->setMark(inside ? values.at(i, j) : std::numeric_limits<float>::quiet_NaN());
+}
+
+void RelationInspector::preview(int row, int column) {
+    if (row == m_previewRow && column == m_previewColumn) return;
+    const bool rowMoved = (row >= 0 ? row : m_view.source) != shownSource();
+    m_previewRow = row;
+    m_previewColumn = column;
+    if (rowMoved) refreshSource();
+    else m_source->patches()->setPreview(m_map->values().columns == m_maps.tokens() ? column : -1);
+    refreshFooter();
+}
+
+QString RelationInspector::footerText() const { return relascope::footerText(m_maps, m_view, shownSource(), shownTarget()); }
+QString RelationInspector::csv() const { return mapCsv(m_maps, m_view); }
+QMenu* RelationInspector::mapMenu() const { return m_mapMenu->menu(); }
+QByteArray RelationInspector::saveState() const { return m_splitter->saveState(); }
+void RelationInspector::restoreState(const QByteArray& state) { m_splitter->restoreState(state); }
+void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) { m_source->setSplits(names, sizes); }
+void RelationInspector::setSample(const QString& split, qint64 index) { m_source->setSample(split, index); }
+void RelationInspector::addHeadControl(QWidget* control) { m_bar->addControl(control); }
+void RelationInspector::setEmptyState(const QString& sentence, const QString& button) {
+    m_empty->setSentence(sentence);
+    m_empty->setButtonText(button);
+}
+void RelationInspector::setSubText(const QString& text) {
+    m_subText = text;
+    m_bar->setStepText(text.isEmpty() && m_maps.result() ? QStringLiteral("step ") + groupedNumber(m_maps.result()->step) : text);
+}
+
+void RelationInspector::stepIndex(int step) {
+    InspectorView view = m_view;
+    view.index += step;
+    choose(view);
+}
+void RelationInspector::nextRelation() { stepIndex(1); }
+void RelationInspector::previousRelation() { stepIndex(-1); }
+void RelationInspector::nextLayer() {
+    InspectorView view = m_view;
+    ++view.layer;
+    choose(view);
+}
+void RelationInspector::previousLayer() {
+    InspectorView view = m_view;
+    --view.layer;
+    choose(view);
+}
+void RelationInspector::setKindByNumber(int number) {
+    if (number < 1 || number > 5 || !m_maps.has(static_cast<MapKind>(number - 1))) return;
+    InspectorView view = m_view;
+    view.kind = static_cast<MapKind>(number - 1);
+    choose(view);
+}
+void RelationInspector::toggleDirection() {
+    if (!m_maps.canReverse(m_view)) return;
+    InspectorView view = m_view;
+    view.reversed = !view.reversed;
+    choose(view);
+}
+void RelationInspector::cycleProcessing() {
+    InspectorView view = m_view;
+    const bool relation = storedKind(view.kind) == MapKind::Relation;
+    // Attention knows raw and top k only, and so does the key.
+    if (relation) view.processing = static_cast<Processing>((static_cast<int>(view.processing) + 1) % 5);
+    else view.processing = view.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
+    choose(view);
+}
+void RelationInspector::randomSample() { m_source->random(); }
+
+void RelationInspector::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_stack) refreshEverything();
+}
+
+void RelationInspector::dragEnterEvent(QDragEnterEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) return event->acceptProposedAction();
+}
+void RelationInspector::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) {
+            event->acceptProposedAction();
+            Q_EMIT imageDropped(url.toLocalFile());
+            return;
+        }
+}
+
+}  // namespace relascope

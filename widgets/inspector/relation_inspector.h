@@ -1,0 +1,135 @@
+// The relation inspector: the source, one map of it and every map of the layer, linked by one (i, j).
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "widgets/inspector/inspector_view.h"
+#include "widgets/inspector/view_maps.h"
+
+class QLabel;
+class QMenu;
+class QSplitter;
+class QStackedLayout;
+
+namespace relascope {
+
+class ColorBar;
+class EmptyState;
+class InspectorBar;
+class LayerSlider;
+class MapView;
+class MultiplesView;
+class PanelHead;
+class SourcePane;
+class ViewMenu;
+
+class RelationInspector : public QWidget {
+    Q_OBJECT
+public:
+    explicit RelationInspector(QWidget* parent = nullptr);
+
+    /// nullptr shows the empty state. The choice of view stays where the new maps have it, otherwise it
+    /// becomes the nearest.
+    void setResult(std::shared_ptr<const ProbeResult> result);
+    const ProbeResult* result() const { return m_maps.result(); }
+    InspectorView view() const { return m_view; }
+    /// Does not signal.
+    void setView(const InspectorView& view);
+
+    void setSplits(const QStringList& names, const std::vector<qint64>& sizes = {});
+    /// The sample that is shown, in the chooser; does not signal.
+    void setSample(const QString& split, qint64 index);
+    void setEmptyState(const QString& sentence, const QString& button);
+    /// Right end of the head row, for the page around.
+    void addHeadControl(QWidget* control);
+    /// Muted words after the title; "step 980" unless set.
+    void setSubText(const QString& text);
+    QString footerText() const;
+    QString csv() const;
+
+    SourcePane* sourcePane() const { return m_source; }
+    MapView* mapView() const { return m_map; }
+    MultiplesView* multiplesView() const { return m_multiples; }
+    LayerSlider* layerSlider() const { return m_layers; }
+    InspectorBar* bar() const { return m_bar; }
+    QMenu* mapMenu() const;
+    QSplitter* splitter() const { return m_splitter; }
+    /// Three panes of a splitter state, kept by the session.
+    QByteArray saveState() const;
+    void restoreState(const QByteArray& state);
+
+    QSize minimumSizeHint() const override { return {640, 260}; }
+
+public Q_SLOTS:
+    void nextRelation();
+    void previousRelation();
+    void nextLayer();
+    void previousLayer();
+    void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
+    void toggleDirection();
+    void cycleProcessing();
+    void randomSample();
+
+Q_SIGNALS:
+    void viewChanged(InspectorView view);  ///< by the user
+    void sampleRequested(QString split, qint64 index);
+    void randomSampleRequested(QString split);
+    void labelRequested(QString split, int label, bool forward);
+    void imageDropped(QString path);
+    void emptyStateActivated();
+    void exported(QString path);
+    void exportFailed(QString sentence);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    QWidget* makeSource();
+    QWidget* makeMap();
+    QWidget* makeMultiples();
+    QWidget* makeFooter();
+    void connectPanes();
+    void fillMenus();
+    /// Takes what the user chose, shows it and says so.
+    void choose(InspectorView view);
+    void display(const InspectorView& view);
+    void stepIndex(int step);
+    void preview(int row, int column);
+    void refreshMap();
+    void refreshMultiples();
+    void refreshSource();
+    void refreshFooter();
+    void refreshEverything();
+    int shownSource() const;
+    int shownTarget() const;
+
+    ViewMaps m_maps;
+    InspectorView m_view;
+    bool m_started = false;  ///< a view was chosen, by the user or from a session
+    int m_previewRow = -1, m_previewColumn = -1;
+    std::vector<int> m_lastIndex{0, 0, 0, 0, 0};  ///< by kind, so that going back finds the same map
+
+    InspectorBar* m_bar = nullptr;
+    QStackedLayout* m_stack = nullptr;
+    EmptyState* m_empty = nullptr;
+    QSplitter* m_splitter = nullptr;
+    SourcePane* m_source = nullptr;
+    PanelHead* m_mapHead = nullptr;
+    MapView* m_map = nullptr;
+    ColorBar* m_colors = nullptr;
+    MultiplesView* m_multiples = nullptr;
+    LayerSlider* m_layers = nullptr;
+    ViewMenu* m_mapMenu = nullptr;
+    QMenu* m_multiplesMenu = nullptr;
+    QLabel* m_footer = nullptr;
+    QLabel* m_hint = nullptr;
+    QWidget* m_footerBar = nullptr;
+    QString m_subText;
+};
+
+}  // namespace relascope
