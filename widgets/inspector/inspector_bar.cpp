@@ -101,6 +101,8 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     const bool square = maps.canReverse(view);
     m_directions->setCurrent(view.reversed && square ? 1 : 0);
     for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, QStringLiteral("Symbols have no direction: columns are symbols, not tokens"));
+    for (QWidget* control : {static_cast<QWidget*>(m_directions), static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_range)})
+        control->setEnabled(maps.result() != nullptr);
     const bool relation = view.kind == MapKind::Relation || view.kind == MapKind::AttentionTimesRelation;
     auto* items = qobject_cast<QStandardItemModel*>(m_processing->model());
     for (const Processing p : {Processing::Tanh, Processing::Sigmoid, Processing::SoftmaxOverJ}) {

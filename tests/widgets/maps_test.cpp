@@ -1,0 +1,372 @@
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+#include <cmath>
+#include <limits>
+
+#include "probe_fixture.h"
+#include "widgets/maps/color_bar.h"
+#include "widgets/maps/color_map.h"
+#include "widgets/maps/layer_slider.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/maps/multiples_view.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+RelationMap square(std::vector<float> values, bool causal = false) {
+    const int n = static_cast<int>(std::lround(std::sqrt(values.size())));
+    return {MapKind::Relation, 0, 0, n, n, std::move(values), causal};
+}
+
+TEST(MapValues, ProcessesEachValue) {
+    const RelationMap map = square({0, 1, -2, 3});
+    EXPECT_EQ(processed(map, Processing::Raw).values, map.values);
+    const MapValues tanh = processed(map, Processing::Tanh);
+    EXPECT_FLOAT_EQ(tanh.at(0, 1), std::tanh(1.0F));
+    EXPECT_FLOAT_EQ(tanh.at(1, 0), std::tanh(-2.0F));
+    EXPECT_FLOAT_EQ(processed(map, Processing::Sigmoid).at(1, 1), 1.0F / (1.0F + std::exp(-3.0F)));
+    EXPECT_FLOAT_EQ(processed(map, Processing::Sigmoid).at(0, 0), 0.5F);
+}
+
+TEST(MapValues, SoftmaxLeavesMaskedCellsOut) {
+    const MapValues out = processed(square({5, 100, 1, 2}, true), Processing::SoftmaxOverJ);
+    EXPECT_FLOAT_EQ(out.at(0, 0), 1.0F) << "the masked 100 must not take part";
+    EXPECT_FLOAT_EQ(out.at(0, 1), 0.0F);
+    EXPECT_TRUE(out.masked(0, 1));
+    EXPECT_FLOAT_EQ(out.at(1, 0), 1.0F / (1.0F + std::exp(1.0F)));
+    EXPECT_FLOAT_EQ(out.at(1, 0) + out.at(1, 1), 1.0F);
+}
+
+TEST(MapValues, SoftmaxOfBrokenRows) {
+    const MapValues out = processed({MapKind::Relation, 0, 0, 3, 2, {nan, 1, inf, 1, -inf, 0}}, Processing::SoftmaxOverJ);
+    EXPECT_TRUE(std::isnan(out.at(0, 1)));
+    EXPECT_TRUE(std::isnan(out.at(1, 0)));
+    EXPECT_FLOAT_EQ(out.at(2, 0), 0.0F);
+    EXPECT_FLOAT_EQ(out.at(2, 1), 1.0F);
+}
+
+TEST(MapValues, TopKKeepsTheLargestSizes) {
+    const MapValues out = processed({MapKind::Relation, 0, 0, 1, 4, {1, -3, 2, 2}}, Processing::TopK, 2);
+    EXPECT_EQ(out.values, (std::vector<float>{0, -3, 2, 0}));
+    EXPECT_EQ(processed({MapKind::Relation, 0, 0, 1, 2, {1, -3}}, Processing::TopK, 9).values, (std::vector<float>{1, -3}));
+}
+
+TEST(MapValues, ExtentsPassOverMaskedAndBroken) {
+    const Extent e = extentOf(square({1, 99, nan, -2}, true));
+    EXPECT_TRUE(e.any);
+    EXPECT_EQ(e.low, -2);
+    EXPECT_EQ(e.high, 1);
+    EXPECT_FALSE(extentOf(square({nan, inf, -inf, nan})).any);
+    EXPECT_FALSE(extentOf(RelationMap{}).any);
+    EXPECT_FALSE(extentOf(RelationMap{MapKind::Relation, 0, 0, 4, 4, {1, 2}}).any) << "too few numbers for the shape";
+}
+
+TEST(MapValues, LimitsHaveWidth) {
+    EXPECT_EQ(limitsOf({-2, 1, true}, true), (Limits{-2, 2}));
+    EXPECT_EQ(limitsOf({0, 0, true}, true), (Limits{-1, 1}));
+    EXPECT_EQ(limitsOf({0.25F, 0.25F, true}, false), (Limits{0, 0.25F}));
+    EXPECT_EQ(limitsOf({0, 0, true}, false), (Limits{0, 1}));
+    EXPECT_EQ(limitsOf({}, false), (Limits{0, 1}));
+}
+
+TEST(MapValues, PoolsByLargestSize) {
+    const MapValues small = pooled(square({1, -4, 0, 0, 2, 3, 0, 0.5F, 0, 0, nan, 0, 0, 0, 7, 0}), 2);
+    EXPECT_EQ(small.rows, 2);
+    EXPECT_EQ(small.at(0, 0), -4);
+    EXPECT_EQ(small.at(0, 1), 0.5F);
+    EXPECT_EQ(small.at(1, 0), 0);
+    EXPECT_TRUE(std::isnan(small.at(1, 1))) << "a NaN stays seen whatever comes after it";
+    EXPECT_EQ(pooled(square({1, 50, 2, 3}, true), 2).at(0, 0), 3) << "masked cells do not count";
+    EXPECT_EQ(pooled(RelationMap{MapKind::Relation, 0, 0, 3, 5, std::vector<float>(15, 1)}, 2).columns, 3);
+}
+
+TEST(MapValues, TransposesWithItsMask) {
+    const MapValues turned = transposed(processed(square({1, 9, 2, 3}, true), Processing::Raw));
+    EXPECT_EQ(turned.at(0, 1), 2);
+    EXPECT_TRUE(turned.masked(1, 0));
+    EXPECT_FALSE(turned.masked(0, 1));
+}
+
+TEST(MapValues, MultipliesAttentionAndRelation) {
+    const RelationMap out = product(square({0.5F, 0.5F, 1, 0}), square({2, -4, 3, 9}));
+    EXPECT_EQ(out.values, (std::vector<float>{1, -2, 3, 0}));
+    EXPECT_TRUE(product(square({1}), square({1, 2, 3, 4})).values.empty());
+}
+
+TEST(ColorScale, ZeroIsTheNeutralColour) {
+    for (const Theme* theme : {&Theme::light(), &Theme::darkTheme()}) {
+        const ColorScale scale(ColorScale::Kind::Signed, {-2, 2}, *theme);
+        EXPECT_EQ(scale.rgb(0), theme->signedStops[5].rgb());
+        EXPECT_EQ(scale.rgb(-2), theme->signedStops[0].rgb());
+        EXPECT_EQ(scale.rgb(2), theme->signedStops[10].rgb());
+        EXPECT_EQ(scale.rgb(inf), theme->signedStops[10].rgb());
+        EXPECT_EQ(scale.color(nan).rgb(), theme->errorFill.rgb());
+        EXPECT_EQ(ColorScale(ColorScale::Kind::Paper, {-2, 2}, *theme).rgb(-2), theme->paperStops[0].rgb());
+        EXPECT_EQ(ColorScale(ColorScale::Kind::Sequential, {0, 1}, *theme).rgb(0), theme->viridis[0].rgb());
+    }
+}
+
+TEST(ColorScale, ColoursCellsMaskAndNaN) {
+    const Theme& t = Theme::light();
+    const ColorScale scale(ColorScale::Kind::Signed, {-1, 1}, t);
+    const QImage image = cellImage(processed(square({1, 1, nan, -1}, true), Processing::Raw), scale);
+    EXPECT_EQ(image.size(), QSize(2, 2));
+    EXPECT_EQ(image.format(), QImage::Format_RGB32);
+    EXPECT_EQ(image.pixel(0, 0), t.signedStops[10].rgb());
+    EXPECT_EQ(image.pixel(1, 0), t.hatchFill.rgb());
+    EXPECT_EQ(image.pixel(0, 1), t.errorFill.rgb());
+    EXPECT_EQ(image.pixel(1, 1), t.signedStops[0].rgb());
+    EXPECT_TRUE(cellImage(MapValues{}, scale).isNull());
+}
+
+class MapViewTest : public testing::Test {
+protected:
+    void fill(int rows, int columns, bool causal = false) {
+        RelationMap map = fixture::map(MapKind::Relation, 0, 0, rows, columns);
+        map.causal = causal;
+        view.resize(340, 340);
+        view.setScale(ColorScale(ColorScale::Kind::Signed, {-2, 2}, Theme::current()));
+        view.setValues(processed(map, Processing::Raw));
+        view.show();
+        QTest::qWait(1);
+    }
+    QPoint center(int row, int column) { return view.cellRect(row, column).center(); }
+    MapView view;
+};
+
+TEST_F(MapViewTest, CellsAreSquareWholePixelsInTheScalesColour) {
+    fill(10, 10);
+    EXPECT_GE(view.cellSize(), 20);
+    const QImage shot = view.grab().toImage();
+    const ColorScale scale(ColorScale::Kind::Signed, {-2, 2}, Theme::current());
+    for (const auto& [i, j] : {std::pair{0, 0}, {3, 7}, {9, 9}, {9, 0}}) {
+        const QRect cell = view.cellRect(i, j);
+        EXPECT_EQ(cell.width(), cell.height());
+        const QRgb expected = scale.rgb(fixture::relationValue(0, 0, i, j));
+        EXPECT_EQ(shot.pixel(cell.center()), expected);
+        EXPECT_EQ(shot.pixel(cell.topLeft() + QPoint(3, 3)), expected) << "not smoothed towards its neighbour";
+    }
+}
+
+TEST_F(MapViewTest, ClickChoosesAndHoverPreviews) {
+    fill(10, 10);
+    QSignalSpy chosen(&view, &MapView::chosen);
+    QSignalSpy hovered(&view, &MapView::hovered);
+    QTest::mouseMove(&view, center(2, 5));
+    ASSERT_FALSE(hovered.isEmpty());
+    EXPECT_EQ(hovered.last(), (QVariantList{2, 5}));
+    QTest::mouseClick(&view, Qt::LeftButton, {}, center(4, 1));
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0], (QVariantList{4, 1}));
+    EXPECT_EQ(view.row(), 4);
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(&view, &leave);
+    EXPECT_EQ(hovered.last(), (QVariantList{-1, -1}));
+    EXPECT_TRUE(view.accessibleDescription().contains("10 rows"));
+}
+
+TEST_F(MapViewTest, ArrowKeysMoveAndStopAtTheEdge) {
+    fill(3, 3);
+    view.setCell(0, 0);
+    QSignalSpy chosen(&view, &MapView::chosen);
+    QTest::keyClick(&view, Qt::Key_Down);
+    QTest::keyClick(&view, Qt::Key_Right);
+    EXPECT_EQ(chosen.last(), (QVariantList{1, 1}));
+    QTest::keyClick(&view, Qt::Key_Left);
+    QTest::keyClick(&view, Qt::Key_Left);
+    EXPECT_EQ(chosen.last(), (QVariantList{1, 0}));
+    QTest::keyClick(&view, Qt::Key_End);
+    EXPECT_EQ(view.row(), 2);
+    EXPECT_EQ(view.column(), 2);
+}
+
+TEST_F(MapViewTest, CrosshairIsDrawnAroundRowColumnAndCell) {
+    fill(10, 10);
+    view.setCell(3, 6);
+    const QImage shot = view.grab().toImage();
+    const QRgb ink = Theme::current().text.rgb();
+    const QRect cell = view.cellRect(3, 6);
+    EXPECT_EQ(shot.pixel(view.cellRect(3, 1).center().x(), cell.top() - 1), ink);
+    int dark = 0;
+    const int from = view.cellRect(0, 6).top();
+    const int to = view.cellRect(2, 6).bottom();
+    for (int y = from; y <= to; ++y) dark += shot.pixel(cell.left() - 1, y) == ink;
+    EXPECT_GT(dark, (to - from) / 3) << "dashes";
+    EXPECT_LT(dark, to - from - 5) << "and gaps";
+}
+
+TEST_F(MapViewTest, MaskedCellsAreHatched) {
+    fill(10, 10, true);
+    const QImage shot = view.grab().toImage();
+    const QRect cell = view.cellRect(2, 7);
+    int lines = 0;
+    int ground = 0;
+    for (int y = cell.top() + 2; y < cell.bottom() - 2; ++y)
+        for (int x = cell.left() + 2; x < cell.right() - 2; ++x) {
+            lines += shot.pixel(x, y) == Theme::current().hatch.rgb();
+            ground += shot.pixel(x, y) == Theme::current().hatchFill.rgb();
+        }
+    EXPECT_GT(lines, 20);
+    EXPECT_GT(ground, lines);
+    const QRect open = view.cellRect(7, 2);
+    EXPECT_NE(shot.pixel(open.center()), Theme::current().hatchFill.rgb());
+}
+
+TEST_F(MapViewTest, AnySizeFits) {
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {2, 1}, {10, 64}, {64, 10}, {300, 300}, {1024, 1024}}) {
+        fill(rows, columns);
+        view.setCell(rows - 1, columns - 1);
+        EXPECT_TRUE(view.rect().contains(view.cellRect(rows - 1, columns - 1))) << rows << " x " << columns;
+        EXPECT_FALSE(view.grab().isNull());
+        QTest::mouseClick(&view, Qt::LeftButton, {}, center(0, 0));
+        EXPECT_EQ(view.row(), 0);
+    }
+    EXPECT_GT(view.cellsPerPixel(), 1) << "1024 cells do not fit 300 pixels one by one";
+    view.setValues({});
+    EXPECT_FALSE(view.grab().isNull());
+    QTest::keyClick(&view, Qt::Key_Down);
+    QTest::mouseClick(&view, Qt::LeftButton, {}, QPoint(20, 20));
+}
+
+TEST_F(MapViewTest, WheelZoomsAndDoubleClickResets) {
+    fill(512, 512);
+    const int block = view.cellsPerPixel();
+    EXPECT_GT(block, 1);
+    const QPoint at = center(100, 100);
+    const auto turn = [&](int delta) {
+        QWheelEvent event(at, view.mapToGlobal(at), {}, {0, delta}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&view, &event);
+    };
+    const QPoint before = view.cellAt(at);
+    for (int k = 0; k < 8; ++k) turn(120);
+    EXPECT_EQ(view.cellsPerPixel(), 1);
+    EXPECT_GT(view.cellSize(), 2);
+    EXPECT_LE((view.cellAt(at) - before).manhattanLength(), 3) << "the cell under the pointer stays there";
+    const QRect corner = view.cellRect(0, 0);
+    QTest::mousePress(&view, Qt::LeftButton, {}, at);
+    QMouseEvent move(QEvent::MouseMove, at + QPoint(40, 30), view.mapToGlobal(at + QPoint(40, 30)), Qt::NoButton, Qt::LeftButton, {});
+    QApplication::sendEvent(&view, &move);
+    QSignalSpy chosen(&view, &MapView::chosen);
+    QTest::mouseRelease(&view, Qt::LeftButton, {}, at + QPoint(40, 30));
+    EXPECT_TRUE(chosen.isEmpty()) << "a drag chooses nothing";
+    EXPECT_EQ(view.cellRect(0, 0).topLeft() - corner.topLeft(), QPoint(40, 30));
+    for (int k = 0; k < 40; ++k) turn(-120);
+    EXPECT_EQ(view.cellsPerPixel(), block) << "out again ends at the whole map";
+    turn(120);
+    QTest::mouseDClick(&view, Qt::LeftButton, {}, at);
+    EXPECT_EQ(view.cellsPerPixel(), block);
+}
+
+TEST(ColorBarTest, WritesItsEnds) {
+    const QString minus(QChar(0x2212));
+    EXPECT_EQ(ColorBar::endText(-1, true), minus + "1");
+    EXPECT_EQ(ColorBar::endText(1, true), "+1");
+    EXPECT_EQ(ColorBar::endText(0, false), "0");
+    EXPECT_EQ(ColorBar::endText(0.853F, false), "0.85");
+    EXPECT_EQ(ColorBar::endText(0.0123F, false), "0.012");
+    ColorBar bar;
+    bar.resize(300, 40);
+    bar.setScale(ColorScale(ColorScale::Kind::Signed, {-1, 1}, Theme::current()));
+    bar.setCaption("tanh r_ij, one scale for the layer");
+    const QImage shot = bar.grab().toImage();
+    EXPECT_EQ(shot.pixel(150, 9), Theme::current().text.rgb()) << "the mark at zero";
+    EXPECT_EQ(shot.pixel(50, 9), Theme::current().signedStops[0].rgb());
+}
+
+TEST(LayerSliderTest, ClickKeysAndWheelChoose) {
+    LayerSlider slider;
+    slider.resize(44, 200);
+    slider.setLayers(4);
+    QSignalSpy chosen(&slider, &LayerSlider::chosen);
+    QTest::mouseClick(&slider, Qt::LeftButton, {}, slider.positionOf(2));
+    EXPECT_EQ(slider.current(), 2);
+    QTest::keyClick(&slider, Qt::Key_Up);
+    EXPECT_EQ(slider.current(), 3);
+    QTest::keyClick(&slider, Qt::Key_Up);
+    EXPECT_EQ(chosen.size(), 2) << "there is no layer above the last";
+    QTest::keyClick(&slider, Qt::Key_Home);
+    EXPECT_EQ(slider.current(), 0);
+    EXPECT_GT(slider.positionOf(0).y(), slider.positionOf(3).y()) << "the first layer is at the bottom";
+    EXPECT_EQ(slider.accessibleDescription(), "layer 1 of 4");
+    slider.setLayers(24);
+    EXPECT_FALSE(slider.grab().isNull());
+    slider.setLayers(0);
+    EXPECT_FALSE(slider.grab().isNull());
+}
+
+class MultiplesTest : public testing::Test {
+protected:
+    void fill(int relations, int heads) {
+        MultipleGroup a{"Relations of layer 1", "None", {}, false};
+        for (int k = 0; k < relations; ++k) {
+            QImage cells(10, 10, QImage::Format_RGB32);
+            cells.fill(Theme::current().series[static_cast<std::size_t>(k % 8)]);
+            a.items.push_back({MapKind::Relation, k, QString("r %1").arg(k + 1), cells, static_cast<float>((k * 7) % 11)});
+        }
+        MultipleGroup b{"Relational attention", "None", {}, true};
+        for (int k = 0; k < heads; ++k)
+            b.items.push_back({MapKind::RelationalAttention, k, QString("head %1").arg(k + 1), QImage(10, 10, QImage::Format_RGB32), 0});
+        view.resize(320, 400);
+        view.show();
+        view.setGroups({a, b, {"Sensory attention", "None: no sensory heads", {}, true}});
+        QTest::qWait(1);
+    }
+    MultiplesView view;
+};
+
+TEST_F(MultiplesTest, ClickAndArrowsChoose) {
+    fill(8, 2);
+    QObject::connect(&view, &MultiplesView::chosen, &view, &MultiplesView::setCurrent);
+    QSignalSpy chosen(&view, &MultiplesView::chosen);
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, view.itemRect(MapKind::Relation, 2).center());
+    ASSERT_EQ(chosen.size(), 1);
+    EXPECT_EQ(chosen[0][1].toInt(), 2);
+    QTest::keyClick(view.canvas(), Qt::Key_Right);
+    EXPECT_EQ(chosen.last()[1].toInt(), 3);
+    QTest::keyClick(view.canvas(), Qt::Key_Down);
+    EXPECT_GT(chosen.last()[1].toInt(), 3);
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, view.itemRect(MapKind::RelationalAttention, 1).center());
+    EXPECT_EQ(chosen.last()[0].value<MapKind>(), MapKind::RelationalAttention);
+    const QImage shot = view.canvas()->grab().toImage();
+    const QRect frame = view.itemRect(MapKind::RelationalAttention, 1);
+    EXPECT_EQ(shot.pixelColor(frame.center().x(), frame.top() - 2), Theme::current().accent);
+    EXPECT_EQ(shot.pixelColor(view.itemRect(MapKind::Relation, 0).center()), Theme::current().series[0]);
+}
+
+TEST_F(MultiplesTest, PagesBySixteenAndTurnsToTheChosen) {
+    fill(40, 2);
+    EXPECT_EQ(view.pageCount(0), 3);
+    EXPECT_TRUE(view.itemRect(MapKind::Relation, 20).isEmpty());
+    view.setCurrent(MapKind::Relation, 20);
+    EXPECT_EQ(view.page(0), 1);
+    EXPECT_FALSE(view.itemRect(MapKind::Relation, 20).isEmpty());
+    QTest::keyClick(view.canvas(), Qt::Key_PageDown);
+    EXPECT_EQ(view.page(0), 2);
+    EXPECT_FALSE(view.itemRect(MapKind::Relation, 39).isEmpty());
+}
+
+TEST_F(MultiplesTest, SortsByMagnitude) {
+    fill(8, 0);
+    EXPECT_EQ(view.order(0), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+    view.setSortByMagnitude(true);
+    const auto order = view.order(0);
+    EXPECT_EQ(order.front(), 3) << "(3 * 7) mod 11 = 10 is the largest";
+    EXPECT_EQ(order.back(), 0);
+}
+
+TEST(MultiplesBlocks, LargeMapsStayWithinAThumbnail) {
+    for (const int n : {1, 10, 62, 72, 73, 145, 512, 1024}) {
+        const int block = MultiplesView::blockFor(n);
+        EXPECT_LE((n + block - 1) / block, MultiplesView::largest) << n;
+    }
+}
+
+}  // namespace
+}  // namespace relascope
