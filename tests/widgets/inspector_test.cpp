@@ -1,0 +1,397 @@
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QDropEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+#include <QToolButton>
+#include <QUrl>
+#include <cmath>
+#include <limits>
+
+#include "probe_fixture.h"
+#include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/inspector/words.h"
+#include "widgets/maps/layer_slider.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/maps/multiples_view.h"
+#include "widgets/source/patch_view.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+const QString minus(QChar(0x2212));
+
+class InspectorTest : public testing::Test {
+protected:
+    void SetUp() override {
+        inspector.resize(1160, 460);
+        inspector.show();
+        QTest::qWait(1);
+    }
+    void give(const fixture::Shape& shape) {
+        inspector.setResult(fixture::result(shape));
+        QTest::qWait(1);
+    }
+    InspectorView view() const { return inspector.view(); }
+    RelationInspector inspector;
+};
+
+TEST_F(InspectorTest, EmptyStateSaysWhatToDo) {
+    inspector.setEmptyState("Start a run to look inside.", "Start");
+    QSignalSpy activated(&inspector, &RelationInspector::emptyStateActivated);
+    auto* button = inspector.findChild<EmptyState*>()->button();
+    ASSERT_TRUE(button->isVisible());
+    QTest::mouseClick(button, Qt::LeftButton);
+    EXPECT_EQ(activated.size(), 1);
+    inspector.nextRelation();
+    inspector.toggleDirection();
+    inspector.setKindByNumber(3);
+    EXPECT_EQ(inspector.footerText(), "");
+    give({});
+    EXPECT_FALSE(button->isVisible());
+    EXPECT_TRUE(inspector.mapView()->isVisible());
+    inspector.setResult(nullptr);
+    EXPECT_TRUE(button->isVisible());
+}
+
+TEST_F(InspectorTest, FooterSpellsOutTheCell) {
+    give({.relational = 1});
+    InspectorView v;
+    v.layer = 1;
+    v.index = 2;
+    v.source = 2;
+    v.target = 8;
+    v.processing = Processing::Tanh;
+    inspector.setView(v);
+    const float r = fixture::relationValue(1, 2, 2, 8);
+    EXPECT_EQ(inspector.footerText(), QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2192 j = patch (2, 1) \u00B7 r = %1 \u00B7 tanh r = %2 \u00B7 alpha = 0.056")
+                                          .arg(signedNumber(r), signedNumber(std::tanh(r))));
+    v.reversed = true;
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.footerText().contains(QString::fromUtf8("\u2190 j = patch (2, 1) \u00B7 r = %1").arg(signedNumber(fixture::relationValue(1, 2, 8, 2)))));
+}
+
+TEST_F(InspectorTest, ClickOnTheMapLocksBothAndTellsTheSource) {
+    give({});
+    QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
+    MapView* map = inspector.mapView();
+    QTest::mouseClick(map, Qt::LeftButton, {}, map->cellRect(4, 7).center());
+    ASSERT_EQ(changed.size(), 1);
+    EXPECT_EQ(view().source, 4);
+    EXPECT_EQ(view().target, 7);
+    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 4);
+    EXPECT_EQ(inspector.sourcePane()->patches()->target(), 7);
+}
+
+TEST_F(InspectorTest, HoverPreviewsAndLeavingReturns) {
+    give({});
+    InspectorView v = view();
+    v.source = 1;
+    v.target = 3;
+    inspector.setView(v);
+    QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
+    MapView* map = inspector.mapView();
+    QTest::mouseMove(map, map->cellRect(5, 6).center());
+    EXPECT_TRUE(inspector.footerText().contains("i = patch (1, 1)"));
+    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 5);
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(map, &leave);
+    EXPECT_TRUE(inspector.footerText().contains("i = patch (0, 0)"));
+    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 1);
+    PatchView* patches = inspector.sourcePane()->patches();
+    QTest::mouseMove(patches, patches->tokenRect(9).center());
+    EXPECT_TRUE(inspector.footerText().contains("j = patch (2, 2)"));
+    QApplication::sendEvent(patches, &leave);
+    EXPECT_TRUE(inspector.footerText().contains("j = patch (0, 2)"));
+    EXPECT_TRUE(changed.isEmpty()) << "looking is not choosing";
+    EXPECT_EQ(view(), v);
+}
+
+TEST_F(InspectorTest, SourceClicksAndKeysMoveI) {
+    give({});
+    PatchView* patches = inspector.sourcePane()->patches();
+    QTest::mouseClick(patches, Qt::LeftButton, {}, patches->tokenRect(5).center());
+    EXPECT_EQ(view().source, 5);
+    QTest::keyClick(patches, Qt::Key_Right);
+    EXPECT_EQ(view().source, 6);
+    EXPECT_EQ(inspector.mapView()->row(), 6);
+    QTest::mouseClick(patches, Qt::LeftButton, Qt::ShiftModifier, patches->tokenRect(2).center());
+    EXPECT_EQ(view().target, 2);
+}
+
+TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
+    give({.sensory = 0});
+    SegmentedControl* kinds = inspector.bar()->kinds();
+    EXPECT_FALSE(kinds->isItemEnabled(2));
+    EXPECT_TRUE(kinds->button(2)->toolTip().contains("no sensory heads"));
+    EXPECT_FALSE(kinds->isItemEnabled(4));
+    QTest::mouseClick(kinds->button(1), Qt::LeftButton);
+    EXPECT_EQ(view().kind, MapKind::RelationalAttention);
+    EXPECT_TRUE(inspector.footerText().contains("alpha = "));
+    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(3, 3), 0.5F);
+    QTest::mouseClick(kinds->button(2), Qt::LeftButton);
+    EXPECT_EQ(view().kind, MapKind::RelationalAttention);
+}
+
+TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
+    give({.relational = 3});
+    inspector.setKindByNumber(4);
+    EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
+    QComboBox* heads = inspector.bar()->heads();
+    ASSERT_TRUE(heads->isVisible());
+    EXPECT_EQ(heads->count(), 3);
+    MultiplesView* multiples = inspector.multiplesView();
+    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {}, multiples->itemRect(MapKind::RelationalAttention, 2).center());
+    EXPECT_EQ(view().head, 2);
+    EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
+    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {}, multiples->itemRect(MapKind::Relation, 3).center());
+    EXPECT_EQ(view().index, 3);
+    EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
+    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(2, 2), 0.5F * fixture::relationValue(0, 3, 2, 2));
+}
+
+TEST_F(InspectorTest, ShortcutsWalkThroughTheMaps) {
+    give({});
+    QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
+    inspector.nextRelation();
+    inspector.nextRelation();
+    EXPECT_EQ(view().index, 2);
+    inspector.previousRelation();
+    EXPECT_EQ(view().index, 1);
+    inspector.nextLayer();
+    EXPECT_EQ(view().layer, 1);
+    EXPECT_EQ(inspector.layerSlider()->current(), 1);
+    inspector.nextLayer();
+    EXPECT_EQ(view().layer, 1) << "no layer above";
+    inspector.previousLayer();
+    inspector.toggleDirection();
+    EXPECT_TRUE(view().reversed);
+    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(1, 4), fixture::relationValue(0, 1, 4, 1));
+    inspector.cycleProcessing();
+    EXPECT_EQ(view().processing, Processing::Tanh);
+    for (int k = 0; k < 4; ++k) inspector.cycleProcessing();
+    EXPECT_EQ(view().processing, Processing::Raw);
+    inspector.setKindByNumber(2);
+    EXPECT_EQ(view().kind, MapKind::RelationalAttention);
+    inspector.setKindByNumber(3);
+    EXPECT_EQ(view().kind, MapKind::RelationalAttention) << "there is none";
+    inspector.setKindByNumber(1);
+    EXPECT_EQ(view().index, 1) << "back to the relation looked at before";
+    EXPECT_GE(changed.size(), 10);
+}
+
+TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
+    give({});
+    QComboBox* processing = inspector.bar()->processing();
+    processing->setFocus();
+    QTest::keyClick(processing, Qt::Key_Down);
+    EXPECT_EQ(view().processing, Processing::Tanh);
+    ViewMaps maps;
+    auto result = fixture::result();
+    maps.setResult(result);
+    InspectorView v;
+    v.range = Range::ThisMap;
+    const float own = extentOf(*result->find(MapKind::Relation, 0, 0)).magnitude();
+    EXPECT_EQ(maps.limits(v), (Limits{-own, own}));
+    v.range = Range::ThisLayer;
+    const float layer = extentOf(*result->find(MapKind::Relation, 0, 7)).magnitude();
+    EXPECT_EQ(maps.limits(v), (Limits{-layer, layer}));
+    v.range = Range::WholeModel;
+    const float model = extentOf(*result->find(MapKind::Relation, 1, 7)).magnitude();
+    EXPECT_EQ(maps.limits(v), (Limits{-model, model}));
+    v.processing = Processing::Tanh;
+    EXPECT_FLOAT_EQ(maps.limits(v).high, std::tanh(model));
+    v.range = Range::Fixed;
+    EXPECT_EQ(maps.limits(v), (Limits{-1, 1}));
+    v.processing = Processing::SoftmaxOverJ;
+    EXPECT_EQ(maps.limits(v), (Limits{0, 1}));
+    v.range = Range::ThisMap;
+    EXPECT_FLOAT_EQ(maps.limits(v).high, extentOf(maps.values(v)).high);
+    EXPECT_EQ(maps.scale(v).kind(), ColorScale::Kind::Sequential);
+    v.kind = MapKind::RelationalAttention;
+    EXPECT_EQ(ViewMaps::processing(v), Processing::Raw) << "attention is a softmax already";
+    EXPECT_FLOAT_EQ(maps.limits(v).high, 0.5F);
+}
+
+TEST_F(InspectorTest, PaletteAndSortAreInTheMenus) {
+    give({});
+    for (QAction* action : inspector.mapMenu()->actions())
+        if (action->text().startsWith("Paper")) action->trigger();
+    EXPECT_TRUE(view().paper);
+    const Theme& t = Theme::current();
+    ViewMaps maps;
+    maps.setResult(fixture::result());
+    EXPECT_EQ(maps.scale(view()).rgb(maps.limits(view()).low), t.paperStops[0].rgb());
+}
+
+TEST_F(InspectorTest, ResultsOfOtherShapesClampTheView) {
+    give({.gridRows = 8, .gridColumns = 8, .layers = 6, .relations = 12, .patch = 4});
+    InspectorView v;
+    v.layer = 5;
+    v.index = 11;
+    v.source = 60;
+    v.target = 64;
+    inspector.setView(v);
+    give({.gridRows = 8, .gridColumns = 8, .layers = 6, .relations = 12, .patch = 4});
+    EXPECT_EQ(view(), v) << "the same shapes keep the choice";
+    give({});
+    EXPECT_EQ(view().layer, 1);
+    EXPECT_EQ(view().index, 7);
+    EXPECT_EQ(view().source, 9);
+    EXPECT_EQ(view().target, 9);
+    give({.gridRows = 1, .gridColumns = 1, .classToken = false, .layers = 1, .relations = 1, .relational = 1});
+    EXPECT_EQ(view().source, 0);
+    EXPECT_EQ(inspector.mapView()->values().rows, 1);
+    EXPECT_TRUE(inspector.footerText().startsWith("layer 1"));
+    EXPECT_FALSE(inspector.grab().isNull());
+}
+
+TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
+    give({.classToken = false, .relations = 0, .relational = 0, .sensory = 2});
+    EXPECT_EQ(view().kind, MapKind::SensoryAttention);
+    EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(0));
+    EXPECT_TRUE(inspector.multiplesView()->itemRect(MapKind::Relation, 0).isEmpty());
+    EXPECT_FALSE(inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).isEmpty());
+    EXPECT_TRUE(inspector.footerText().contains("sensory head 1"));
+    QTest::mouseClick(inspector.multiplesView()->canvas(), Qt::LeftButton, {}, inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).center());
+    EXPECT_EQ(view().index, 1);
+}
+
+TEST_F(InspectorTest, CausalMapsAndNaN) {
+    auto result = fixture::result({.classToken = false});
+    for (auto& map : result->maps) map.causal = true;
+    result->maps[0].values[9] = std::numeric_limits<float>::quiet_NaN();  // cell (1, 0)
+    inspector.setResult(result);
+    InspectorView v;
+    v.source = 0;
+    v.target = 4;
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.footerText().endsWith("masked"));
+    v.source = 1;
+    v.target = 0;
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.footerText().contains("r = NaN"));
+    const QRect cell = inspector.mapView()->cellRect(1, 0);
+    const QImage shot = inspector.mapView()->grab().toImage();
+    int error = 0;
+    for (int y = cell.top() + 3; y < cell.bottom() - 3; ++y)
+        for (int x = cell.left() + 3; x < cell.right() - 3; ++x)
+            error += shot.pixelColor(x, y) == Theme::current().errorFill;
+    EXPECT_GT(error, 50);
+    inspector.toggleDirection();
+    EXPECT_TRUE(inspector.mapView()->values().masked(1, 0)) << "turned around, the mask turns too";
+}
+
+TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
+    auto result = fixture::result({});
+    result->maps.push_back(fixture::map(MapKind::Symbols, 0, 0, 10, 64));
+    inspector.setResult(result);
+    inspector.setKindByNumber(5);
+    EXPECT_EQ(view().kind, MapKind::Symbols);
+    EXPECT_EQ(inspector.mapView()->values().columns, 64);
+    EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
+    InspectorView v = view();
+    v.target = 40;
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.footerText().contains("symbol 40"));
+    inspector.setKindByNumber(1);
+    EXPECT_EQ(view().target, 9);
+    result = fixture::result({});
+    RelationMap library = fixture::map(MapKind::Symbols, 0, 0, 10, 10);
+    for (int k = 0; k < 100; ++k) library.values[static_cast<std::size_t>(k)] = static_cast<float>(k % 10 + 3);
+    result->maps.push_back(library);
+    inspector.setResult(result);
+    inspector.setKindByNumber(5);
+    EXPECT_TRUE(inspector.footerText().contains("row ")) << inspector.footerText().toStdString();
+}
+
+TEST_F(InspectorTest, SourceChooserAsksForSamples) {
+    give({});
+    inspector.setSplits({"validation", "test"}, {100, 50});
+    inspector.setSample("validation", 12);
+    QSignalSpy asked(&inspector, &RelationInspector::sampleRequested);
+    QSignalSpy random(&inspector, &RelationInspector::randomSampleRequested);
+    QSignalSpy byLabel(&inspector, &RelationInspector::labelRequested);
+    SourcePane* pane = inspector.sourcePane();
+    const auto buttons = pane->findChildren<QToolButton*>();
+    const auto button = [&](const QString& name) {
+        for (QToolButton* b : buttons)
+            if (b->accessibleName() == name) return b;
+        return static_cast<QToolButton*>(nullptr);
+    };
+    ASSERT_NE(button("Next sample"), nullptr);
+    QTest::mouseClick(button("Next sample"), Qt::LeftButton);
+    EXPECT_EQ(asked.last(), (QVariantList{"validation", qlonglong(13)}));
+    QTest::mouseClick(button("Previous sample"), Qt::LeftButton);
+    EXPECT_EQ(asked.last()[1].toLongLong(), 12);
+    auto* number = pane->findChild<QSpinBox*>();
+    number->setFocus();
+    number->selectAll();
+    QTest::keyClicks(number, "77");
+    QTest::keyClick(number, Qt::Key_Return);
+    EXPECT_EQ(asked.last()[1].toLongLong(), 77);
+    EXPECT_EQ(asked.size(), 3);
+    QTest::mouseClick(button("Random sample (R)"), Qt::LeftButton);
+    inspector.randomSample();
+    EXPECT_EQ(random.size(), 2);
+    pane->setLabelFilter(1);
+    QTest::mouseClick(button("Next sample"), Qt::LeftButton);
+    EXPECT_EQ(byLabel.last(), (QVariantList{"validation", 1, true}));
+    pane->previous();
+    EXPECT_EQ(byLabel.last()[2].toBool(), false);
+    pane->setLabelFilter(-1);
+    inspector.setSample("test", 400);
+    EXPECT_EQ(pane->index(), 49) << "bounded by the split";
+}
+
+TEST_F(InspectorTest, TakesADroppedFile) {
+    give({});
+    QSignalSpy dropped(&inspector, &RelationInspector::imageDropped);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile("/somewhere/figure.png")});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(&inspector, &enter);
+    EXPECT_TRUE(enter.isAccepted());
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(&inspector, &drop);
+    ASSERT_EQ(dropped.size(), 1);
+    EXPECT_EQ(dropped[0][0].toString(), "/somewhere/figure.png");
+}
+
+TEST_F(InspectorTest, FollowsAChangeOfTheme) {
+    give({});
+    applyTheme(*qApp, ThemeMode::Dark);
+    QTest::qWait(1);
+    const QImage dark = inspector.grab().toImage();
+    EXPECT_EQ(dark.pixelColor(330, 400), Theme::darkTheme().panel);
+    const QRect zero = inspector.mapView()->cellRect(1, 1);
+    EXPECT_FALSE(zero.isEmpty());
+    applyTheme(*qApp, ThemeMode::Light);
+    QTest::qWait(1);
+    EXPECT_EQ(inspector.grab().toImage().pixelColor(330, 400), Theme::light().panel);
+}
+
+TEST_F(InspectorTest, CsvHasAHeaderAndARowPerReceiver) {
+    give({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
+    const QStringList lines = inspector.csv().split('\n');
+    EXPECT_EQ(lines[0], "i,\"patch (0, 0)\",\"patch (0, 1)\"");
+    EXPECT_EQ(lines[1], "\"patch (0, 0)\",0.25,-0.125");
+    EXPECT_EQ(lines[2], "\"patch (0, 1)\",-0.5,0.375");
+    auto causal = fixture::result({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
+    for (auto& map : causal->maps) map.causal = true;
+    inspector.setResult(causal);
+    EXPECT_EQ(inspector.csv().split('\n')[1], "\"patch (0, 0)\",0.25,") << "masked cells stay empty";
+}
+
+}  // namespace
+}  // namespace relascope
