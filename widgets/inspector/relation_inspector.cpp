@@ -105,7 +105,6 @@ void RelationInspector::display(const InspectorView& view) {
                        view.topK != before.topK || view.paper != before.paper || view.reversed != before.reversed;
     m_bar->display(m_maps, m_view);
     m_layers->setCurrent(m_view.layer);
-    refreshMap();
     if (small) {
         refreshMultiples();
     } else {
@@ -114,6 +113,7 @@ void RelationInspector::display(const InspectorView& view) {
         if (m_view.kind == MapKind::AttentionTimesRelation) m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
         else m_multiples->clearSecond();
     }
+    refreshMap();
     fillMenus();
     refreshFooter();
 }
@@ -171,11 +171,15 @@ void RelationInspector::refreshMultiples() {
         MultipleGroup group{part.title, part.absence, {}, part.kind != MapKind::Relation};
         const int count = m_maps.count(part.kind, m_view.layer);
         ColorScale shared;
+        std::vector<MapValues> small;  // all of them first: they leave the extents that the scale needs
         for (int k = 0; k < count; ++k) {
             const RelationMap* map = m_maps.result()->find(part.kind, m_view.layer, k);
             const int block = MultiplesView::blockFor(map ? qMax(map->rows, map->columns) : 1);
+            small.push_back(m_maps.thumbnail(part.kind, k, m_view, block));
+        }
+        for (int k = 0; k < count; ++k) {
             if (k == 0 || m_view.range == Range::ThisMap) shared = m_maps.thumbnailScale(part.kind, k, m_view);
-            group.items.push_back({part.kind, k, itemLabel(part.kind, k), cellImage(m_maps.thumbnail(part.kind, k, m_view, block), shared),
+            group.items.push_back({part.kind, k, itemLabel(part.kind, k), cellImage(small[static_cast<std::size_t>(k)], shared),
                                    m_maps.magnitude(part.kind, m_view.layer, k)});
         }
         groups.push_back(std::move(group));

@@ -159,7 +159,10 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
     const Processing how = processing(thumbnailView(kind, index, view));
     MapValues out;
     if (how == Processing::SoftmaxOverJ || how == Processing::TopK) {
-        out = pooled(processed(*map, how, view.topK), block);
+        const MapValues whole = processed(*map, how, view.topK);
+        // The scale will ask for the same softmax; its extent is at hand here.
+        if (how == Processing::SoftmaxOverJ) m_extents.try_emplace(std::tuple(static_cast<int>(kind), view.layer, index, -1, true), extentOf(whole));
+        out = pooled(whole, block);
     } else {
         // The largest |r| of a block first, then the function: as many calls as pixels, not as cells.
         out = pooled(*map, block);

@@ -1,9 +1,11 @@
 #include "widgets/maps/map_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
-#include <numeric>
 
 namespace relascope {
 namespace {
@@ -17,59 +19,87 @@ std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns) {
     return {0, columns};
 }
 
-void softmaxRow(float* row, int count) {
-    float top = -std::numeric_limits<float>::infinity();
-    bool broken = count == 0;
-    for (int j = 0; j < count; ++j) {
-        broken |= std::isnan(row[j]);
-        top = std::max(top, row[j]);
+/// e^x for x <= 0 to a unit or two in the last place, in plain arithmetic that the compiler makes wide:
+/// a layer of 12 maps of 512 tokens has three million of them, and a call each would be seen.
+float exponential(float x) {
+    constexpr float rounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
+    const float low = x < -87.0F ? -87.0F : x;
+    const float n = (low * 1.44269504F + rounder) - rounder;
+    const float f = (low - n * 0.693359375F) + n * 2.12194440e-4F;
+    const float series = 1.0F + f * (1.0F + f * (0.5F + f * (1.0F / 6 + f * (1.0F / 24 + f * (1.0F / 120 + f * (1.0F / 720 + f * (1.0F / 5040)))))));
+    const float power = std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+    return x < -87.0F ? 0.0F : series * power;
+}
+
+/// Smallest and largest that compare; a NaN never does. Eight lanes, since the compiler may not reorder
+/// one chain of comparisons.
+Extent plainExtent(const float* row, int count) {
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    constexpr int lanes = 8;
+    float low[lanes];
+    float high[lanes];
+    std::fill(low, low + lanes, inf);
+    std::fill(high, high + lanes, -inf);
+    int j = 0;
+    for (; j + lanes <= count; j += lanes)
+        for (int k = 0; k < lanes; ++k) {
+            const float v = row[j + k];
+            low[k] = v < low[k] ? v : low[k];
+            high[k] = v > high[k] ? v : high[k];
+        }
+    for (; j < count; ++j) {
+        low[0] = row[j] < low[0] ? row[j] : low[0];
+        high[0] = row[j] > high[0] ? row[j] : high[0];
     }
+    Extent e{*std::min_element(low, low + lanes), *std::max_element(high, high + lanes), false};
+    e.any = e.low <= e.high;
+    return e;
+}
+
+Extent extentOfRow(const float* row, int first, int last) {
+    const Extent quick = plainExtent(row + first, last - first);
+    if (quick.any && std::isfinite(quick.low) && std::isfinite(quick.high)) return quick;
+    Extent slow;
+    for (int j = first; j < last; ++j)
+        if (std::isfinite(row[j])) slow.include({row[j], row[j], true});
+    return slow;
+}
+
+void softmaxRow(float* row, int count) {
+    bool broken = count == 0;
+    for (int j = 0; j < count; ++j) broken |= row[j] != row[j];
+    const float top = plainExtent(row, count).high;
     if (broken || !std::isfinite(top)) {
         std::fill(row, row + count, nan);
         return;
     }
+    for (int j = 0; j < count; ++j) row[j] = exponential(row[j] - top);
     double sum = 0.0;
-    for (int j = 0; j < count; ++j) {
-        row[j] = std::exp(row[j] - top);
-        sum += row[j];
-    }
-    for (int j = 0; j < count; ++j) row[j] = static_cast<float>(row[j] / sum);
+    for (int j = 0; j < count; ++j) sum += row[j];
+    const auto scale = static_cast<float>(1.0 / sum);
+    for (int j = 0; j < count; ++j) row[j] *= scale;
 }
 
-void topRow(float* row, int count, int k, std::vector<int>& order) {
+/// Keeps the k entries of largest size, of equal ones the first; a NaN stays, so that it is seen.
+void topRow(float* row, int count, int k, std::vector<float>& best) {
     if (k >= count) return;
-    order.resize(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    // NaN sorts first so that it stays visible; equal sizes keep the lower column.
-    const auto before = [row](int a, int b) {
-        const bool na = std::isnan(row[a]);
-        const bool nb = std::isnan(row[b]);
-        if (na != nb) return na;
-        const float x = na ? 0.0F : std::abs(row[a]);
-        const float y = nb ? 0.0F : std::abs(row[b]);
-        return x != y ? x > y : a < b;
-    };
-    std::nth_element(order.begin(), order.begin() + k, order.end(), before);
-    for (auto it = order.begin() + k; it != order.end(); ++it)
-        if (!std::isnan(row[*it])) row[*it] = 0.0F;
-}
-
-Extent extentOfRow(const float* row, int first, int last) {
-    constexpr float huge = std::numeric_limits<float>::max();
-    float low = huge;
-    float high = -huge;
-    for (int j = first; j < last; ++j) {  // comparisons with NaN are false, so it drops out by itself
-        const float v = row[j];
-        low = v >= -huge && v < low ? v : low;
-        high = v <= huge && v > high ? v : high;
+    // The k largest sizes in falling order. Most entries fail the one comparison with the last of them.
+    best.clear();
+    for (int j = 0; j < count; ++j) {
+        const float size = std::abs(row[j]);
+        const bool room = static_cast<int>(best.size()) < k;
+        if (size != size || (!room && size <= best.back())) continue;
+        if (!room) best.pop_back();
+        best.insert(std::upper_bound(best.begin(), best.end(), size, std::greater<>()), size);
     }
-    if (low > high) {
-        // Nothing finite, or a single extreme value that a strict comparison passes over.
-        for (int j = first; j < last; ++j)
-            if (std::isfinite(row[j])) return {std::min(low, row[j]), std::max(high, row[j]), true};
-        return {};
+    if (best.empty()) return;
+    const float bound = best.back();
+    auto equal = std::count(best.begin(), best.end(), bound);
+    for (int j = 0; j < count; ++j) {
+        const float size = std::abs(row[j]);
+        if (size > bound || size != size || (size == bound && equal-- > 0)) continue;
+        row[j] = 0.0F;
     }
-    return {low, high, true};
 }
 
 MapValues::Mask maskOf(const RelationMap& map) {
@@ -148,7 +178,7 @@ MapValues processed(const RelationMap& map, Processing processing, int topK) {
     MapValues out{map.rows, map.columns, map.values, maskOf(map)};
     if (out.empty()) return {};
     out.values.resize(static_cast<std::size_t>(map.rows) * map.columns, nan);
-    std::vector<int> order;
+    std::vector<float> best;
     for (int i = 0; i < out.rows; ++i) {
         float* row = out.values.data() + static_cast<std::size_t>(i) * out.columns;
         const int open = openColumns(out.mask, i, out.columns).second;
@@ -159,7 +189,7 @@ MapValues processed(const RelationMap& map, Processing processing, int topK) {
                 for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
                 break;
             case Processing::SoftmaxOverJ: softmaxRow(row, open); break;
-            case Processing::TopK: topRow(row, open, std::max(1, topK), order); break;
+            case Processing::TopK: topRow(row, open, std::max(1, topK), best); break;
         }
         std::fill(row + open, row + out.columns, 0.0F);
     }
