@@ -1,5 +1,5 @@
-// Painting times of the maps and of the inspector, in milliseconds, on the software raster and one core.
-// Not a test: prints the median of many runs beside the bound of each.
+// Painting times of the maps and of the inspector, in milliseconds, on the software raster and one
+// core. Not a test: prints the median of many runs beside the bound of each.
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
@@ -19,13 +19,18 @@ using namespace relascope;
 namespace {
 
 RelationMap wave(MapKind kind, int layer, int index, int n) {
-    RelationMap map{kind, layer, index, n, n, std::vector<float>(static_cast<std::size_t>(n) * n), false};
+    RelationMap map{kind, layer, index, n, n, std::vector<float>(static_cast<std::size_t>(n) * n),
+                    false};
     std::vector<float> row(static_cast<std::size_t>(n));
-    for (int i = 0; i < n; ++i) row[static_cast<std::size_t>(i)] = std::sin(0.013F * static_cast<float>(i * (index + 2) + layer * 5));
+    for (int i = 0; i < n; ++i)
+        row[static_cast<std::size_t>(i)] =
+            std::sin(0.013F * static_cast<float>(i * (index + 2) + layer * 5));
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
-            const float v = row[static_cast<std::size_t>(i)] * row[static_cast<std::size_t>(n - 1 - j)];
-            map.values[static_cast<std::size_t>(i) * n + j] = kind == MapKind::Relation ? 3 * v : v * v / static_cast<float>(n);
+            const float v =
+                row[static_cast<std::size_t>(i)] * row[static_cast<std::size_t>(n - 1 - j)];
+            map.values[static_cast<std::size_t>(i) * n + j] =
+                kind == MapKind::Relation ? 3 * v : v * v / static_cast<float>(n);
         }
     return map;
 }
@@ -38,10 +43,13 @@ std::shared_ptr<ProbeResult> model(int gridRows, int gridColumns, int layers, in
     result->probabilities = {0.3F, 0.7F};
     Image& image = result->sample.image;
     image = {gridColumns * 8, gridRows * 8, 3, {}};
-    for (int k = 0; k < image.width * image.height * 3; ++k) image.pixels.push_back(static_cast<std::uint8_t>(k * 37));
-    for (const MapKind kind : {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
+    for (int k = 0; k < image.width * image.height * 3; ++k)
+        image.pixels.push_back(static_cast<std::uint8_t>(k * 37));
+    for (const MapKind kind :
+         {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
         for (int l = 0; l < layers; ++l)
-            for (int k = 0; k < maps; ++k) result->maps.push_back(wave(kind, l, k, gridRows * gridColumns));
+            for (int k = 0; k < maps; ++k)
+                result->maps.push_back(wave(kind, l, k, gridRows * gridColumns));
     return result;
 }
 
@@ -54,14 +62,18 @@ void measure(const char* name, double bound, int runs, const std::function<void(
         times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
     }
     std::sort(times.begin(), times.end());
-    std::printf("%-58s median %7.2f ms   worst %7.2f ms   bound %5.0f ms\n", name, times[times.size() / 2], times.back(), bound);
+    std::printf("%-58s median %7.2f ms   worst %7.2f ms   bound %5.0f ms\n", name,
+                times[times.size() / 2], times.back(), bound);
 }
 
 /// Everything that waits to be painted, as the event loop would do it.
-void paint() { QCoreApplication::processEvents(); }
+void paint() {
+    QCoreApplication::processEvents();
+}
 
 void hover(QWidget& widget, const QPoint& point) {
-    QMouseEvent event(QEvent::MouseMove, point, widget.mapToGlobal(point), Qt::NoButton, Qt::NoButton, {});
+    QMouseEvent event(QEvent::MouseMove, point, widget.mapToGlobal(point), Qt::NoButton,
+                      Qt::NoButton, {});
     QCoreApplication::sendEvent(&widget, &event);
 }
 
@@ -78,13 +90,17 @@ int main(int argc, char** argv) {
         view.show();
         paint();
         measure("1024 x 1024 map recoloured and drawn, 1 pixel a cell", 8, 41, [&](int k) {
-            view.setScale(ColorScale(ColorScale::Kind::Signed, {-1.0F - static_cast<float>(k), 1.0F + static_cast<float>(k)}, Theme::current()));
+            view.setScale(ColorScale(ColorScale::Kind::Signed,
+                                     {-1.0F - static_cast<float>(k), 1.0F + static_cast<float>(k)},
+                                     Theme::current()));
             paint();
         });
         view.resize(400, 400);
         paint();
         measure("1024 x 1024 map recoloured and drawn, 3 cells a pixel", 8, 41, [&](int k) {
-            view.setScale(ColorScale(ColorScale::Kind::Signed, {-1.5F - static_cast<float>(k), 1.5F + static_cast<float>(k)}, Theme::current()));
+            view.setScale(ColorScale(ColorScale::Kind::Signed,
+                                     {-1.5F - static_cast<float>(k), 1.5F + static_cast<float>(k)},
+                                     Theme::current()));
             paint();
         });
     }
@@ -104,12 +120,14 @@ int main(int argc, char** argv) {
         inspector.setView(view);
         paint();
     });
-    for (const Processing processing : {Processing::Raw, Processing::Tanh, Processing::SoftmaxOverJ, Processing::TopK}) {
+    for (const Processing processing :
+         {Processing::Raw, Processing::Tanh, Processing::SoftmaxOverJ, Processing::TopK}) {
         view.processing = processing;
         view.layer = 0;
         inspector.setView(view);
         paint();
-        const std::string what = std::string("layer changed, 512 tokens, ") + processingName(processing);
+        const std::string what =
+            std::string("layer changed, 512 tokens, ") + processingName(processing);
         measure(what.c_str(), 50, 11, [&](int k) {
             view.layer = k + 1;
             inspector.setView(view);

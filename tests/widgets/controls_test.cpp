@@ -47,7 +47,8 @@ TEST(SegmentedControlTest, ChoosingMovesNothing) {
     const int before = control.button(1)->x();
     control.setCurrent(1);
     EXPECT_EQ(control.button(1)->x(), before);
-    EXPECT_EQ(control.grab().toImage().pixelColor(control.button(1)->geometry().center().x(), 3), Theme::current().selection);
+    EXPECT_EQ(control.grab().toImage().pixelColor(control.button(1)->geometry().center().x(), 3),
+              Theme::current().selection);
 }
 
 TEST(ChipTest, TogglesOnlyWhenItIsAToggle) {

@@ -47,7 +47,8 @@ TEST_F(ExportTest, PngHasTheChosenResolution) {
     const ColorScale scale(ColorScale::Kind::Signed, {-3, 3}, Theme::current());
     const QRect cell = map.cellRect(2, 5);
     EXPECT_EQ(image.pixel(cell.center() * 2), scale.rgb(fixture::relationValue(0, 0, 2, 5)));
-    EXPECT_EQ(image.pixel(cell.topLeft() * 2 + QPoint(3, 3)), scale.rgb(fixture::relationValue(0, 0, 2, 5)));
+    EXPECT_EQ(image.pixel(cell.topLeft() * 2 + QPoint(3, 3)),
+              scale.rgb(fixture::relationValue(0, 0, 2, 5)));
 }
 
 TEST_F(ExportTest, SvgKeepsCellsAsShapes) {
@@ -84,7 +85,8 @@ TEST_F(ExportTest, ClipboardTakesThePicture) {
 
 TEST_F(ExportTest, MenuAsksForAPathAndSays) {
     QToolButton button;
-    ViewMenu menu(&button, &map, [] { return QString("relation-1"); }, [] { return QString("i,0\n0,1\n"); });
+    ViewMenu menu(
+        &button, &map, [] { return QString("relation-1"); }, [] { return QString("i,0\n0,1\n"); });
     QString suggested;
     menu.askPath = [&](const QString&, const QString& name, const QString&) {
         suggested = name;
@@ -116,7 +118,8 @@ TEST_F(ExportTest, FigureInEveryFormat) {
     view.target = 3;
     QString error;
     for (const char* ending : {"png", "svg", "pdf", "csv"}) {
-        ASSERT_TRUE(renderFigure(*result, view, path(QString("figure.") + ending), &error)) << error.toStdString();
+        ASSERT_TRUE(renderFigure(*result, view, path(QString("figure.") + ending), &error))
+            << error.toStdString();
         EXPECT_GT(read(path(QString("figure.") + ending)).size(), 100);
     }
     const QStringList lines = QString::fromUtf8(read(path("figure.csv"))).split('\n');
@@ -127,7 +130,8 @@ TEST_F(ExportTest, FigureInEveryFormat) {
     EXPECT_GT(image.width(), 2000);
     int red = 0;
     for (int x = 0; x < image.width(); ++x)
-        for (int y = 0; y < image.height(); y += 7) red += image.pixelColor(x, y) == Theme::current().outline;
+        for (int y = 0; y < image.height(); y += 7)
+            red += image.pixelColor(x, y) == Theme::current().outline;
     EXPECT_GT(red, 20) << "the source is outlined";
 }
 
@@ -136,7 +140,13 @@ TEST_F(ExportTest, FigureNeedsAMap) {
     QString error;
     EXPECT_FALSE(renderFigure(nothing, {}, path("f.png"), &error));
     EXPECT_TRUE(error.contains("no map"));
-    const auto plain = fixture::result({.gridRows = 1, .gridColumns = 1, .classToken = false, .layers = 1, .relations = 0, .relational = 0, .sensory = 1});
+    const auto plain = fixture::result({.gridRows = 1,
+                                        .gridColumns = 1,
+                                        .classToken = false,
+                                        .layers = 1,
+                                        .relations = 0,
+                                        .relational = 0,
+                                        .sensory = 1});
     EXPECT_TRUE(renderFigure(*plain, {}, path("f.svg"), &error)) << "the nearest view there is";
 }
 

@@ -74,11 +74,16 @@ TEST_F(InspectorTest, FooterSpellsOutTheCell) {
     v.processing = Processing::Tanh;
     inspector.setView(v);
     const float r = fixture::relationValue(1, 2, 2, 8);
-    EXPECT_EQ(inspector.footerText(), QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2192 j = patch (2, 1) \u00B7 r = %1 \u00B7 tanh r = %2 \u00B7 alpha = 0.056")
-                                          .arg(signedNumber(r), signedNumber(std::tanh(r))));
+    EXPECT_EQ(
+        inspector.footerText(),
+        QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2192 j = patch (2, "
+                          "1) \u00B7 r = %1 \u00B7 tanh r = %2 \u00B7 alpha = 0.056")
+            .arg(signedNumber(r), signedNumber(std::tanh(r))));
     v.reversed = true;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().contains(QString::fromUtf8("\u2190 j = patch (2, 1) \u00B7 r = %1").arg(signedNumber(fixture::relationValue(1, 2, 8, 2)))));
+    EXPECT_TRUE(inspector.footerText().contains(
+        QString::fromUtf8("\u2190 j = patch (2, 1) \u00B7 r = %1")
+            .arg(signedNumber(fixture::relationValue(1, 2, 8, 2)))));
 }
 
 TEST_F(InspectorTest, ClickOnTheMapLocksBothAndTellsTheSource) {
@@ -151,13 +156,16 @@ TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
     ASSERT_TRUE(heads->isVisible());
     EXPECT_EQ(heads->count(), 3);
     MultiplesView* multiples = inspector.multiplesView();
-    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {}, multiples->itemRect(MapKind::RelationalAttention, 2).center());
+    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {},
+                      multiples->itemRect(MapKind::RelationalAttention, 2).center());
     EXPECT_EQ(view().head, 2);
     EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
-    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {}, multiples->itemRect(MapKind::Relation, 3).center());
+    QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {},
+                      multiples->itemRect(MapKind::Relation, 3).center());
     EXPECT_EQ(view().index, 3);
     EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
-    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(2, 2), 0.5F * fixture::relationValue(0, 3, 2, 2));
+    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(2, 2),
+                    0.5F * fixture::relationValue(0, 3, 2, 2));
 }
 
 TEST_F(InspectorTest, ShortcutsWalkThroughTheMaps) {
@@ -249,7 +257,12 @@ TEST_F(InspectorTest, ResultsOfOtherShapesClampTheView) {
     EXPECT_EQ(view().index, 7);
     EXPECT_EQ(view().source, 9);
     EXPECT_EQ(view().target, 9);
-    give({.gridRows = 1, .gridColumns = 1, .classToken = false, .layers = 1, .relations = 1, .relational = 1});
+    give({.gridRows = 1,
+          .gridColumns = 1,
+          .classToken = false,
+          .layers = 1,
+          .relations = 1,
+          .relational = 1});
     EXPECT_EQ(view().source, 0);
     EXPECT_EQ(inspector.mapView()->values().rows, 1);
     EXPECT_TRUE(inspector.footerText().startsWith("layer 1"));
@@ -263,7 +276,8 @@ TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
     EXPECT_TRUE(inspector.multiplesView()->itemRect(MapKind::Relation, 0).isEmpty());
     EXPECT_FALSE(inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).isEmpty());
     EXPECT_TRUE(inspector.footerText().contains("sensory head 1"));
-    QTest::mouseClick(inspector.multiplesView()->canvas(), Qt::LeftButton, {}, inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).center());
+    QTest::mouseClick(inspector.multiplesView()->canvas(), Qt::LeftButton, {},
+                      inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).center());
     EXPECT_EQ(view().index, 1);
 }
 
@@ -308,7 +322,8 @@ TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
     EXPECT_EQ(view().target, 9);
     result = fixture::result({});
     RelationMap library = fixture::map(MapKind::Symbols, 0, 0, 10, 10);
-    for (int k = 0; k < 100; ++k) library.values[static_cast<std::size_t>(k)] = static_cast<float>(k % 10 + 3);
+    for (int k = 0; k < 100; ++k)
+        library.values[static_cast<std::size_t>(k)] = static_cast<float>(k % 10 + 3);
     result->maps.push_back(library);
     inspector.setResult(result);
     inspector.setKindByNumber(5);
@@ -387,10 +402,12 @@ TEST_F(InspectorTest, CsvHasAHeaderAndARowPerReceiver) {
     EXPECT_EQ(lines[0], "i,\"patch (0, 0)\",\"patch (0, 1)\"");
     EXPECT_EQ(lines[1], "\"patch (0, 0)\",0.25,-0.125");
     EXPECT_EQ(lines[2], "\"patch (0, 1)\",-0.5,0.375");
-    auto causal = fixture::result({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
+    auto causal =
+        fixture::result({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
     for (auto& map : causal->maps) map.causal = true;
     inspector.setResult(causal);
-    EXPECT_EQ(inspector.csv().split('\n')[1], "\"patch (0, 0)\",0.25,") << "masked cells stay empty";
+    EXPECT_EQ(inspector.csv().split('\n')[1], "\"patch (0, 0)\",0.25,")
+        << "masked cells stay empty";
 }
 
 }  // namespace

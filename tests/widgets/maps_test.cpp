@@ -45,7 +45,8 @@ TEST(MapValues, SoftmaxLeavesMaskedCellsOut) {
 }
 
 TEST(MapValues, SoftmaxOfBrokenRows) {
-    const MapValues out = processed({MapKind::Relation, 0, 0, 3, 2, {nan, 1, inf, 1, -inf, 0}}, Processing::SoftmaxOverJ);
+    const MapValues out = processed({MapKind::Relation, 0, 0, 3, 2, {nan, 1, inf, 1, -inf, 0}},
+                                    Processing::SoftmaxOverJ);
     EXPECT_TRUE(std::isnan(out.at(0, 1)));
     EXPECT_TRUE(std::isnan(out.at(1, 0)));
     EXPECT_FLOAT_EQ(out.at(2, 0), 0.0F);
@@ -53,9 +54,11 @@ TEST(MapValues, SoftmaxOfBrokenRows) {
 }
 
 TEST(MapValues, TopKKeepsTheLargestSizes) {
-    const MapValues out = processed({MapKind::Relation, 0, 0, 1, 4, {1, -3, 2, 2}}, Processing::TopK, 2);
+    const MapValues out =
+        processed({MapKind::Relation, 0, 0, 1, 4, {1, -3, 2, 2}}, Processing::TopK, 2);
     EXPECT_EQ(out.values, (std::vector<float>{0, -3, 2, 0}));
-    EXPECT_EQ(processed({MapKind::Relation, 0, 0, 1, 2, {1, -3}}, Processing::TopK, 9).values, (std::vector<float>{1, -3}));
+    EXPECT_EQ(processed({MapKind::Relation, 0, 0, 1, 2, {1, -3}}, Processing::TopK, 9).values,
+              (std::vector<float>{1, -3}));
 }
 
 TEST(MapValues, ExtentsPassOverMaskedAndBroken) {
@@ -65,7 +68,8 @@ TEST(MapValues, ExtentsPassOverMaskedAndBroken) {
     EXPECT_EQ(e.high, 1);
     EXPECT_FALSE(extentOf(square({nan, inf, -inf, nan})).any);
     EXPECT_FALSE(extentOf(RelationMap{}).any);
-    EXPECT_FALSE(extentOf(RelationMap{MapKind::Relation, 0, 0, 4, 4, {1, 2}}).any) << "too few numbers for the shape";
+    EXPECT_FALSE(extentOf(RelationMap{MapKind::Relation, 0, 0, 4, 4, {1, 2}}).any)
+        << "too few numbers for the shape";
 }
 
 TEST(MapValues, LimitsHaveWidth) {
@@ -77,14 +81,17 @@ TEST(MapValues, LimitsHaveWidth) {
 }
 
 TEST(MapValues, PoolsByLargestSize) {
-    const MapValues small = pooled(square({1, -4, 0, 0, 2, 3, 0, 0.5F, 0, 0, nan, 0, 0, 0, 7, 0}), 2);
+    const MapValues small =
+        pooled(square({1, -4, 0, 0, 2, 3, 0, 0.5F, 0, 0, nan, 0, 0, 0, 7, 0}), 2);
     EXPECT_EQ(small.rows, 2);
     EXPECT_EQ(small.at(0, 0), -4);
     EXPECT_EQ(small.at(0, 1), 0.5F);
     EXPECT_EQ(small.at(1, 0), 0);
     EXPECT_TRUE(std::isnan(small.at(1, 1))) << "a NaN stays seen whatever comes after it";
     EXPECT_EQ(pooled(square({1, 50, 2, 3}, true), 2).at(0, 0), 3) << "masked cells do not count";
-    EXPECT_EQ(pooled(RelationMap{MapKind::Relation, 0, 0, 3, 5, std::vector<float>(15, 1)}, 2).columns, 3);
+    EXPECT_EQ(
+        pooled(RelationMap{MapKind::Relation, 0, 0, 3, 5, std::vector<float>(15, 1)}, 2).columns,
+        3);
 }
 
 TEST(MapValues, TransposesWithItsMask) {
@@ -108,15 +115,18 @@ TEST(ColorScale, ZeroIsTheNeutralColour) {
         EXPECT_EQ(scale.rgb(2), theme->signedStops[10].rgb());
         EXPECT_EQ(scale.rgb(inf), theme->signedStops[10].rgb());
         EXPECT_EQ(scale.color(nan).rgb(), theme->errorFill.rgb());
-        EXPECT_EQ(ColorScale(ColorScale::Kind::Paper, {-2, 2}, *theme).rgb(-2), theme->paperStops[0].rgb());
-        EXPECT_EQ(ColorScale(ColorScale::Kind::Sequential, {0, 1}, *theme).rgb(0), theme->viridis[0].rgb());
+        EXPECT_EQ(ColorScale(ColorScale::Kind::Paper, {-2, 2}, *theme).rgb(-2),
+                  theme->paperStops[0].rgb());
+        EXPECT_EQ(ColorScale(ColorScale::Kind::Sequential, {0, 1}, *theme).rgb(0),
+                  theme->viridis[0].rgb());
     }
 }
 
 TEST(ColorScale, ColoursCellsMaskAndNaN) {
     const Theme& t = Theme::light();
     const ColorScale scale(ColorScale::Kind::Signed, {-1, 1}, t);
-    const QImage image = cellImage(processed(square({1, 1, nan, -1}, true), Processing::Raw), scale);
+    const QImage image =
+        cellImage(processed(square({1, 1, nan, -1}, true), Processing::Raw), scale);
     EXPECT_EQ(image.size(), QSize(2, 2));
     EXPECT_EQ(image.format(), QImage::Format_RGB32);
     EXPECT_EQ(image.pixel(0, 0), t.signedStops[10].rgb());
@@ -151,7 +161,8 @@ TEST_F(MapViewTest, CellsAreSquareWholePixelsInTheScalesColour) {
         EXPECT_EQ(cell.width(), cell.height());
         const QRgb expected = scale.rgb(fixture::relationValue(0, 0, i, j));
         EXPECT_EQ(shot.pixel(cell.center()), expected);
-        EXPECT_EQ(shot.pixel(cell.topLeft() + QPoint(3, 3)), expected) << "not smoothed towards its neighbour";
+        EXPECT_EQ(shot.pixel(cell.topLeft() + QPoint(3, 3)), expected)
+            << "not smoothed towards its neighbour";
     }
 }
 
@@ -220,10 +231,12 @@ TEST_F(MapViewTest, MaskedCellsAreHatched) {
 }
 
 TEST_F(MapViewTest, AnySizeFits) {
-    for (const auto& [rows, columns] : {std::pair{1, 1}, {2, 1}, {10, 64}, {64, 10}, {300, 300}, {1024, 1024}}) {
+    for (const auto& [rows, columns] :
+         {std::pair{1, 1}, {2, 1}, {10, 64}, {64, 10}, {300, 300}, {1024, 1024}}) {
         fill(rows, columns);
         view.setCell(rows - 1, columns - 1);
-        EXPECT_TRUE(view.rect().contains(view.cellRect(rows - 1, columns - 1))) << rows << " x " << columns;
+        EXPECT_TRUE(view.rect().contains(view.cellRect(rows - 1, columns - 1)))
+            << rows << " x " << columns;
         EXPECT_FALSE(view.grab().isNull());
         QTest::mouseClick(&view, Qt::LeftButton, {}, center(0, 0));
         EXPECT_EQ(view.row(), 0);
@@ -241,17 +254,20 @@ TEST_F(MapViewTest, WheelZoomsAndDoubleClickResets) {
     EXPECT_GT(block, 1);
     const QPoint at = center(100, 100);
     const auto turn = [&](int delta) {
-        QWheelEvent event(at, view.mapToGlobal(at), {}, {0, delta}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
+        QWheelEvent event(at, view.mapToGlobal(at), {}, {0, delta}, Qt::NoButton, {},
+                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(&view, &event);
     };
     const QPoint before = view.cellAt(at);
     for (int k = 0; k < 8; ++k) turn(120);
     EXPECT_EQ(view.cellsPerPixel(), 1);
     EXPECT_GT(view.cellSize(), 2);
-    EXPECT_LE((view.cellAt(at) - before).manhattanLength(), 3) << "the cell under the pointer stays there";
+    EXPECT_LE((view.cellAt(at) - before).manhattanLength(), 3)
+        << "the cell under the pointer stays there";
     const QRect corner = view.cellRect(0, 0);
     QTest::mousePress(&view, Qt::LeftButton, {}, at);
-    QMouseEvent move(QEvent::MouseMove, at + QPoint(40, 30), view.mapToGlobal(at + QPoint(40, 30)), Qt::NoButton, Qt::LeftButton, {});
+    QMouseEvent move(QEvent::MouseMove, at + QPoint(40, 30), view.mapToGlobal(at + QPoint(40, 30)),
+                     Qt::NoButton, Qt::LeftButton, {});
     QApplication::sendEvent(&view, &move);
     QSignalSpy chosen(&view, &MapView::chosen);
     QTest::mouseRelease(&view, Qt::LeftButton, {}, at + QPoint(40, 30));
@@ -293,7 +309,8 @@ TEST(LayerSliderTest, ClickKeysAndWheelChoose) {
     EXPECT_EQ(chosen.size(), 2) << "there is no layer above the last";
     QTest::keyClick(&slider, Qt::Key_Home);
     EXPECT_EQ(slider.current(), 0);
-    EXPECT_GT(slider.positionOf(0).y(), slider.positionOf(3).y()) << "the first layer is at the bottom";
+    EXPECT_GT(slider.positionOf(0).y(), slider.positionOf(3).y())
+        << "the first layer is at the bottom";
     EXPECT_EQ(slider.accessibleDescription(), "layer 1 of 4");
     slider.setLayers(24);
     EXPECT_FALSE(slider.grab().isNull());
@@ -308,11 +325,13 @@ protected:
         for (int k = 0; k < relations; ++k) {
             QImage cells(10, 10, QImage::Format_RGB32);
             cells.fill(Theme::current().series[static_cast<std::size_t>(k % 8)]);
-            a.items.push_back({MapKind::Relation, k, QString("r %1").arg(k + 1), cells, static_cast<float>((k * 7) % 11)});
+            a.items.push_back({MapKind::Relation, k, QString("r %1").arg(k + 1), cells,
+                               static_cast<float>((k * 7) % 11)});
         }
         MultipleGroup b{"Relational attention", "None", {}, true};
         for (int k = 0; k < heads; ++k)
-            b.items.push_back({MapKind::RelationalAttention, k, QString("head %1").arg(k + 1), QImage(10, 10, QImage::Format_RGB32), 0});
+            b.items.push_back({MapKind::RelationalAttention, k, QString("head %1").arg(k + 1),
+                               QImage(10, 10, QImage::Format_RGB32), 0});
         view.resize(320, 400);
         view.show();
         view.setGroups({a, b, {"Sensory attention", "None: no sensory heads", {}, true}});
@@ -325,19 +344,22 @@ TEST_F(MultiplesTest, ClickAndArrowsChoose) {
     fill(8, 2);
     QObject::connect(&view, &MultiplesView::chosen, &view, &MultiplesView::setCurrent);
     QSignalSpy chosen(&view, &MultiplesView::chosen);
-    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, view.itemRect(MapKind::Relation, 2).center());
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {},
+                      view.itemRect(MapKind::Relation, 2).center());
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(chosen[0][1].toInt(), 2);
     QTest::keyClick(view.canvas(), Qt::Key_Right);
     EXPECT_EQ(chosen.last()[1].toInt(), 3);
     QTest::keyClick(view.canvas(), Qt::Key_Down);
     EXPECT_GT(chosen.last()[1].toInt(), 3);
-    QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, view.itemRect(MapKind::RelationalAttention, 1).center());
+    QTest::mouseClick(view.canvas(), Qt::LeftButton, {},
+                      view.itemRect(MapKind::RelationalAttention, 1).center());
     EXPECT_EQ(chosen.last()[0].value<MapKind>(), MapKind::RelationalAttention);
     const QImage shot = view.canvas()->grab().toImage();
     const QRect frame = view.itemRect(MapKind::RelationalAttention, 1);
     EXPECT_EQ(shot.pixelColor(frame.center().x(), frame.top() - 2), Theme::current().accent);
-    EXPECT_EQ(shot.pixelColor(view.itemRect(MapKind::Relation, 0).center()), Theme::current().series[0]);
+    EXPECT_EQ(shot.pixelColor(view.itemRect(MapKind::Relation, 0).center()),
+              Theme::current().series[0]);
 }
 
 TEST_F(MultiplesTest, PagesBySixteenAndTurnsToTheChosen) {

@@ -8,18 +8,22 @@
 
 namespace relascope::fixture {
 
-/// Value of a relation at (i, j): different in every cell, of both signs, growing with layer and index.
+/// Value of a relation at (i, j): different in every cell, of both signs, growing with layer and
+/// index.
 inline float relationValue(int layer, int index, int i, int j) {
     const float base = 0.25F * static_cast<float>(i + 1) - 0.125F * static_cast<float>(j);
-    return ((i + j) % 2 ? -base : base) * (1.0F + 0.5F * static_cast<float>(index)) * (1.0F + static_cast<float>(layer));
+    return ((i + j) % 2 ? -base : base) * (1.0F + 0.5F * static_cast<float>(index)) *
+           (1.0F + static_cast<float>(layer));
 }
 
 inline RelationMap map(MapKind kind, int layer, int index, int rows, int columns) {
     RelationMap m{kind, layer, index, rows, columns, {}, false};
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
-            m.values.push_back(kind == MapKind::Relation ? relationValue(layer, index, i, j)
-                                                         : (i == j ? 0.5F : 0.5F / static_cast<float>(std::max(1, columns - 1))));
+            m.values.push_back(
+                kind == MapKind::Relation
+                    ? relationValue(layer, index, i, j)
+                    : (i == j ? 0.5F : 0.5F / static_cast<float>(std::max(1, columns - 1))));
     return m;
 }
 
@@ -44,7 +48,8 @@ inline std::shared_ptr<ProbeResult> result(const Shape& s = {}) {
     for (int y = 0; y < image.height; ++y)
         for (int x = 0; x < image.width; ++x)
             for (int c = 0; c < s.channels; ++c)
-                image.pixels.push_back(static_cast<std::uint8_t>(40 * ((y / s.patch) * s.gridColumns + x / s.patch) % 200 + 20 * c));
+                image.pixels.push_back(static_cast<std::uint8_t>(
+                    40 * ((y / s.patch) * s.gridColumns + x / s.patch) % 200 + 20 * c));
     const int n = r->grid.tokens();
     const auto add = [&](MapKind kind, int count) {
         for (int l = 0; l < s.layers; ++l)

@@ -52,14 +52,16 @@ TEST_F(PatchViewTest, DrawsPixelsAtAWholeScale) {
     EXPECT_EQ(view.imageRect().width() % 36, 0);
     EXPECT_EQ(view.imageRect().width(), view.imageRect().height());
     const QImage shot = view.grab().toImage();
-    EXPECT_EQ(shot.pixel(view.tokenRect(6).center()), qRgb(40 * 5 % 200, 40 * 5 % 200 + 20, 40 * 5 % 200 + 40));
+    EXPECT_EQ(shot.pixel(view.tokenRect(6).center()),
+              qRgb(40 * 5 % 200, 40 * 5 % 200 + 20, 40 * 5 % 200 + 40));
 }
 
 TEST_F(PatchViewTest, OutlinesTheSourceAndTintsTheOthers) {
     fill({});
     view.setSource(1);
     view.setTarget(3);
-    view.setValues({0, 0, 1, -1, 0, 0, 0, 0, 0, 0}, ColorScale(ColorScale::Kind::Signed, {-1, 1}, Theme::current()));
+    view.setValues({0, 0, 1, -1, 0, 0, 0, 0, 0, 0},
+                   ColorScale(ColorScale::Kind::Signed, {-1, 1}, Theme::current()));
     const QImage shot = view.grab().toImage();
     const QRect i = view.tokenRect(1);
     EXPECT_EQ(shot.pixelColor(i.left(), i.center().y()), Theme::current().outline);
@@ -109,7 +111,8 @@ TEST_F(PatchViewTest, ArrowKeysReachEveryToken) {
 TEST_F(PatchViewTest, OddGridsGreyImagesAndNoClassToken) {
     fill({.gridRows = 1, .gridColumns = 1, .classToken = false, .channels = 1}, {120, 120});
     EXPECT_EQ(view.tokenAt(view.imageRect().center()), 0);
-    fill({.gridRows = 5, .gridColumns = 2, .classToken = false, .patch = 40, .channels = 1}, {90, 90});
+    fill({.gridRows = 5, .gridColumns = 2, .classToken = false, .patch = 40, .channels = 1},
+         {90, 90});
     EXPECT_LE(view.imageRect().height(), 90) << "a large image shrinks";
     for (int t = 0; t < 10; ++t) EXPECT_EQ(view.tokenAt(view.tokenRect(t).center()), t);
     EXPECT_FALSE(view.grab().isNull());

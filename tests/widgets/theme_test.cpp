@@ -35,8 +35,10 @@ TEST(Icons, EveryFileDrawsInTheThemesColour) {
     }
     const QImage play = icon("stop").pixmap(16, 16).toImage();
     expectNear(play.pixelColor(8, 4), Theme::current().text);
-    expectNear(icon("stop").pixmap(QSize(16, 16), QIcon::Disabled).toImage().pixelColor(8, 4), Theme::current().faint);
-    expectNear(icon("stop", Theme::current().accent).pixmap(16, 16).toImage().pixelColor(8, 4), Theme::current().accent);
+    expectNear(icon("stop").pixmap(QSize(16, 16), QIcon::Disabled).toImage().pixelColor(8, 4),
+               Theme::current().faint);
+    expectNear(icon("stop", Theme::current().accent).pixmap(16, 16).toImage().pixelColor(8, 4),
+               Theme::current().accent);
     EXPECT_FALSE(icon("no-such-icon").pixmap(16, 16).isNull());
 }
 

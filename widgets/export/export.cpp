@@ -52,7 +52,8 @@ bool writePdf(QWidget& widget, QSaveFile& file) {
     QPdfWriter pdf(&file);
     pdf.setCreator(QStringLiteral("Relascope"));
     pdf.setTitle(widget.accessibleName());
-    pdf.setPageSize(QPageSize(QSizeF(widget.size()) * 72.0 / screenDpi, QPageSize::Point, QString(), QPageSize::ExactMatch));
+    pdf.setPageSize(QPageSize(QSizeF(widget.size()) * 72.0 / screenDpi, QPageSize::Point, QString(),
+                              QPageSize::ExactMatch));
     pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
     pdf.setResolution(resolution);
     QPainter painter(&pdf);
@@ -67,7 +68,8 @@ bool writePdf(QWidget& widget, QSaveFile& file) {
 
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {
     const QString ending = QFileInfo(path).suffix().toLower();
-    if (ending != QLatin1String("png") && ending != QLatin1String("svg") && ending != QLatin1String("pdf")) {
+    if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&
+        ending != QLatin1String("pdf")) {
         say(error, QStringLiteral("%1: the ending must be .png, .svg or .pdf").arg(path));
         return false;
     }
@@ -77,9 +79,12 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
         return false;
     }
     bool drawn = false;
-    if (ending == QLatin1String("svg")) drawn = writeSvg(widget, file);
-    else if (ending == QLatin1String("pdf")) drawn = writePdf(widget, file);
-    else drawn = picture(widget, qBound(24, dpi, 2400) / screenDpi).save(&file, "PNG");
+    if (ending == QLatin1String("svg"))
+        drawn = writeSvg(widget, file);
+    else if (ending == QLatin1String("pdf"))
+        drawn = writePdf(widget, file);
+    else
+        drawn = picture(widget, qBound(24, dpi, 2400) / screenDpi).save(&file, "PNG");
     if (!drawn || !file.commit()) {
         say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
         return false;
@@ -97,17 +102,26 @@ bool exportCsv(const QString& text, const QString& path, QString* error) {
     return true;
 }
 
-void copyToClipboard(QWidget& widget) { QApplication::clipboard()->setImage(picture(widget, 2.0)); }
+void copyToClipboard(QWidget& widget) {
+    QApplication::clipboard()->setImage(picture(widget, 2.0));
+}
 
-ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name, std::function<QString()> csv)
-    : QObject(button), m_button(button), m_view(view), m_menu(new QMenu(button)), m_name(std::move(name)), m_csv(std::move(csv)) {
+ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name,
+                   std::function<QString()> csv)
+    : QObject(button),
+      m_button(button),
+      m_view(view),
+      m_menu(new QMenu(button)),
+      m_name(std::move(name)),
+      m_csv(std::move(csv)) {
     askPath = [this](const QString& title, const QString& suggested, const QString& filter) {
         return QFileDialog::getSaveFileName(m_button->window(), title, suggested, filter);
     };
     button->setMenu(m_menu);
     button->setPopupMode(QToolButton::InstantPopup);
     m_menu->setToolTipsVisible(true);
-    connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this, [this] { copyToClipboard(*m_view); });
+    connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this,
+            [this] { copyToClipboard(*m_view); });
     m_menu->addSeparator();
     const auto entry = [this](const char* words, const char* ending) {
         QAction* action = m_menu->addAction(QString::fromLatin1(words));
@@ -137,10 +151,13 @@ void ViewMenu::save(const QString& ending) {
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
     QString error;
-    const bool done = ending == QLatin1String("csv") ? exportCsv(m_csv ? m_csv() : QString(), path, &error)
-                                                     : exportWidget(*m_view, path, m_dpi, &error);
-    if (done) Q_EMIT saved(path);
-    else Q_EMIT failed(error);
+    const bool done = ending == QLatin1String("csv")
+                          ? exportCsv(m_csv ? m_csv() : QString(), path, &error)
+                          : exportWidget(*m_view, path, m_dpi, &error);
+    if (done)
+        Q_EMIT saved(path);
+    else
+        Q_EMIT failed(error);
 }
 
 }  // namespace relascope

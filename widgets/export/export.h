@@ -11,9 +11,9 @@ class QWidget;
 
 namespace relascope {
 
-/// Draws the widget into `path`, by its ending .png (at `dpi`, 96 being the size on the screen), .svg or
-/// .pdf (both as shapes and text). The file appears whole or not at all. False with a sentence in
-/// `error` when it could not be written.
+/// Draws the widget into `path`, by its ending .png (at `dpi`, 96 being the size on the screen),
+/// .svg or .pdf (both as shapes and text). The file appears whole or not at all. False with a
+/// sentence in `error` when it could not be written.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
 /// Writes a table, whole or not at all.
 bool exportCsv(const QString& text, const QString& path, QString* error);

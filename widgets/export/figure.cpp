@@ -18,12 +18,17 @@ namespace {
 
 QString captionOf(const ProbeResult& result) {
     QString text = QStringLiteral("Step ") + groupedNumber(result.step);
-    if (!result.sample.origin.empty()) text += QStringLiteral(" \u00B7 ") + QString::fromStdString(result.sample.origin);
+    if (!result.sample.origin.empty())
+        text += QStringLiteral(" \u00B7 ") + QString::fromStdString(result.sample.origin);
     const auto label = result.sample.label;
     if (label >= 0 && label < static_cast<std::int64_t>(result.classNames.size()))
-        text += QStringLiteral(" \u00B7 label ") + QString::fromStdString(result.classNames[static_cast<std::size_t>(label)]);
-    for (std::size_t k = 0; k < result.probabilities.size() && k < result.classNames.size() && k < 3; ++k)
-        text += QStringLiteral(" \u00B7 p(%1) = %2").arg(QString::fromStdString(result.classNames[k])).arg(result.probabilities[k], 0, 'f', 3);
+        text += QStringLiteral(" \u00B7 label ") +
+                QString::fromStdString(result.classNames[static_cast<std::size_t>(label)]);
+    for (std::size_t k = 0;
+         k < result.probabilities.size() && k < result.classNames.size() && k < 3; ++k)
+        text += QStringLiteral(" \u00B7 p(%1) = %2")
+                    .arg(QString::fromStdString(result.classNames[k]))
+                    .arg(result.probabilities[k], 0, 'f', 3);
     return text;
 }
 
@@ -52,7 +57,9 @@ public:
             patches->setImage(result.sample.image, result.grid);
             std::vector<float> towards;
             for (int j = 0; tokens && view.source < values.rows && j < values.columns; ++j)
-                towards.push_back(values.masked(view.source, j) ? std::numeric_limits<float>::quiet_NaN() : values.at(view.source, j));
+                towards.push_back(values.masked(view.source, j)
+                                      ? std::numeric_limits<float>::quiet_NaN()
+                                      : values.at(view.source, j));
             patches->setNumberDigits(2, ViewMaps::isSigned(view));
             patches->setValues(std::move(towards), scale);
             patches->setSource(view.source);
@@ -62,14 +69,17 @@ public:
 
         auto* right = new QVBoxLayout;
         right->setSpacing(6);
-        auto* title = new QLabel(mapTitle(view) + QStringLiteral(" of layer %1").arg(view.layer + 1), this);
+        auto* title =
+            new QLabel(mapTitle(view) + QStringLiteral(" of layer %1").arg(view.layer + 1), this);
         title->setFont(headFont());
         title->setAlignment(Qt::AlignHCenter);
         right->addWidget(title);
         auto* map = new MapView(this);
         map->setFixedSize(420, 400);
         const bool symbols = view.kind == MapKind::Symbols && values.rows != values.columns;
-        map->setTokens(patchTokens(result, values.rows), symbols ? numberedTokens(values.columns, QStringLiteral("symbol")) : patchTokens(result, values.columns));
+        map->setTokens(patchTokens(result, values.rows),
+                       symbols ? numberedTokens(values.columns, QStringLiteral("symbol"))
+                               : patchTokens(result, values.columns));
         map->setScale(scale);
         map->setValues(std::move(values));
         map->setCell(view.source, view.target);
@@ -100,7 +110,8 @@ public:
 
 }  // namespace
 
-bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path, QString* error) {
+bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
+                  QString* error) {
     ViewMaps maps;
     // The caller keeps the result alive for the call; nothing of it is copied.
     maps.setResult(std::shared_ptr<const ProbeResult>(&result, [](const ProbeResult*) {}));
@@ -109,7 +120,8 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
         if (error) *error = QStringLiteral("%1: the model has no map to draw").arg(path);
         return false;
     }
-    if (QFileInfo(path).suffix().toLower() == QLatin1String("csv")) return exportCsv(mapCsv(maps, shown), path, error);
+    if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
+        return exportCsv(mapCsv(maps, shown), path, error);
     Figure figure(maps, shown);
     return exportWidget(figure, path, 300, error);
 }

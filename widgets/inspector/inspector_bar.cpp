@@ -32,15 +32,20 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 
-    m_kinds = new SegmentedControl({QStringLiteral("Relation r"), QStringLiteral("Relational \u03B1"), QStringLiteral("Sensory \u03B1"),
-                                    QStringLiteral("\u03B1 \u00D7 r"), QStringLiteral("Symbols")}, this);
+    m_kinds =
+        new SegmentedControl({QStringLiteral("Relation r"), QStringLiteral("Relational \u03B1"),
+                              QStringLiteral("Sensory \u03B1"), QStringLiteral("\u03B1 \u00D7 r"),
+                              QStringLiteral("Symbols")},
+                             this);
     m_kinds->setAccessibleName(QStringLiteral("What is shown"));
-    m_directions = new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
+    m_directions =
+        new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
     m_directions->setAccessibleName(QStringLiteral("Direction"));
     m_directions->setItemToolTip(0, QStringLiteral("What i receives from j (D)"));
     m_directions->setItemToolTip(1, QStringLiteral("What j receives from i (D)"));
     m_processing = combo(QStringLiteral("Processing (P)"), 116, this);
-    for (const Processing p : {Processing::Raw, Processing::Tanh, Processing::Sigmoid, Processing::SoftmaxOverJ, Processing::TopK})
+    for (const Processing p : {Processing::Raw, Processing::Tanh, Processing::Sigmoid,
+                               Processing::SoftmaxOverJ, Processing::TopK})
         m_processing->addItem(QString::fromLatin1(processingName(p)));
     m_topK = new QSpinBox(this);
     m_topK->setFont(numberFont(12));
@@ -52,8 +57,9 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     for (const Range r : {Range::ThisMap, Range::ThisLayer, Range::WholeModel, Range::Fixed})
         m_range->addItem(QString::fromLatin1(rangeName(r)));
     m_heads = combo(QStringLiteral("Relational head of \u03B1"), 82, this);
-    for (QWidget* w : {static_cast<QWidget*>(m_kinds), static_cast<QWidget*>(m_heads), static_cast<QWidget*>(m_directions),
-                       static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
+    for (QWidget* w : {static_cast<QWidget*>(m_kinds), static_cast<QWidget*>(m_heads),
+                       static_cast<QWidget*>(m_directions), static_cast<QWidget*>(m_processing),
+                       static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
         m_head->addLeftControl(w);
 
     connect(m_kinds, &SegmentedControl::changed, this, [this](int k) {
@@ -88,8 +94,12 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     });
 }
 
-void InspectorBar::setStepText(const QString& text) { m_head->setSubText(text); }
-void InspectorBar::addControl(QWidget* control) { m_head->addControl(control); }
+void InspectorBar::setStepText(const QString& text) {
+    m_head->setSubText(text);
+}
+void InspectorBar::addControl(QWidget* control) {
+    m_head->addControl(control);
+}
 
 void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     m_view = view;
@@ -100,16 +110,23 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     m_kinds->setCurrent(static_cast<int>(view.kind));
     const bool square = maps.canReverse(view);
     m_directions->setCurrent(view.reversed && square ? 1 : 0);
-    for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, QStringLiteral("Symbols have no direction: columns are symbols, not tokens"));
-    for (QWidget* control : {static_cast<QWidget*>(m_directions), static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_range)})
+    for (int k = 0; k < 2; ++k)
+        m_directions->setItemEnabled(
+            k, square,
+            QStringLiteral("Symbols have no direction: columns are symbols, not tokens"));
+    for (QWidget* control : {static_cast<QWidget*>(m_directions),
+                             static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_range)})
         control->setEnabled(maps.result() != nullptr);
-    const bool relation = view.kind == MapKind::Relation || view.kind == MapKind::AttentionTimesRelation;
+    const bool relation =
+        view.kind == MapKind::Relation || view.kind == MapKind::AttentionTimesRelation;
     auto* items = qobject_cast<QStandardItemModel*>(m_processing->model());
     for (const Processing p : {Processing::Tanh, Processing::Sigmoid, Processing::SoftmaxOverJ}) {
         QStandardItem* item = items ? items->item(static_cast<int>(p)) : nullptr;
         if (!item) continue;
         item->setEnabled(relation);
-        item->setToolTip(relation ? QString() : QStringLiteral("For relations only: attention is a softmax already"));
+        item->setToolTip(
+            relation ? QString()
+                     : QStringLiteral("For relations only: attention is a softmax already"));
     }
     m_processing->setCurrentIndex(static_cast<int>(ViewMaps::processing(view)));
     m_range->setCurrentIndex(static_cast<int>(view.range));

@@ -8,11 +8,11 @@ namespace relascope {
 
 struct InspectorView {
     MapKind kind = MapKind::Relation;
-    int layer = 0;   ///< from 0
-    int index = 0;   ///< relation or head of that kind, from 0
-    int head = 0;    ///< relational head of alpha and of alpha x r beside a relation, from 0
-    int source = 0;  ///< token i
-    int target = 0;  ///< token j, or a symbol
+    int layer = 0;          ///< from 0
+    int index = 0;          ///< relation or head of that kind, from 0
+    int head = 0;           ///< relational head of alpha and of alpha x r beside a relation, from 0
+    int source = 0;         ///< token i
+    int target = 0;         ///< token j, or a symbol
     bool reversed = false;  ///< j to i: cell (i, j) shows the value of (j, i)
     Processing processing = Processing::Raw;
     Range range = Range::ThisLayer;

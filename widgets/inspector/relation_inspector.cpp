@@ -25,7 +25,9 @@
 namespace relascope {
 namespace {
 
-MapKind storedKind(MapKind kind) { return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind; }
+MapKind storedKind(MapKind kind) {
+    return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
+}
 
 int layersOf(const ProbeResult& result) {
     int layers = result.layers;
@@ -57,7 +59,8 @@ void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
 void RelationInspector::refreshEverything() {
     const ProbeResult* now = m_maps.result();
     if (!now) return;
-    m_bar->setStepText(m_subText.isEmpty() ? QStringLiteral("step ") + groupedNumber(now->step) : m_subText);
+    m_bar->setStepText(m_subText.isEmpty() ? QStringLiteral("step ") + groupedNumber(now->step)
+                                           : m_subText);
     m_bar->display(m_maps, m_view);
     m_source->setResult(*now);
     m_layers->setLayers(layersOf(*now));
@@ -78,10 +81,12 @@ void RelationInspector::setView(const InspectorView& view) {
 
 void RelationInspector::choose(InspectorView view) {
     if (!m_maps.result()) return;
-    if (view.kind != m_view.kind && storedKind(view.kind) != storedKind(m_view.kind) && view.index == m_view.index)
+    if (view.kind != m_view.kind && storedKind(view.kind) != storedKind(m_view.kind) &&
+        view.index == m_view.index)
         view.index = m_lastIndex[static_cast<std::size_t>(view.kind)];
     view = m_maps.clamped(view);
-    if (view == m_view) return m_bar->display(m_maps, m_view);  // a control may stand elsewhere by now
+    if (view == m_view)
+        return m_bar->display(m_maps, m_view);  // a control may stand elsewhere by now
     display(view);
     Q_EMIT viewChanged(m_view);
 }
@@ -101,8 +106,9 @@ void RelationInspector::display(const InspectorView& view) {
         refreshFooter();
         return;
     }
-    const bool small = view.layer != before.layer || view.processing != before.processing || view.range != before.range ||
-                       view.topK != before.topK || view.paper != before.paper || view.reversed != before.reversed;
+    const bool small = view.layer != before.layer || view.processing != before.processing ||
+                       view.range != before.range || view.topK != before.topK ||
+                       view.paper != before.paper || view.reversed != before.reversed;
     m_bar->display(m_maps, m_view);
     m_layers->setCurrent(m_view.layer);
     if (small) {
@@ -110,8 +116,10 @@ void RelationInspector::display(const InspectorView& view) {
     } else {
         m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
         m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
-        if (m_view.kind == MapKind::AttentionTimesRelation) m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
-        else m_multiples->clearSecond();
+        if (m_view.kind == MapKind::AttentionTimesRelation)
+            m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
+        else
+            m_multiples->clearSecond();
     }
     refreshMap();
     fillMenus();
@@ -126,7 +134,8 @@ void RelationInspector::refreshMap() {
     m_mapHead->setTitle(mapTitle(m_view));
     m_mapHead->setSubText(mapSubTitle(m_view, values));
     m_map->setTokens(patchTokens(now, values.rows),
-                     symbols ? numberedTokens(values.columns, QStringLiteral("symbol")) : patchTokens(now, values.columns));
+                     symbols ? numberedTokens(values.columns, QStringLiteral("symbol"))
+                             : patchTokens(now, values.columns));
     m_map->setNumberDigits(3, ViewMaps::isSigned(m_view));
     m_map->setScale(scale);
     m_map->setValues(std::move(values));
@@ -136,8 +145,12 @@ void RelationInspector::refreshMap() {
     refreshSource();
 }
 
-int RelationInspector::shownSource() const { return m_previewRow >= 0 ? m_previewRow : m_view.source; }
-int RelationInspector::shownTarget() const { return m_previewColumn >= 0 ? m_previewColumn : m_view.target; }
+int RelationInspector::shownSource() const {
+    return m_previewRow >= 0 ? m_previewRow : m_view.source;
+}
+int RelationInspector::shownTarget() const {
+    return m_previewColumn >= 0 ? m_previewColumn : m_view.target;
+}
 
 void RelationInspector::refreshSource() {
     PatchView* patches = m_source->patches();
@@ -147,7 +160,8 @@ void RelationInspector::refreshSource() {
     const bool tokens = values.columns == m_maps.tokens() && i >= 0 && i < values.rows;
     std::vector<float> row;
     for (int j = 0; tokens && j < values.columns; ++j)
-        row.push_back(values.masked(i, j) ? std::numeric_limits<float>::quiet_NaN() : values.at(i, j));
+        row.push_back(values.masked(i, j) ? std::numeric_limits<float>::quiet_NaN()
+                                          : values.at(i, j));
     patches->setNumberDigits(2, ViewMaps::isSigned(m_view));
     patches->setValues(std::move(row), m_maps.scale(m_view));
     patches->setSource(i);
@@ -162,24 +176,30 @@ void RelationInspector::refreshMultiples() {
         QString absence;
     };
     const Part parts[] = {
-        {MapKind::Relation, QStringLiteral("Relations of layer %1").arg(m_view.layer + 1), QStringLiteral("None: no relational heads")},
-        {MapKind::RelationalAttention, QStringLiteral("Relational attention"), QStringLiteral("None: no relational heads")},
-        {MapKind::SensoryAttention, QStringLiteral("Sensory attention"), QStringLiteral("None: no sensory heads")},
+        {MapKind::Relation, QStringLiteral("Relations of layer %1").arg(m_view.layer + 1),
+         QStringLiteral("None: no relational heads")},
+        {MapKind::RelationalAttention, QStringLiteral("Relational attention"),
+         QStringLiteral("None: no relational heads")},
+        {MapKind::SensoryAttention, QStringLiteral("Sensory attention"),
+         QStringLiteral("None: no sensory heads")},
     };
     std::vector<MultipleGroup> groups;
     for (const Part& part : parts) {
         MultipleGroup group{part.title, part.absence, {}, part.kind != MapKind::Relation};
         const int count = m_maps.count(part.kind, m_view.layer);
         ColorScale shared;
-        std::vector<MapValues> small;  // all of them first: they leave the extents that the scale needs
+        std::vector<MapValues>
+            small;  // all of them first: they leave the extents that the scale needs
         for (int k = 0; k < count; ++k) {
             const RelationMap* map = m_maps.result()->find(part.kind, m_view.layer, k);
             const int block = MultiplesView::blockFor(map ? qMax(map->rows, map->columns) : 1);
             small.push_back(m_maps.thumbnail(part.kind, k, m_view, block));
         }
         for (int k = 0; k < count; ++k) {
-            if (k == 0 || m_view.range == Range::ThisMap) shared = m_maps.thumbnailScale(part.kind, k, m_view);
-            group.items.push_back({part.kind, k, itemLabel(part.kind, k), cellImage(small[static_cast<std::size_t>(k)], shared),
+            if (k == 0 || m_view.range == Range::ThisMap)
+                shared = m_maps.thumbnailScale(part.kind, k, m_view);
+            group.items.push_back({part.kind, k, itemLabel(part.kind, k),
+                                   cellImage(small[static_cast<std::size_t>(k)], shared),
                                    m_maps.magnitude(part.kind, m_view.layer, k)});
         }
         groups.push_back(std::move(group));
@@ -187,8 +207,10 @@ void RelationInspector::refreshMultiples() {
     m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
     m_multiples->setGroups(std::move(groups));
     m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
-    if (m_view.kind == MapKind::AttentionTimesRelation) m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
-    else m_multiples->clearSecond();
+    if (m_view.kind == MapKind::AttentionTimesRelation)
+        m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
+    else
+        m_multiples->clearSecond();
 }
 
 void RelationInspector::refreshFooter() {
@@ -197,7 +219,8 @@ void RelationInspector::refreshFooter() {
     m_footer->setText(relascope::footerText(m_maps, m_view, i, j, true));
     m_footer->setAccessibleDescription(relascope::footerText(m_maps, m_view, i, j));
     const MapValues& values = m_map->values();
-    const bool inside = i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);
+    const bool inside =
+        i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);
     m_colors->setMark(inside ? values.at(i, j) : std::numeric_limits<float>::quiet_NaN());
 }
 
@@ -206,26 +229,46 @@ void RelationInspector::preview(int row, int column) {
     const bool rowMoved = (row >= 0 ? row : m_view.source) != shownSource();
     m_previewRow = row;
     m_previewColumn = column;
-    if (rowMoved) refreshSource();
-    else m_source->patches()->setPreview(m_map->values().columns == m_maps.tokens() ? column : -1);
+    if (rowMoved)
+        refreshSource();
+    else
+        m_source->patches()->setPreview(m_map->values().columns == m_maps.tokens() ? column : -1);
     refreshFooter();
 }
 
-QString RelationInspector::footerText() const { return relascope::footerText(m_maps, m_view, shownSource(), shownTarget()); }
-QString RelationInspector::csv() const { return mapCsv(m_maps, m_view); }
-QMenu* RelationInspector::mapMenu() const { return m_mapMenu->menu(); }
-QByteArray RelationInspector::saveState() const { return m_splitter->saveState(); }
-void RelationInspector::restoreState(const QByteArray& state) { m_splitter->restoreState(state); }
-void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) { m_source->setSplits(names, sizes); }
-void RelationInspector::setSample(const QString& split, qint64 index) { m_source->setSample(split, index); }
-void RelationInspector::addHeadControl(QWidget* control) { m_bar->addControl(control); }
+QString RelationInspector::footerText() const {
+    return relascope::footerText(m_maps, m_view, shownSource(), shownTarget());
+}
+QString RelationInspector::csv() const {
+    return mapCsv(m_maps, m_view);
+}
+QMenu* RelationInspector::mapMenu() const {
+    return m_mapMenu->menu();
+}
+QByteArray RelationInspector::saveState() const {
+    return m_splitter->saveState();
+}
+void RelationInspector::restoreState(const QByteArray& state) {
+    m_splitter->restoreState(state);
+}
+void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
+    m_source->setSplits(names, sizes);
+}
+void RelationInspector::setSample(const QString& split, qint64 index) {
+    m_source->setSample(split, index);
+}
+void RelationInspector::addHeadControl(QWidget* control) {
+    m_bar->addControl(control);
+}
 void RelationInspector::setEmptyState(const QString& sentence, const QString& button) {
     m_empty->setSentence(sentence);
     m_empty->setButtonText(button);
 }
 void RelationInspector::setSubText(const QString& text) {
     m_subText = text;
-    m_bar->setStepText(text.isEmpty() && m_maps.result() ? QStringLiteral("step ") + groupedNumber(m_maps.result()->step) : text);
+    m_bar->setStepText(text.isEmpty() && m_maps.result()
+                           ? QStringLiteral("step ") + groupedNumber(m_maps.result()->step)
+                           : text);
 }
 
 void RelationInspector::stepIndex(int step) {
@@ -233,8 +276,12 @@ void RelationInspector::stepIndex(int step) {
     view.index += step;
     choose(view);
 }
-void RelationInspector::nextRelation() { stepIndex(1); }
-void RelationInspector::previousRelation() { stepIndex(-1); }
+void RelationInspector::nextRelation() {
+    stepIndex(1);
+}
+void RelationInspector::previousRelation() {
+    stepIndex(-1);
+}
 void RelationInspector::nextLayer() {
     InspectorView view = m_view;
     ++view.layer;
@@ -261,11 +308,15 @@ void RelationInspector::cycleProcessing() {
     InspectorView view = m_view;
     const bool relation = storedKind(view.kind) == MapKind::Relation;
     // Attention knows raw and top k only, and so does the key.
-    if (relation) view.processing = static_cast<Processing>((static_cast<int>(view.processing) + 1) % 5);
-    else view.processing = view.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
+    if (relation)
+        view.processing = static_cast<Processing>((static_cast<int>(view.processing) + 1) % 5);
+    else
+        view.processing = view.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
     choose(view);
 }
-void RelationInspector::randomSample() { m_source->random(); }
+void RelationInspector::randomSample() {
+    m_source->random();
+}
 
 void RelationInspector::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

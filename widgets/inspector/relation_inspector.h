@@ -1,4 +1,5 @@
-// The relation inspector: the source, one map of it and every map of the layer, linked by one (i, j).
+// The relation inspector: the source, one map of it and every map of the layer, linked by one (i,
+// j).
 #pragma once
 
 #include <QStringList>
@@ -31,8 +32,8 @@ class RelationInspector : public QWidget {
 public:
     explicit RelationInspector(QWidget* parent = nullptr);
 
-    /// nullptr shows the empty state. The choice of view stays where the new maps have it, otherwise it
-    /// becomes the nearest.
+    /// nullptr shows the empty state. The choice of view stays where the new maps have it,
+    /// otherwise it becomes the nearest.
     void setResult(std::shared_ptr<const ProbeResult> result);
     const ProbeResult* result() const { return m_maps.result(); }
     InspectorView view() const { return m_view; }
@@ -112,7 +113,8 @@ private:
     InspectorView m_view;
     bool m_started = false;  ///< a view was chosen, by the user or from a session
     int m_previewRow = -1, m_previewColumn = -1;
-    std::vector<int> m_lastIndex{0, 0, 0, 0, 0};  ///< by kind, so that going back finds the same map
+    std::vector<int> m_lastIndex{0, 0, 0, 0,
+                                 0};  ///< by kind, so that going back finds the same map
 
     InspectorBar* m_bar = nullptr;
     QStackedLayout* m_stack = nullptr;

@@ -28,7 +28,8 @@ namespace {
 /// A plain box in a colour of the theme that follows theme changes.
 class Box : public QWidget {
 public:
-    Box(QColor Theme::*fill, bool lineAbove, QWidget* parent) : QWidget(parent), m_fill(fill), m_line(lineAbove) {}
+    Box(QColor Theme::*fill, bool lineAbove, QWidget* parent)
+        : QWidget(parent), m_fill(fill), m_line(lineAbove) {}
 
 protected:
     void paintEvent(QPaintEvent* event) override {
@@ -58,7 +59,8 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
 
     auto* empty = new Box(&Theme::panel, false, below);
     auto* emptyColumn = new QVBoxLayout(empty);
-    m_empty = new EmptyState(QStringLiteral("Nothing to look into yet: start a run or open a checkpoint."), {}, empty);
+    m_empty = new EmptyState(
+        QStringLiteral("Nothing to look into yet: start a run or open a checkpoint."), {}, empty);
     emptyColumn->addWidget(m_empty);
     m_stack->addWidget(empty);
 
@@ -106,8 +108,9 @@ QWidget* RelationInspector::makeMap() {
     m_map = new MapView(pane);
     m_colors = new ColorBar(pane);
     auto* more = iconButton("more", QStringLiteral("Map: copy, save, palette"), m_mapHead);
-    m_mapMenu = new ViewMenu(more, pane, [this] { return mapTitle(m_view).toLower().replace(u' ', u'-').remove(u','); },
-                             [this] { return csv(); });
+    m_mapMenu = new ViewMenu(
+        more, pane, [this] { return mapTitle(m_view).toLower().replace(u' ', u'-').remove(u','); },
+        [this] { return csv(); });
     m_mapHead->addControl(more);
     column->addWidget(m_mapHead);
     column->addWidget(m_map, 1);
@@ -128,7 +131,8 @@ QWidget* RelationInspector::makeMultiples() {
     side->setSpacing(4);
     m_layers = new LayerSlider(pane);
     auto* more = iconButton("more", QStringLiteral("Maps: sort, copy, save"), pane);
-    auto* menu = new ViewMenu(more, m_multiples->canvas(), [this] { return QStringLiteral("layer-%1").arg(m_view.layer + 1); });
+    auto* menu = new ViewMenu(more, m_multiples->canvas(),
+                              [this] { return QStringLiteral("layer-%1").arg(m_view.layer + 1); });
     m_multiplesMenu = menu->menu();
     connect(menu, &ViewMenu::saved, this, &RelationInspector::exported);
     connect(menu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
@@ -164,7 +168,8 @@ void RelationInspector::connectPanes() {
     connect(m_bar, &InspectorBar::changed, this, &RelationInspector::choose);
     connect(m_empty, &EmptyState::activated, this, &RelationInspector::emptyStateActivated);
     connect(m_source, &SourcePane::sampleRequested, this, &RelationInspector::sampleRequested);
-    connect(m_source, &SourcePane::randomSampleRequested, this, &RelationInspector::randomSampleRequested);
+    connect(m_source, &SourcePane::randomSampleRequested, this,
+            &RelationInspector::randomSampleRequested);
     connect(m_source, &SourcePane::labelRequested, this, &RelationInspector::labelRequested);
     connect(m_mapMenu, &ViewMenu::saved, this, &RelationInspector::exported);
     connect(m_mapMenu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
@@ -215,7 +220,8 @@ void RelationInspector::connectPanes() {
 
 void RelationInspector::fillMenus() {
     // Made once, then only the marks are set: the menu may be open while a view arrives.
-    const auto pair = [this](QMenu* menu, const char* property, const QString& off, const QString& on, bool InspectorView::*field) {
+    const auto pair = [this](QMenu* menu, const char* property, const QString& off,
+                             const QString& on, bool InspectorView::*field) {
         auto* group = menu->findChild<QActionGroup*>(QString::fromLatin1(property));
         if (!group) {
             menu->addSeparator();
@@ -234,8 +240,10 @@ void RelationInspector::fillMenus() {
         }
         group->actions().at(m_view.*field ? 1 : 0)->setChecked(true);
     };
-    pair(m_mapMenu->menu(), "palette", QStringLiteral("Colour-blind safe (green, purple)"), QStringLiteral("Paper (green, red)"), &InspectorView::paper);
-    pair(m_multiplesMenu, "sort", QStringLiteral("Sort by index"), QStringLiteral("Sort by largest size"), &InspectorView::sortByMagnitude);
+    pair(m_mapMenu->menu(), "palette", QStringLiteral("Colour-blind safe (green, purple)"),
+         QStringLiteral("Paper (green, red)"), &InspectorView::paper);
+    pair(m_multiplesMenu, "sort", QStringLiteral("Sort by index"),
+         QStringLiteral("Sort by largest size"), &InspectorView::sortByMagnitude);
 }
 
 }  // namespace relascope

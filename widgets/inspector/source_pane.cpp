@@ -33,7 +33,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_split->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_split->setMinimumContentsLength(5);
     m_split->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    auto* previousButton = framedIconButton("chevron-left", QStringLiteral("Previous sample"), this);
+    auto* previousButton =
+        framedIconButton("chevron-left", QStringLiteral("Previous sample"), this);
     m_index = new QSpinBox(this);
     m_index->setFont(numberFont(12));
     m_index->setButtonSymbols(QAbstractSpinBox::NoButtons);
@@ -52,8 +53,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_filter->setCheckable(true);
     m_filter->setMenu(new QMenu(m_filter));
     chooser->addWidget(m_split, 1);
-    for (QWidget* w : {static_cast<QWidget*>(previousButton), static_cast<QWidget*>(m_index), static_cast<QWidget*>(nextButton),
-                       static_cast<QWidget*>(randomButton)})
+    for (QWidget* w : {static_cast<QWidget*>(previousButton), static_cast<QWidget*>(m_index),
+                       static_cast<QWidget*>(nextButton), static_cast<QWidget*>(randomButton)})
         chooser->addWidget(w);
     column->addLayout(chooser);
 
@@ -71,11 +72,15 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     connect(previousButton, &QToolButton::clicked, this, &SourcePane::previous);
     connect(nextButton, &QToolButton::clicked, this, &SourcePane::next);
     connect(randomButton, &QToolButton::clicked, this, &SourcePane::random);
-    connect(m_index, &QSpinBox::valueChanged, this, [this](int value) { Q_EMIT sampleRequested(split(), value); });
+    connect(m_index, &QSpinBox::valueChanged, this,
+            [this](int value) { Q_EMIT sampleRequested(split(), value); });
     connect(m_split, &QComboBox::activated, this, [this](int row) {
-        const qint64 size = row < static_cast<int>(m_sizes.size()) ? m_sizes[static_cast<std::size_t>(row)] : 0;
+        const qint64 size =
+            row < static_cast<int>(m_sizes.size()) ? m_sizes[static_cast<std::size_t>(row)] : 0;
         const QSignalBlocker quiet(m_index);
-        m_index->setMaximum(size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max())) : std::numeric_limits<int>::max());
+        m_index->setMaximum(
+            size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max()))
+                     : std::numeric_limits<int>::max());
         Q_EMIT sampleRequested(split(), m_index->value());
     });
     fillLabelMenu();
@@ -92,7 +97,9 @@ void SourcePane::setResult(const ProbeResult& result) {
     const auto label = static_cast<int>(result.sample.label);
     m_patches->setImage(result.sample.image, result.grid);
     m_patches->setLabel(label < 0 ? QString() : names.value(label, QString::number(label)));
-    m_output->setText(QStringLiteral("Output at step %1").arg(QLocale(QLocale::English, QLocale::UnitedStates).toString(static_cast<qlonglong>(result.step))));
+    m_output->setText(QStringLiteral("Output at step %1")
+                          .arg(QLocale(QLocale::English, QLocale::UnitedStates)
+                                   .toString(static_cast<qlonglong>(result.step))));
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
     m_patches->setToolTip({});
@@ -108,8 +115,12 @@ void SourcePane::setSplits(const QStringList& names, const std::vector<qint64>& 
     setSample(split(), index());
 }
 
-QString SourcePane::split() const { return m_split->currentText(); }
-qint64 SourcePane::index() const { return m_index->value(); }
+QString SourcePane::split() const {
+    return m_split->currentText();
+}
+qint64 SourcePane::index() const {
+    return m_index->value();
+}
 
 void SourcePane::setSample(const QString& split, qint64 index) {
     const QSignalBlocker quietSplit(m_split);
@@ -118,7 +129,9 @@ void SourcePane::setSample(const QString& split, qint64 index) {
     if (row >= 0) m_split->setCurrentIndex(row);
     const auto at = static_cast<std::size_t>(qMax(0, m_split->currentIndex()));
     const qint64 size = at < m_sizes.size() ? m_sizes[at] : 0;
-    m_index->setMaximum(size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max())) : std::numeric_limits<int>::max());
+    m_index->setMaximum(
+        size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max()))
+                 : std::numeric_limits<int>::max());
     m_index->setValue(static_cast<int>(qBound(qint64{0}, index, qint64{m_index->maximum()})));
 }
 
@@ -132,7 +145,8 @@ void SourcePane::fillLabelMenu() {
     menu->clear();
     auto* group = new QActionGroup(menu);
     for (int label = -1; label < m_classes.size(); ++label) {
-        QAction* action = menu->addAction(label < 0 ? QStringLiteral("Any label") : m_classes[label]);
+        QAction* action =
+            menu->addAction(label < 0 ? QStringLiteral("Any label") : m_classes[label]);
         action->setCheckable(true);
         action->setChecked(label == m_labelFilter);
         group->addAction(action);
@@ -143,8 +157,10 @@ void SourcePane::fillLabelMenu() {
     }
     const bool any = m_labelFilter < 0;
     m_filter->setChecked(!any);
-    m_filter->setToolTip(any ? QStringLiteral("By label: previous and next take any label")
-                             : QStringLiteral("By label: previous and next take \u201C%1\u201D only").arg(m_classes.value(m_labelFilter)));
+    m_filter->setToolTip(
+        any ? QStringLiteral("By label: previous and next take any label")
+            : QStringLiteral("By label: previous and next take \u201C%1\u201D only")
+                  .arg(m_classes.value(m_labelFilter)));
 }
 
 void SourcePane::step(int direction) {
@@ -154,8 +170,14 @@ void SourcePane::step(int direction) {
     }
     m_index->setValue(m_index->value() + direction);  // its signal asks for the sample
 }
-void SourcePane::next() { step(1); }
-void SourcePane::previous() { step(-1); }
-void SourcePane::random() { Q_EMIT randomSampleRequested(split()); }
+void SourcePane::next() {
+    step(1);
+}
+void SourcePane::previous() {
+    step(-1);
+}
+void SourcePane::random() {
+    Q_EMIT randomSampleRequested(split());
+}
 
 }  // namespace relascope

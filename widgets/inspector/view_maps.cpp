@@ -22,14 +22,18 @@ void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
 const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
     const RelationMap* map = m_result ? m_result->find(kind, layer, index) : nullptr;
     // A map whose numbers do not fill its shape cannot be drawn.
-    if (map && map->values.size() < static_cast<std::size_t>(std::max(0, map->rows)) * std::max(0, map->columns)) return nullptr;
+    if (map && map->values.size() <
+                   static_cast<std::size_t>(std::max(0, map->rows)) * std::max(0, map->columns))
+        return nullptr;
     return map;
 }
 
 int ViewMaps::count(MapKind kind, int layer) const {
     if (!m_result) return 0;
     if (kind != MapKind::AttentionTimesRelation) return m_result->count(kind, layer);
-    return m_result->count(MapKind::RelationalAttention, layer) > 0 ? m_result->count(MapKind::Relation, layer) : 0;
+    return m_result->count(MapKind::RelationalAttention, layer) > 0
+               ? m_result->count(MapKind::Relation, layer)
+               : 0;
 }
 
 bool ViewMaps::has(MapKind kind) const {
@@ -51,16 +55,20 @@ InspectorView ViewMaps::clamped(InspectorView view) const {
     for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
     view.layer = std::clamp(view.layer, 0, std::max(0, layers - 1));
     if (count(view.kind, view.layer) == 0 && !has(view.kind)) {
-        for (const MapKind kind : {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention, MapKind::Symbols})
+        for (const MapKind kind : {MapKind::Relation, MapKind::RelationalAttention,
+                                   MapKind::SensoryAttention, MapKind::Symbols})
             if (has(kind)) {
                 view.kind = kind;
                 break;
             }
     }
     view.index = std::clamp(view.index, 0, std::max(0, count(view.kind, view.layer) - 1));
-    view.head = std::clamp(view.head, 0, std::max(0, count(MapKind::RelationalAttention, view.layer) - 1));
+    view.head =
+        std::clamp(view.head, 0, std::max(0, count(MapKind::RelationalAttention, view.layer) - 1));
     view.topK = std::max(1, view.topK);
-    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    const RelationMap* map =
+        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
+               view.layer, view.index);
     const int rows = map ? map->rows : tokens();
     const int columns = map ? map->columns : tokens();
     view.source = std::clamp(view.source, 0, std::max(0, rows - 1));
@@ -79,12 +87,15 @@ bool ViewMaps::isSigned(const InspectorView& view) {
 }
 
 bool ViewMaps::canReverse(const InspectorView& view) const {
-    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    const RelationMap* map =
+        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
+               view.layer, view.index);
     return !map || map->rows == map->columns;
 }
 
 const RelationMap* ViewMaps::mapOf(const InspectorView& view, RelationMap& made) const {
-    if (view.kind != MapKind::AttentionTimesRelation) return stored(view.kind, view.layer, view.index);
+    if (view.kind != MapKind::AttentionTimesRelation)
+        return stored(view.kind, view.layer, view.index);
     const RelationMap* relation = stored(MapKind::Relation, view.layer, view.index);
     const RelationMap* attention = stored(MapKind::RelationalAttention, view.layer, view.head);
     if (!relation || !attention) return nullptr;
@@ -103,7 +114,8 @@ MapValues ViewMaps::values(const InspectorView& view) const {
 Extent ViewMaps::extent(const InspectorView& view) const {
     const bool softmax = processing(view) == Processing::SoftmaxOverJ;
     const bool both = view.kind == MapKind::AttentionTimesRelation;
-    const auto key = std::tuple(static_cast<int>(view.kind), view.layer, view.index, both ? view.head : -1, softmax);
+    const auto key = std::tuple(static_cast<int>(view.kind), view.layer, view.index,
+                                both ? view.head : -1, softmax);
     const auto known = m_extents.find(key);
     Extent e;
     if (known != m_extents.end()) {
@@ -123,7 +135,8 @@ Extent ViewMaps::extent(const InspectorView& view) const {
 
 Limits ViewMaps::limits(const InspectorView& view) const {
     const bool both = isSigned(view);
-    if (view.range == Range::Fixed && view.kind != MapKind::Symbols) return both ? Limits{-1, 1} : Limits{0, 1};
+    if (view.range == Range::Fixed && view.kind != MapKind::Symbols)
+        return both ? Limits{-1, 1} : Limits{0, 1};
     Extent all;
     if (view.range == Range::ThisMap || !m_result) {
         all = extent(view);
@@ -132,7 +145,8 @@ Limits ViewMaps::limits(const InspectorView& view) const {
         const bool model = view.range == Range::WholeModel;
         int layers = m_result->layers;
         for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
-        for (int layer = model ? 0 : view.layer; layer < (model ? layers : view.layer + 1); ++layer) {
+        for (int layer = model ? 0 : view.layer; layer < (model ? layers : view.layer + 1);
+             ++layer) {
             each.layer = layer;
             const int maps = count(view.kind, layer);
             for (each.index = 0; each.index < maps; ++each.index) all.include(extent(each));
@@ -142,7 +156,9 @@ Limits ViewMaps::limits(const InspectorView& view) const {
 }
 
 ColorScale ViewMaps::scale(const InspectorView& view) const {
-    const auto kind = !isSigned(view) ? ColorScale::Kind::Sequential : view.paper ? ColorScale::Kind::Paper : ColorScale::Kind::Signed;
+    const auto kind = !isSigned(view) ? ColorScale::Kind::Sequential
+                      : view.paper    ? ColorScale::Kind::Paper
+                                      : ColorScale::Kind::Signed;
     return {kind, limits(view), Theme::current()};
 }
 
@@ -161,10 +177,13 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
     if (how == Processing::SoftmaxOverJ || how == Processing::TopK) {
         const MapValues whole = processed(*map, how, view.topK);
         // The scale will ask for the same softmax; its extent is at hand here.
-        if (how == Processing::SoftmaxOverJ) m_extents.try_emplace(std::tuple(static_cast<int>(kind), view.layer, index, -1, true), extentOf(whole));
+        if (how == Processing::SoftmaxOverJ)
+            m_extents.try_emplace(std::tuple(static_cast<int>(kind), view.layer, index, -1, true),
+                                  extentOf(whole));
         out = pooled(whole, block);
     } else {
-        // The largest |r| of a block first, then the function: as many calls as pixels, not as cells.
+        // The largest |r| of a block first, then the function: as many calls as pixels, not as
+        // cells.
         out = pooled(*map, block);
         if (how != Processing::Raw)
             for (float& v : out.values) v = processedValue(v, how);
@@ -185,7 +204,9 @@ float ViewMaps::magnitude(MapKind kind, int layer, int index) const {
 }
 
 bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
-    const RelationMap* map = stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind, view.layer, view.index);
+    const RelationMap* map =
+        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
+               view.layer, view.index);
     if (!map) return false;
     const bool turned = view.reversed && map->rows == map->columns;
     return turned ? map->masked(j, i) : map->masked(i, j);
@@ -194,7 +215,8 @@ bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
 float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i, int j) const {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     if (kind == MapKind::AttentionTimesRelation) {
-        return number(MapKind::Relation, index, view, i, j) * number(MapKind::RelationalAttention, view.head, view, i, j);
+        return number(MapKind::Relation, index, view, i, j) *
+               number(MapKind::RelationalAttention, view.head, view, i, j);
     }
     const RelationMap* map = stored(kind, view.layer, index);
     if (!map) return none;

@@ -38,8 +38,8 @@ public:
     /// Largest |value| of a stored map, before any processing.
     float magnitude(MapKind kind, int layer, int index) const;
 
-    /// A number of the shown cell as the model gave it, direction applied; NaN where there is no such
-    /// map or the cell is masked.
+    /// A number of the shown cell as the model gave it, direction applied; NaN where there is no
+    /// such map or the cell is masked.
     float number(MapKind kind, int index, const InspectorView& view, int i, int j) const;
     bool masked(const InspectorView& view, int i, int j) const;
 
@@ -51,8 +51,8 @@ private:
     static InspectorView thumbnailView(MapKind kind, int index, const InspectorView& view);
 
     std::shared_ptr<const ProbeResult> m_result;
-    /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of layer
-    /// must not read the whole model again.
+    /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of
+    /// layer must not read the whole model again.
     mutable std::map<std::tuple<int, int, int, int, bool>, Extent> m_extents;
 };
 

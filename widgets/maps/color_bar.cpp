@@ -46,7 +46,8 @@ void drawSubscripted(QPainter& painter, const QRectF& box, const QString& text) 
     QFont small = normal;
     small.setPixelSize(qMax(8, normal.pixelSize() - 2));
     qreal wide = 0;
-    for (const Piece& p : parts) wide += QFontMetricsF(p.lower ? small : normal).horizontalAdvance(p.text);
+    for (const Piece& p : parts)
+        wide += QFontMetricsF(p.lower ? small : normal).horizontalAdvance(p.text);
     const QFontMetricsF metrics(normal);
     qreal x = box.left() + qMax(0.0, (box.width() - wide) / 2);
     const qreal y = box.center().y() + (metrics.ascent() - metrics.descent()) / 2;
@@ -58,7 +59,8 @@ void drawSubscripted(QPainter& painter, const QRectF& box, const QString& text) 
     painter.setFont(normal);
 }
 
-ColorBar::ColorBar(QWidget* parent) : QWidget(parent), m_mark(std::numeric_limits<float>::quiet_NaN()) {
+ColorBar::ColorBar(QWidget* parent)
+    : QWidget(parent), m_mark(std::numeric_limits<float>::quiet_NaN()) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(QStringLiteral("Colour scale"));
 }
@@ -66,7 +68,9 @@ ColorBar::ColorBar(QWidget* parent) : QWidget(parent), m_mark(std::numeric_limit
 void ColorBar::setScale(const ColorScale& scale) {
     if (scale == m_scale) return;
     m_scale = scale;
-    setAccessibleDescription(QStringLiteral("from %1 to %2").arg(endText(scale.limits().low, scale.isSigned()), endText(scale.limits().high, scale.isSigned())));
+    setAccessibleDescription(QStringLiteral("from %1 to %2")
+                                 .arg(endText(scale.limits().low, scale.isSigned()),
+                                      endText(scale.limits().high, scale.isSigned())));
     update();
 }
 void ColorBar::setCaption(const QString& caption) {
@@ -83,17 +87,26 @@ void ColorBar::setMark(float value) {
 
 QString ColorBar::endText(float value, bool isSigned) {
     const float size = std::abs(value);
-    const int digits = size == std::round(size) && size < 1000 ? 0 : size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1F ? 2 : 3;
+    const int digits = size == std::round(size) && size < 1000 ? 0
+                       : size >= 100                           ? 0
+                       : size >= 10                            ? 1
+                       : size >= 0.1F                          ? 2
+                                                               : 3;
     if (size != 0 && (size < 0.001F || size >= 100000)) {
         QString text = QString::number(static_cast<double>(size), 'e', 1);
-        return (value < 0 ? QString(QChar(0x2212)) : isSigned ? QStringLiteral("+") : QString()) + text;
+        return (value < 0  ? QString(QChar(0x2212))
+                : isSigned ? QStringLiteral("+")
+                           : QString()) +
+               text;
     }
     QString text = signedNumber(value, digits);
     if (!isSigned || size == 0) text.remove(u'+');
     return text;
 }
 
-QSize ColorBar::sizeHint() const { return {260, m_caption.isEmpty() ? 18 : 36}; }
+QSize ColorBar::sizeHint() const {
+    return {260, m_caption.isEmpty() ? 18 : 36};
+}
 
 void ColorBar::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
@@ -106,10 +119,13 @@ void ColorBar::paintEvent(QPaintEvent*) {
     const int wide = qBound(40, width() - 2 * ends, 200);
     const QRect bar((width() - wide) / 2, 4, wide, 10);
     painter.setPen(t.muted);
-    painter.drawText(QRect(bar.left() - ends - 40, 0, ends + 34, 18), Qt::AlignRight | Qt::AlignVCenter, low);
-    painter.drawText(QRect(bar.right() + 7, 0, ends + 40, 18), Qt::AlignLeft | Qt::AlignVCenter, high);
+    painter.drawText(QRect(bar.left() - ends - 40, 0, ends + 34, 18),
+                     Qt::AlignRight | Qt::AlignVCenter, low);
+    painter.drawText(QRect(bar.right() + 7, 0, ends + 40, 18), Qt::AlignLeft | Qt::AlignVCenter,
+                     high);
     // Drawn at its final width, so that no printer or viewer has to stretch one row of pixels.
-    painter.drawImage(bar, m_scale.strip(bar.width()).scaled(bar.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation));
+    painter.drawImage(bar, m_scale.strip(bar.width())
+                               .scaled(bar.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation));
     const auto tick = [&](float value) {
         const qreal x = bar.left() + m_scale.position(value) * (bar.width() - 1) + 0.5;
         painter.setPen(QPen(t.text, 1));
@@ -121,7 +137,9 @@ void ColorBar::paintEvent(QPaintEvent*) {
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(Qt::NoPen);
         painter.setBrush(t.text);
-        painter.drawPolygon(QPolygonF({QPointF(x - 3.5, bar.bottom() + 6.5), QPointF(x + 3.5, bar.bottom() + 6.5), QPointF(x, bar.bottom() + 1.5)}));
+        painter.drawPolygon(
+            QPolygonF({QPointF(x - 3.5, bar.bottom() + 6.5), QPointF(x + 3.5, bar.bottom() + 6.5),
+                       QPointF(x, bar.bottom() + 1.5)}));
         painter.setRenderHint(QPainter::Antialiasing, false);
     }
     if (m_caption.isEmpty()) return;

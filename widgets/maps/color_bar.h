@@ -13,8 +13,8 @@ public:
     explicit ColorBar(QWidget* parent = nullptr);
 
     void setScale(const ColorScale& scale);
-    /// "tanh r_ij, one scale for the layer"; what follows an underscore up to a space or comma is set
-    /// lower. Empty: no second row.
+    /// "tanh r_ij, one scale for the layer"; what follows an underscore up to a space or comma is
+    /// set lower. Empty: no second row.
     void setCaption(const QString& caption);
     QString caption() const { return m_caption; }
     /// A value to mark on the bar with a line; NaN for none.

@@ -11,7 +11,8 @@
 namespace relascope {
 namespace {
 
-constexpr int vectorCells = 128 * 128;  // above this an SVG of rectangles grows past a few megabytes
+constexpr int vectorCells =
+    128 * 128;  // above this an SVG of rectangles grows past a few megabytes
 
 template <std::size_t N>
 QRgb between(const std::array<QColor, N>& stops, double t) {
@@ -34,14 +35,18 @@ QPolygonF maskedArea(const MapValues& values, const QPointF& origin, qreal cell)
     QPolygonF area;
     const bool above = values.mask == MapValues::Mask::Above;
     const int n = std::min(values.rows, values.columns);
-    const auto corner = [&](int column, int row) { return origin + QPointF(column * cell, row * cell); };
+    const auto corner = [&](int column, int row) {
+        return origin + QPointF(column * cell, row * cell);
+    };
     if (above) {
         for (int i = 0; i < n; ++i) area << corner(i + 1, i) << corner(i + 1, i + 1);
-        if (values.columns > n) area << corner(n, values.rows) << corner(values.columns, values.rows);
+        if (values.columns > n)
+            area << corner(n, values.rows) << corner(values.columns, values.rows);
         area << corner(values.columns, n) << corner(values.columns, 0);
     } else {
         area << corner(0, 1);
-        for (int i = 1; i <= n; ++i) area << corner(i, i) << corner(i, i + 1 <= values.rows ? i + 1 : values.rows);
+        for (int i = 1; i <= n; ++i)
+            area << corner(i, i) << corner(i, i + 1 <= values.rows ? i + 1 : values.rows);
         area << corner(std::min(n, values.columns), values.rows) << corner(0, values.rows);
     }
     return area;
@@ -59,9 +64,15 @@ ColorScale::ColorScale(Kind kind, Limits limits, const Theme& theme)
         const double t = static_cast<double>(k) / steps;
         QRgb& color = m_table[static_cast<std::size_t>(k)];
         switch (kind) {
-            case Kind::Signed: color = between(theme.signedStops, t); break;
-            case Kind::Paper: color = between(theme.paperStops, t); break;
-            case Kind::Sequential: color = between(theme.viridis, t); break;
+            case Kind::Signed:
+                color = between(theme.signedStops, t);
+                break;
+            case Kind::Paper:
+                color = between(theme.paperStops, t);
+                break;
+            case Kind::Sequential:
+                color = between(theme.viridis, t);
+                break;
         }
     }
 }
@@ -96,7 +107,8 @@ QImage ColorScale::strip(int width) const {
     QImage image(std::max(1, width), 1, QImage::Format_RGB32);
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(0));
     for (int x = 0; x < image.width(); ++x)
-        line[x] = m_table[static_cast<std::size_t>(image.width() > 1 ? x * steps / (image.width() - 1) : steps / 2)];
+        line[x] = m_table[static_cast<std::size_t>(
+            image.width() > 1 ? x * steps / (image.width() - 1) : steps / 2)];
     return image;
 }
 
@@ -105,7 +117,8 @@ void paintCells(const MapValues& values, const ColorScale& scale, QImage& image)
         image = QImage();
         return;
     }
-    if (image.size() != QSize(values.columns, values.rows) || image.format() != QImage::Format_RGB32)
+    if (image.size() != QSize(values.columns, values.rows) ||
+        image.format() != QImage::Format_RGB32)
         image = QImage(values.columns, values.rows, QImage::Format_RGB32);
     const QRgb* table = scale.m_table.data();
     for (int i = 0; i < values.rows; ++i) {
@@ -124,6 +137,16 @@ QImage cellImage(const MapValues& values, const ColorScale& scale) {
     QImage image;
     paintCells(values, scale, image);
     return image;
+}
+
+void drawPixels(QPainter& painter, const QRect& place, const QImage& image) {
+    if (image.isNull() || place.isEmpty()) return;
+    if (!keepsShapes(painter)) return painter.drawImage(place, image);
+    // Enlarged here by whole pixels; what a viewer blurs then is a fraction of a pixel of the
+    // picture.
+    const int factor = std::clamp(1024 / std::max(image.width(), image.height()), 1, 16);
+    painter.drawImage(
+        place, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio, Qt::FastTransformation));
 }
 
 QBrush hatchBrush(const QColor& line) {
@@ -145,8 +168,8 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
     if (!keepsShapes(painter)) {
         painter.drawImage(whole, image);
     } else if (values.rows * values.columns <= vectorCells) {
-        // Each rectangle reaches a little under its right and lower neighbours: viewers antialias the
-        // edges, and the page would shine through the seams.
+        // Each rectangle reaches a little under its right and lower neighbours: viewers antialias
+        // the edges, and the page would shine through the seams.
         const qreal under = 0.3;
         for (int i = 0; i < values.rows; ++i)
             for (int j = 0; j < values.columns; ++j)
@@ -157,7 +180,8 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
     } else {
         // Viewers smooth an enlarged image, so it is enlarged here, by whole pixels.
         const int factor = std::clamp(4096 / std::max(values.rows, values.columns), 1, 8);
-        painter.drawImage(whole, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio, Qt::FastTransformation));
+        painter.drawImage(whole, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio,
+                                              Qt::FastTransformation));
     }
     const Theme& theme = Theme::current();
     painter.setBrushOrigin(origin);
@@ -170,7 +194,8 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
         for (int i = 0; i < values.rows; ++i)
             for (int j = 0; j < values.columns; ++j)
                 if (const float v = values.at(i, j); v != v && !values.masked(i, j))
-                    painter.fillRect(QRectF(origin + QPointF(j * cell, i * cell), QSizeF(cell, cell)), error);
+                    painter.fillRect(
+                        QRectF(origin + QPointF(j * cell, i * cell), QSizeF(cell, cell)), error);
     }
     painter.restore();
 }

@@ -55,12 +55,16 @@ private:
 void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
 QImage cellImage(const MapValues& values, const ColorScale& scale);
 
+/// Draws a small picture enlarged without smoothing, also in SVG and PDF, whose viewers would
+/// smooth it.
+void drawPixels(QPainter& painter, const QRect& place, const QImage& image);
+
 /// The 45 degree hatch of masked cells, 7 px apart, lines only; for NaN in the error colour.
 QBrush hatchBrush(const QColor& line);
 
 /// Draws `values` with cells of `cell` pixels, the first at `origin`: vector rectangles where the
-/// painter keeps shapes (SVG, PDF) and there are few cells, otherwise `image` without smoothing; then
-/// the hatch over masked cells and over NaN. `image` comes from cellImage.
+/// painter keeps shapes (SVG, PDF) and there are few cells, otherwise `image` without smoothing;
+/// then the hatch over masked cells and over NaN. `image` comes from cellImage.
 void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values,
                const QImage& image);
 

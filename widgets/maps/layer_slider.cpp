@@ -10,7 +10,7 @@
 
 namespace relascope {
 namespace {
-constexpr int top = 22;       ///< below the word "Layer"
+constexpr int top = 22;  ///< below the word "Layer"
 constexpr int bottom = 10;
 constexpr int widestStep = 76;
 }  // namespace
@@ -55,19 +55,28 @@ void LayerSlider::choose(int layer) {
     Q_EMIT chosen(m_current);
 }
 
-void LayerSlider::mousePressEvent(QMouseEvent* event) { choose(layerAt(event->position().toPoint())); }
+void LayerSlider::mousePressEvent(QMouseEvent* event) {
+    choose(layerAt(event->position().toPoint()));
+}
 void LayerSlider::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) choose(layerAt(event->position().toPoint()));
 }
-void LayerSlider::wheelEvent(QWheelEvent* event) { choose(m_current + (event->angleDelta().y() > 0 ? 1 : -1)); }
+void LayerSlider::wheelEvent(QWheelEvent* event) {
+    choose(m_current + (event->angleDelta().y() > 0 ? 1 : -1));
+}
 
 void LayerSlider::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
-        case Qt::Key_Up: return choose(m_current + 1);
-        case Qt::Key_Down: return choose(m_current - 1);
-        case Qt::Key_Home: return choose(0);
-        case Qt::Key_End: return choose(m_layers - 1);
-        default: QWidget::keyPressEvent(event);
+        case Qt::Key_Up:
+            return choose(m_current + 1);
+        case Qt::Key_Down:
+            return choose(m_current - 1);
+        case Qt::Key_Home:
+            return choose(0);
+        case Qt::Key_End:
+            return choose(m_layers - 1);
+        default:
+            QWidget::keyPressEvent(event);
     }
 }
 
@@ -76,14 +85,16 @@ void LayerSlider::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setFont(smallFont());
     painter.setPen(t.muted);
-    painter.drawText(QRect(0, 0, width(), 18), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Layer"));
+    painter.drawText(QRect(0, 0, width(), 18), Qt::AlignRight | Qt::AlignVCenter,
+                     QStringLiteral("Layer"));
     if (m_layers == 0) return;
     painter.setRenderHint(QPainter::Antialiasing);
     const QPoint first = positionOf(0);
     const QPoint last = positionOf(m_layers - 1);
     painter.setPen(QPen(t.track, 2));
     painter.drawLine(first, last);
-    const double step = m_layers > 1 ? static_cast<double>(first.y() - last.y()) / (m_layers - 1) : 100;
+    const double step =
+        m_layers > 1 ? static_cast<double>(first.y() - last.y()) / (m_layers - 1) : 100;
     for (int k = 0; k < m_layers; ++k) {
         const QPointF at = positionOf(k);
         const bool chosen = k == m_current;
@@ -98,13 +109,15 @@ void LayerSlider::paintEvent(QPaintEvent*) {
             painter.drawEllipse(at, size, size);
         }
         // Numbers need 14 px; where dots are closer only the ends and the chosen one are named.
-        const bool clear = chosen || step >= 14 || ((k == 0 || k == m_layers - 1) && qAbs(k - m_current) * step >= 14);
+        const bool clear = chosen || step >= 14 ||
+                           ((k == 0 || k == m_layers - 1) && qAbs(k - m_current) * step >= 14);
         if (!clear) continue;
         QFont font = numberFont(12);
         if (chosen) font.setWeight(QFont::DemiBold);
         painter.setFont(font);
         painter.setPen(chosen ? t.text : t.muted);
-        painter.drawText(QRectF(at.x() + 10, at.y() - 8, width() - at.x() - 10, 16), Qt::AlignLeft | Qt::AlignVCenter, QString::number(k + 1));
+        painter.drawText(QRectF(at.x() + 10, at.y() - 8, width() - at.x() - 10, 16),
+                         Qt::AlignLeft | Qt::AlignVCenter, QString::number(k + 1));
     }
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }

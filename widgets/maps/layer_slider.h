@@ -10,8 +10,8 @@ class LayerSlider : public QWidget {
 public:
     explicit LayerSlider(QWidget* parent = nullptr);
 
-    void setLayers(int layers);   ///< how many
-    void setCurrent(int layer);   ///< from 0; does not signal
+    void setLayers(int layers);  ///< how many
+    void setCurrent(int layer);  ///< from 0; does not signal
     int layers() const { return m_layers; }
     int current() const { return m_current; }
     QPoint positionOf(int layer) const;  ///< centre of its dot

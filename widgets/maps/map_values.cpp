@@ -19,20 +19,25 @@ std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns) {
     return {0, columns};
 }
 
-/// e^x for x <= 0 to a unit or two in the last place, in plain arithmetic that the compiler makes wide:
-/// a layer of 12 maps of 512 tokens has three million of them, and a call each would be seen.
+/// e^x for x <= 0 to a unit or two in the last place, in plain arithmetic that the compiler makes
+/// wide: a layer of 12 maps of 512 tokens has three million of them, and a call each would be seen.
 float exponential(float x) {
     constexpr float rounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
     const float low = x < -87.0F ? -87.0F : x;
     const float n = (low * 1.44269504F + rounder) - rounder;
     const float f = (low - n * 0.693359375F) + n * 2.12194440e-4F;
-    const float series = 1.0F + f * (1.0F + f * (0.5F + f * (1.0F / 6 + f * (1.0F / 24 + f * (1.0F / 120 + f * (1.0F / 720 + f * (1.0F / 5040)))))));
+    const float series =
+        1.0F +
+        f * (1.0F +
+             f * (0.5F +
+                  f * (1.0F / 6 +
+                       f * (1.0F / 24 + f * (1.0F / 120 + f * (1.0F / 720 + f * (1.0F / 5040)))))));
     const float power = std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
     return x < -87.0F ? 0.0F : series * power;
 }
 
-/// Smallest and largest that compare; a NaN never does. Eight lanes, since the compiler may not reorder
-/// one chain of comparisons.
+/// Smallest and largest that compare; a NaN never does. Eight lanes, since the compiler may not
+/// reorder one chain of comparisons.
 Extent plainExtent(const float* row, int count) {
     constexpr float inf = std::numeric_limits<float>::infinity();
     constexpr int lanes = 8;
@@ -83,7 +88,8 @@ void softmaxRow(float* row, int count) {
 /// Keeps the k entries of largest size, of equal ones the first; a NaN stays, so that it is seen.
 void topRow(float* row, int count, int k, std::vector<float>& best) {
     if (k >= count) return;
-    // The k largest sizes in falling order. Most entries fail the one comparison with the last of them.
+    // The k largest sizes in falling order. Most entries fail the one comparison with the last of
+    // them.
     best.clear();
     for (int j = 0; j < count; ++j) {
         const float size = std::abs(row[j]);
@@ -123,7 +129,8 @@ MapValues pool(const float* values, int rows, int columns, MapValues::Mask mask,
             for (int j = first; j < last; ++j) {
                 const float b = best[static_cast<std::size_t>(j)];
                 // A NaN loses every comparison: it gets in by the first and stays by the second.
-                best[static_cast<std::size_t>(j)] = (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
+                best[static_cast<std::size_t>(j)] =
+                    (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
             }
         }
         float* to = out.values.data() + static_cast<std::size_t>(r) * out.columns;
@@ -141,21 +148,30 @@ MapValues pool(const float* values, int rows, int columns, MapValues::Mask mask,
 
 const char* processingName(Processing processing) {
     switch (processing) {
-        case Processing::Raw: return "raw";
-        case Processing::Tanh: return "tanh";
-        case Processing::Sigmoid: return "sigmoid";
-        case Processing::SoftmaxOverJ: return "softmax over j";
-        case Processing::TopK: return "top k";
+        case Processing::Raw:
+            return "raw";
+        case Processing::Tanh:
+            return "tanh";
+        case Processing::Sigmoid:
+            return "sigmoid";
+        case Processing::SoftmaxOverJ:
+            return "softmax over j";
+        case Processing::TopK:
+            return "top k";
     }
     return "";
 }
 
 const char* rangeName(Range range) {
     switch (range) {
-        case Range::ThisMap: return "This map";
-        case Range::ThisLayer: return "This layer";
-        case Range::WholeModel: return "Whole model";
-        case Range::Fixed: return "Fixed";
+        case Range::ThisMap:
+            return "This map";
+        case Range::ThisLayer:
+            return "This layer";
+        case Range::WholeModel:
+            return "Whole model";
+        case Range::Fixed:
+            return "Fixed";
     }
     return "";
 }
@@ -166,7 +182,9 @@ void Extent::include(const Extent& other) {
     high = any ? std::max(high, other.high) : other.high;
     any = true;
 }
-float Extent::magnitude() const { return any ? std::max(std::abs(low), std::abs(high)) : 0.0F; }
+float Extent::magnitude() const {
+    return any ? std::max(std::abs(low), std::abs(high)) : 0.0F;
+}
 
 float processedValue(float value, Processing processing) {
     if (processing == Processing::Tanh) return std::tanh(value);
@@ -183,13 +201,18 @@ MapValues processed(const RelationMap& map, Processing processing, int topK) {
         float* row = out.values.data() + static_cast<std::size_t>(i) * out.columns;
         const int open = openColumns(out.mask, i, out.columns).second;
         switch (processing) {
-            case Processing::Raw: break;
+            case Processing::Raw:
+                break;
             case Processing::Tanh:
             case Processing::Sigmoid:
                 for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
                 break;
-            case Processing::SoftmaxOverJ: softmaxRow(row, open); break;
-            case Processing::TopK: topRow(row, open, std::max(1, topK), best); break;
+            case Processing::SoftmaxOverJ:
+                softmaxRow(row, open);
+                break;
+            case Processing::TopK:
+                topRow(row, open, std::max(1, topK), best);
+                break;
         }
         std::fill(row + open, row + out.columns, 0.0F);
     }
@@ -207,7 +230,8 @@ RelationMap product(const RelationMap& attention, const RelationMap& relation) {
     out.causal = relation.causal || attention.causal;
     out.values.resize(relation.values.size());
     const std::size_t count = std::min(attention.values.size(), relation.values.size());
-    for (std::size_t k = 0; k < count; ++k) out.values[k] = attention.values[k] * relation.values[k];
+    for (std::size_t k = 0; k < count; ++k)
+        out.values[k] = attention.values[k] * relation.values[k];
     return out;
 }
 
@@ -244,17 +268,21 @@ Extent extentOf(const MapValues& values) {
     Extent all;
     for (int i = 0; i < values.rows; ++i) {
         const auto [first, last] = openColumns(values.mask, i, values.columns);
-        all.include(extentOfRow(values.values.data() + static_cast<std::size_t>(i) * values.columns, first, last));
+        all.include(extentOfRow(values.values.data() + static_cast<std::size_t>(i) * values.columns,
+                                first, last));
     }
     return all;
 }
 
 Extent extentOf(const RelationMap& map) {
     Extent all;
-    if (map.values.size() < static_cast<std::size_t>(std::max(0, map.rows)) * std::max(0, map.columns)) return all;
+    if (map.values.size() <
+        static_cast<std::size_t>(std::max(0, map.rows)) * std::max(0, map.columns))
+        return all;
     for (int i = 0; i < map.rows; ++i) {
         const int open = openColumns(maskOf(map), i, map.columns).second;
-        all.include(extentOfRow(map.values.data() + static_cast<std::size_t>(i) * map.columns, 0, open));
+        all.include(
+            extentOfRow(map.values.data() + static_cast<std::size_t>(i) * map.columns, 0, open));
     }
     return all;
 }

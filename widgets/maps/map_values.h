@@ -1,5 +1,5 @@
-// The numbers behind a picture of a map: what is done to them before they are coloured, and the limits
-// of their colour scale. Standard library only, so that tests hold every number exactly.
+// The numbers behind a picture of a map: what is done to them before they are coloured, and the
+// limits of their colour scale. Standard library only, so that tests hold every number exactly.
 #pragma once
 
 #include <cstddef>
@@ -56,23 +56,23 @@ struct MapValues {
 
 /// One value through Tanh or Sigmoid; the others need the row and return it as it is.
 float processedValue(float value, Processing processing);
-/// The whole map. Softmax runs over the cells of a row that are not masked; a row with a NaN or +inf,
-/// or with nothing finite, becomes NaN. `topK` is at least 1.
+/// The whole map. Softmax runs over the cells of a row that are not masked; a row with a NaN or
+/// +inf, or with nothing finite, becomes NaN. `topK` is at least 1.
 MapValues processed(const RelationMap& map, Processing processing, int topK = 1);
 /// alpha_ij r_ij; both maps of the same shape, otherwise empty.
 RelationMap product(const RelationMap& attention, const RelationMap& relation);
 /// Rows and columns exchanged, the mask with them.
 MapValues transposed(const MapValues& values);
-/// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN): thin
-/// lines survive where a mean would lose them. A block is masked only where its corner nearest the
-/// diagonal is.
+/// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN):
+/// thin lines survive where a mean would lose them. A block is masked only where its corner nearest
+/// the diagonal is.
 MapValues pooled(const MapValues& values, int block);
 MapValues pooled(const RelationMap& map, int block);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);
-/// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A scale
-/// of no width (constant or no values) becomes one of width 1 or 2.
+/// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A
+/// scale of no width (constant or no values) becomes one of width 1 or 2.
 Limits limitsOf(const Extent& extent, bool isSigned);
 
 }  // namespace relascope

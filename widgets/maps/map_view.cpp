@@ -91,19 +91,24 @@ QRect MapView::cellRect(int row, int column) const {
 }
 
 QPoint MapView::cellAt(const QPoint& point) const {
-    if (!m_area.contains(point) || point.x() < m_origin.x() || point.y() < m_origin.y()) return {-1, -1};
-    const QPoint cell((point.x() - m_origin.x()) * m_block / m_cell, (point.y() - m_origin.y()) * m_block / m_cell);
+    if (!m_area.contains(point) || point.x() < m_origin.x() || point.y() < m_origin.y())
+        return {-1, -1};
+    const QPoint cell((point.x() - m_origin.x()) * m_block / m_cell,
+                      (point.y() - m_origin.y()) * m_block / m_cell);
     return cell.x() < m_values.columns && cell.y() < m_values.rows ? cell : QPoint(-1, -1);
 }
 
-int MapView::margin() const { return thumbnails() ? qMin(m_cell, 40) + 6 : tickMargin; }
+int MapView::margin() const {
+    return thumbnails() ? qMin(m_cell, 40) + 6 : tickMargin;
+}
 
 void MapView::layOut(bool keepZoom) {
     if (!keepZoom) m_zoomed = false;
     m_fit = m_fitBlock = 1;
     if (!m_values.empty()) {
         const auto fitting = [&](int side) {
-            return qMin((width() - side - 4) / m_values.columns, (height() - side - 4) / m_values.rows);
+            return qMin((width() - side - 4) / m_values.columns,
+                        (height() - side - 4) / m_values.rows);
         };
         m_fit = qMin(fitting(tickMargin), largestFit);
         // Thumbnails need a margin as wide as a cell, so that is tried with the room it leaves.
@@ -123,7 +128,9 @@ void MapView::layOut(bool keepZoom) {
         m_block = m_fitBlock;
     }
     const int side = margin();
-    const int wide = m_zoomed ? width() : qMin(width(), side + (m_values.columns * m_cell + m_block - 1) / m_block);
+    const int wide =
+        m_zoomed ? width()
+                 : qMin(width(), side + (m_values.columns * m_cell + m_block - 1) / m_block);
     const int left = m_zoomed ? 0 : (width() - wide) / 2;
     m_area = QRect(left + side, side, width() - left - side, height() - side);
     if (!m_zoomed) m_origin = m_area.topLeft();
@@ -151,15 +158,22 @@ void MapView::invalidate() {
 
 void MapView::describe() {
     const Mark m = mark();
-    QString text = m_values.empty() ? QStringLiteral("no map")
-                                    : QStringLiteral("%1 rows i by %2 columns j").arg(m_values.rows).arg(m_values.columns);
-    if (m.row >= 0 && m.column >= 0) text += QStringLiteral(", ") + boxText(m).join(QStringLiteral(": "));
+    QString text =
+        m_values.empty()
+            ? QStringLiteral("no map")
+            : QStringLiteral("%1 rows i by %2 columns j").arg(m_values.rows).arg(m_values.columns);
+    if (m.row >= 0 && m.column >= 0)
+        text += QStringLiteral(", ") + boxText(m).join(QStringLiteral(": "));
     setAccessibleDescription(text);
 }
 
-void MapView::resetZoom() { layOut(false); }
+void MapView::resetZoom() {
+    layOut(false);
+}
 
-void MapView::resizeEvent(QResizeEvent*) { layOut(true); }
+void MapView::resizeEvent(QResizeEvent*) {
+    layOut(true);
+}
 
 void MapView::setHover(const QPoint& cell) {
     if (cell == m_hover) return;
@@ -216,7 +230,9 @@ void MapView::mouseReleaseEvent(QMouseEvent* event) {
     if (cell.x() >= 0) choose(cell.y(), cell.x());
 }
 
-void MapView::mouseDoubleClickEvent(QMouseEvent*) { resetZoom(); }
+void MapView::mouseDoubleClickEvent(QMouseEvent*) {
+    resetZoom();
+}
 
 void MapView::wheelEvent(QWheelEvent* event) {
     const int turn = event->angleDelta().y();
@@ -226,8 +242,10 @@ void MapView::wheelEvent(QWheelEvent* event) {
     const qreal scale = static_cast<qreal>(m_cell) / m_block;
     const QPointF cell((at.x() - m_origin.x()) / scale, (at.y() - m_origin.y()) / scale);
     if (turn > 0) {
-        if (m_block > 1) m_block = m_block / 2;
-        else m_cell = qMin(largestCell, m_cell + qMax(1, m_cell / 4));
+        if (m_block > 1)
+            m_block = m_block / 2;
+        else
+            m_cell = qMin(largestCell, m_cell + qMax(1, m_cell / 4));
     } else if (m_cell > m_fit) {
         m_cell = qMax(m_fit, m_cell - qMax(1, m_cell / 5));
     } else {
@@ -244,22 +262,35 @@ void MapView::wheelEvent(QWheelEvent* event) {
     event->accept();
 }
 
-void MapView::leaveEvent(QEvent*) { setHover({-1, -1}); }
-void MapView::focusInEvent(QFocusEvent*) { update(); }
-void MapView::focusOutEvent(QFocusEvent*) { update(); }
+void MapView::leaveEvent(QEvent*) {
+    setHover({-1, -1});
+}
+void MapView::focusInEvent(QFocusEvent*) {
+    update();
+}
+void MapView::focusOutEvent(QFocusEvent*) {
+    update();
+}
 
 void MapView::keyPressEvent(QKeyEvent* event) {
     if (m_values.empty()) return QWidget::keyPressEvent(event);
     const int row = qMax(0, m_row);
     const int column = qMax(0, m_column);
     switch (event->key()) {
-        case Qt::Key_Up: return choose(qMax(0, row - 1), column);
-        case Qt::Key_Down: return choose(qMin(m_values.rows - 1, row + 1), column);
-        case Qt::Key_Left: return choose(row, qMax(0, column - 1));
-        case Qt::Key_Right: return choose(row, qMin(m_values.columns - 1, column + 1));
-        case Qt::Key_Home: return choose(0, 0);
-        case Qt::Key_End: return choose(m_values.rows - 1, m_values.columns - 1);
-        default: QWidget::keyPressEvent(event);
+        case Qt::Key_Up:
+            return choose(qMax(0, row - 1), column);
+        case Qt::Key_Down:
+            return choose(qMin(m_values.rows - 1, row + 1), column);
+        case Qt::Key_Left:
+            return choose(row, qMax(0, column - 1));
+        case Qt::Key_Right:
+            return choose(row, qMin(m_values.columns - 1, column + 1));
+        case Qt::Key_Home:
+            return choose(0, 0);
+        case Qt::Key_End:
+            return choose(m_values.rows - 1, m_values.columns - 1);
+        default:
+            QWidget::keyPressEvent(event);
     }
 }
 

@@ -1,4 +1,5 @@
-// One map: square cells of whole pixels, rows i (receivers) and columns j (senders), with the crosshair.
+// One map: square cells of whole pixels, rows i (receivers) and columns j (senders), with the
+// crosshair.
 #pragma once
 
 #include <QImage>
@@ -30,7 +31,8 @@ public:
     const MapValues& values() const { return m_values; }
     int row() const { return m_row; }
     int column() const { return m_column; }
-    /// Pixels a cell, or 1 with `cellsPerPixel()` > 1 in the overview of a map too big for the widget.
+    /// Pixels a cell, or 1 with `cellsPerPixel()` > 1 in the overview of a map too big for the
+    /// widget.
     int cellSize() const { return m_cell; }
     int cellsPerPixel() const { return m_block; }
     /// Where a cell is on the widget (outside of it when panned away).
@@ -92,11 +94,11 @@ private:
     ColorScale m_scale;
     std::vector<AxisToken> m_rowTokens, m_columnTokens;
     QImage m_image;
-    QPixmap m_base;  ///< all that does not move with the crosshair
-    QRect m_area;    ///< where cells may be drawn
-    QPoint m_origin; ///< top left of cell (0, 0)
+    QPixmap m_base;   ///< all that does not move with the crosshair
+    QRect m_area;     ///< where cells may be drawn
+    QPoint m_origin;  ///< top left of cell (0, 0)
     int m_cell = 1;
-    int m_fit = 1;    ///< cell size at which the whole map fits
+    int m_fit = 1;  ///< cell size at which the whole map fits
     int m_block = 1;
     int m_fitBlock = 1;
     int m_row = -1, m_column = -1;

@@ -12,14 +12,16 @@ namespace {
 
 QString labelOf(const std::vector<AxisToken>& tokens, int index) {
     if (index < 0) return {};
-    return index < static_cast<int>(tokens.size()) ? tokens[static_cast<std::size_t>(index)].label : QString::number(index);
+    return index < static_cast<int>(tokens.size()) ? tokens[static_cast<std::size_t>(index)].label
+                                                   : QString::number(index);
 }
 
 }  // namespace
 
 QStringList MapView::boxText(const Mark& mark) const {
     const QString where = QStringLiteral("%1 %2 %3")
-                              .arg(labelOf(m_rowTokens, mark.row), QChar(0x2192), labelOf(m_columnTokens, mark.column));
+                              .arg(labelOf(m_rowTokens, mark.row), QChar(0x2192),
+                                   labelOf(m_columnTokens, mark.column));
     if (m_values.masked(mark.row, mark.column)) return {where, QStringLiteral("masked")};
     const float v = m_values.at(mark.row, mark.column);
     QString number = signedNumber(v, m_digits);
@@ -32,7 +34,8 @@ QRect MapView::boxRect(const Mark& mark) const {
     const QStringList lines = boxText(mark);
     QFont bold = smallFont();
     bold.setWeight(QFont::DemiBold);
-    const int wide = qMax(QFontMetrics(smallFont()).horizontalAdvance(lines[0]), QFontMetrics(bold).horizontalAdvance(lines[1]));
+    const int wide = qMax(QFontMetrics(smallFont()).horizontalAdvance(lines[0]),
+                          QFontMetrics(bold).horizontalAdvance(lines[1]));
     QRect box(0, 0, wide + 18, 38);
     const QRect cell = cellRect(mark.row, mark.column);
     box.moveTopLeft(cell.bottomRight() + QPoint(8, 8));
@@ -72,7 +75,8 @@ QRegion MapView::markRegion(const Mark& mark) const {
         }
         region |= QRect(c.left() - 40, 0, c.width() + 80, m_area.top());
     }
-    if (mark.row >= 0 && mark.column >= 0) region |= cellRect(mark.row, mark.column).adjusted(-4, -4, 4, 4);
+    if (mark.row >= 0 && mark.column >= 0)
+        region |= cellRect(mark.row, mark.column).adjusted(-4, -4, 4, 4);
     return region & rect();
 }
 
@@ -92,7 +96,9 @@ void MapView::paintEvent(QPaintEvent* event) {
             paintBase(base);
         }
         for (const QRect& part : event->region())
-            painter.drawPixmap(QPointF(part.topLeft()), m_base, QRectF(QPointF(part.topLeft()) * ratio, QSizeF(part.size()) * ratio));
+            painter.drawPixmap(
+                QPointF(part.topLeft()), m_base,
+                QRectF(QPointF(part.topLeft()) * ratio, QSizeF(part.size()) * ratio));
     }
     const Mark now = mark();
     if (!m_values.empty()) {
@@ -121,7 +127,8 @@ void MapView::paintBase(QPainter& painter) {
     // The map's own edge, so that a pale border cell does not dissolve into the panel.
     painter.setPen(t.border);
     painter.setBrush(Qt::NoBrush);
-    const QRect map(m_origin.x() - 1, m_origin.y() - 1, m_values.columns * m_cell / m_block + 1, m_values.rows * m_cell / m_block + 1);
+    const QRect map(m_origin.x() - 1, m_origin.y() - 1, m_values.columns * m_cell / m_block + 1,
+                    m_values.rows * m_cell / m_block + 1);
     painter.save();
     painter.setClipRect(m_area.adjusted(-1, -1, 0, 0), Qt::IntersectClip);
     painter.drawRect(map);
@@ -135,21 +142,26 @@ void MapView::paintAxis(QPainter& painter, bool rows) {
     const int side = qMin(m_cell, 40) - 4;
     painter.save();
     painter.setClipRect(rows ? QRect(0, m_area.top(), m_area.left(), m_area.height())
-                             : QRect(m_area.left(), 0, m_area.width(), m_area.top()), Qt::IntersectClip);
+                             : QRect(m_area.left(), 0, m_area.width(), m_area.top()),
+                        Qt::IntersectClip);
     painter.setFont(captionFont());
     painter.setPen(t.muted);
     for (int k = 0; k < count; ++k) {
         const QRect cell = rows ? cellRect(k, 0) : cellRect(0, k);
         QRect place(0, 0, side, side);
-        if (rows) place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
-        else place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
+        if (rows)
+            place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
+        else
+            place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
         const bool known = k < static_cast<int>(tokens.size());
         if (known && !tokens[static_cast<std::size_t>(k)].picture.isNull()) {
-            painter.drawImage(place, tokens[static_cast<std::size_t>(k)].picture);
+            drawPixels(painter, place, tokens[static_cast<std::size_t>(k)].picture);
         } else if (rows) {
-            painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell), Qt::AlignRight | Qt::AlignVCenter, labelOf(tokens, k));
+            painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell),
+                             Qt::AlignRight | Qt::AlignVCenter, labelOf(tokens, k));
         } else {
-            painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6), Qt::AlignHCenter | Qt::AlignBottom, labelOf(tokens, k));
+            painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
+                             Qt::AlignHCenter | Qt::AlignBottom, labelOf(tokens, k));
         }
     }
     painter.restore();
@@ -164,7 +176,8 @@ void MapView::paintCross(QPainter& painter, const Mark& mark) {
     const int high = m_values.rows * m_cell / m_block;
     const auto box = [&](const QRect& r, qreal width, Qt::PenStyle style) {
         const QRectF outline = QRectF(r).adjusted(-0.5, -0.5, 0.5, 0.5);
-        if (!m_scale.isSigned()) {  // viridis is dark where attention is low: a pale edge keeps the line seen
+        if (!m_scale.isSigned()) {  // viridis is dark where attention is low: a pale edge keeps the
+                                    // line seen
             QColor halo = t.dark ? t.window : t.panel;
             halo.setAlpha(170);
             painter.setPen(QPen(halo, width + 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
@@ -176,7 +189,8 @@ void MapView::paintCross(QPainter& painter, const Mark& mark) {
         painter.drawRect(outline);
     };
     const QRect cell = cellRect(qMax(0, mark.row), qMax(0, mark.column));
-    if (mark.column >= 0) box(QRect(cell.left(), m_origin.y(), cell.width(), high), 1, Qt::DashLine);
+    if (mark.column >= 0)
+        box(QRect(cell.left(), m_origin.y(), cell.width(), high), 1, Qt::DashLine);
     if (mark.row >= 0) box(QRect(m_origin.x(), cell.top(), wide, cell.height()), 1, Qt::SolidLine);
     if (mark.row >= 0 && mark.column >= 0) box(cell, 2, Qt::SolidLine);
     painter.restore();
@@ -193,7 +207,8 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
             const auto index = static_cast<std::size_t>(mark.row);
             const bool picture = index < m_rowTokens.size() && !m_rowTokens[index].picture.isNull();
             if (!picture) place.setLeft(qMax(1, m_area.left() - side - 7));
-            painter.setClipRect(QRect(0, m_area.top() - 2, m_area.left(), m_area.height()), Qt::IntersectClip);
+            painter.setClipRect(QRect(0, m_area.top() - 2, m_area.left(), m_area.height()),
+                                Qt::IntersectClip);
             painter.setPen(QPen(t.outline, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
             painter.drawRect(place.adjusted(-1, -1, 1, 1));
         }
@@ -204,8 +219,10 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
     if (mark.row >= 0) {
         const QRect cell = cellRect(mark.row, 0);
         painter.setPen(t.outline);
-        painter.drawLine(m_area.left() - 5, cell.center().y(), m_area.left() - 2, cell.center().y());
-        painter.drawText(QRect(0, cell.center().y() - 8, m_area.left() - 7, 16), Qt::AlignRight | Qt::AlignVCenter, labelOf(m_rowTokens, mark.row));
+        painter.drawLine(m_area.left() - 5, cell.center().y(), m_area.left() - 2,
+                         cell.center().y());
+        painter.drawText(QRect(0, cell.center().y() - 8, m_area.left() - 7, 16),
+                         Qt::AlignRight | Qt::AlignVCenter, labelOf(m_rowTokens, mark.row));
     }
     if (mark.column >= 0) {
         const QRect cell = cellRect(0, mark.column);
@@ -213,7 +230,8 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
         painter.drawLine(cell.center().x(), m_area.top() - 5, cell.center().x(), m_area.top() - 2);
         QRect place(cell.center().x() - 30, m_area.top() - 22, 60, 16);
         if (place.right() > width()) place.moveRight(width() - 1);
-        painter.drawText(place, Qt::AlignHCenter | Qt::AlignBottom, labelOf(m_columnTokens, mark.column));
+        painter.drawText(place, Qt::AlignHCenter | Qt::AlignBottom,
+                         labelOf(m_columnTokens, mark.column));
     }
     painter.restore();
 }

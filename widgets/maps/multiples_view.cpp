@@ -19,7 +19,8 @@ constexpr int groupGap = 10;
 constexpr int margin = 3;  ///< room for the frame of the chosen picture
 }  // namespace
 
-/// The content: laid out for a width, painted in one go, so that 48 maps are 48 blits and no widgets.
+/// The content: laid out for a width, painted in one go, so that 48 maps are 48 blits and no
+/// widgets.
 class MultiplesView::Canvas : public QWidget {
 public:
     struct Slot {
@@ -61,24 +62,29 @@ public:
             std::iota(order.begin(), order.end(), 0);
             if (byMagnitude)
                 std::stable_sort(order.begin(), order.end(), [&items](int a, int b) {
-                    return items[static_cast<std::size_t>(a)].magnitude > items[static_cast<std::size_t>(b)].magnitude;
+                    return items[static_cast<std::size_t>(a)].magnitude >
+                           items[static_cast<std::size_t>(b)].magnitude;
                 });
         }
         clampPages();
     }
 
     void clampPages() {
-        for (std::size_t g = 0; g < groups.size(); ++g) pages[g] = qBound(0, pages[g], count(static_cast<int>(g)) - 1);
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            pages[g] = qBound(0, pages[g], count(static_cast<int>(g)) - 1);
     }
     int count(int g) const {
-        return qMax(1, (static_cast<int>(groups[static_cast<std::size_t>(g)].items.size()) + pageSize - 1) / pageSize);
+        return qMax(
+            1, (static_cast<int>(groups[static_cast<std::size_t>(g)].items.size()) + pageSize - 1) /
+                   pageSize);
     }
 
     void turnToCurrent() {
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (std::size_t place = 0; place < orders[g].size(); ++place) {
                 const auto& item = groups[g].items[static_cast<std::size_t>(orders[g][place])];
-                if (item.kind == kind && item.index == index) pages[g] = static_cast<int>(place) / pageSize;
+                if (item.kind == kind && item.index == index)
+                    pages[g] = static_cast<int>(place) / pageSize;
             }
     }
 
@@ -100,7 +106,10 @@ public:
             int cell = 0;
             for (const auto& item : group.items) cell = qMax(cell, qMax(shown(item).width(), 34));
             if (group.items.empty()) {
-                y += fontMetrics().boundingRect(QRect(0, 0, wide, 200), Qt::TextWordWrap, group.absence).height() + groupGap + 4;
+                y += fontMetrics()
+                         .boundingRect(QRect(0, 0, wide, 200), Qt::TextWordWrap, group.absence)
+                         .height() +
+                     groupGap + 4;
                 continue;
             }
             const int stride = cell + 8;
@@ -116,7 +125,8 @@ public:
                 }
                 const int item = order[static_cast<std::size_t>(place)];
                 const QSize size = shown(group.items[static_cast<std::size_t>(item)]);
-                places.push_back({g, item, QRect(QPoint(margin + at % columns * stride, y + margin), size)});
+                places.push_back(
+                    {g, item, QRect(QPoint(margin + at % columns * stride, y + margin), size)});
                 high = qMax(high, size.height());
             }
             y += high + labelHeight + groupGap;
@@ -131,10 +141,15 @@ public:
     }
 
     const MultipleItem& itemOf(const Slot& slot) const {
-        return groups[static_cast<std::size_t>(slot.group)].items[static_cast<std::size_t>(slot.item)];
+        return groups[static_cast<std::size_t>(slot.group)]
+            .items[static_cast<std::size_t>(slot.item)];
     }
-    bool isCurrent(const MultipleItem& item) const { return item.kind == kind && item.index == index; }
-    bool isSecond(const MultipleItem& item) const { return item.kind == secondKind && item.index == secondIndex; }
+    bool isCurrent(const MultipleItem& item) const {
+        return item.kind == kind && item.index == index;
+    }
+    bool isSecond(const MultipleItem& item) const {
+        return item.kind == secondKind && item.index == secondIndex;
+    }
 
     void choose(const Slot& slot) {
         const MultipleItem item = itemOf(slot);
@@ -156,16 +171,21 @@ protected:
     void mousePressEvent(QMouseEvent* event) override {
         const QPoint at = event->position().toPoint();
         for (const Turn& turn : turns)
-            if (turn.box.contains(at)) return m_owner->setPage(turn.group, pages[static_cast<std::size_t>(turn.group)] + turn.step);
+            if (turn.box.contains(at))
+                return m_owner->setPage(turn.group,
+                                        pages[static_cast<std::size_t>(turn.group)] + turn.step);
         for (const Slot& slot : places)
-            if (slot.picture.adjusted(-margin, -margin, margin, labelHeight).contains(at)) return choose(slot);
+            if (slot.picture.adjusted(-margin, -margin, margin, labelHeight).contains(at))
+                return choose(slot);
     }
 
     void mouseMoveEvent(QMouseEvent* event) override {
         const QPoint at = event->position().toPoint();
         QString tip;
         for (const Slot& slot : places)
-            if (slot.picture.contains(at)) tip = QStringLiteral("%1, largest size %2").arg(itemOf(slot).label, signedNumber(itemOf(slot).magnitude).mid(1));
+            if (slot.picture.contains(at))
+                tip = QStringLiteral("%1, largest size %2")
+                          .arg(itemOf(slot).label, signedNumber(itemOf(slot).magnitude).mid(1));
         if (tip != toolTip()) setToolTip(tip);
     }
 
@@ -174,8 +194,12 @@ protected:
         const int size = static_cast<int>(places.size());
         int next = now;
         switch (event->key()) {
-            case Qt::Key_Right: next = now + 1; break;
-            case Qt::Key_Left: next = now - 1; break;
+            case Qt::Key_Right:
+                next = now + 1;
+                break;
+            case Qt::Key_Left:
+                next = now - 1;
+                break;
             case Qt::Key_Down:
             case Qt::Key_Up: {
                 if (now < 0) break;
@@ -201,7 +225,8 @@ protected:
                 const int step = event->key() == Qt::Key_PageDown ? 1 : -1;
                 return m_owner->setPage(group, pages[static_cast<std::size_t>(group)] + step);
             }
-            default: return QWidget::keyPressEvent(event);
+            default:
+                return QWidget::keyPressEvent(event);
         }
         if (now >= 0 && (next < 0 || next >= size)) {  // over the end of a page
             const int group = places[static_cast<std::size_t>(now)].group;
@@ -235,21 +260,28 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     painter.setFont(captionFont());
     painter.setPen(t.muted);
     if (group.legend && !group.items.empty() && x + 100 < width()) {
-        painter.drawText(QRect(x, y, 10, 20), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
+        painter.drawText(QRect(x, y, 10, 20), Qt::AlignLeft | Qt::AlignVCenter,
+                         QStringLiteral("0"));
         const ColorScale scale(ColorScale::Kind::Sequential, {0, 1}, t);
         painter.drawImage(QRect(x + 12, y + 6, 44, 8), scale.strip(44));
-        painter.drawText(QRect(x + 60, y, 40, 20), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("max"));
+        painter.drawText(QRect(x + 60, y, 40, 20), Qt::AlignLeft | Qt::AlignVCenter,
+                         QStringLiteral("max"));
     }
     if (count(g) > 1) {
         const int first = pages[static_cast<std::size_t>(g)] * pageSize;
         const int all = static_cast<int>(group.items.size());
-        const QString words = QStringLiteral("%1 to %2 of %3").arg(first + 1).arg(qMin(first + pageSize, all)).arg(all);
-        if (const int room = width() - 54; !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
+        const QString words = QStringLiteral("%1 to %2 of %3")
+                                  .arg(first + 1)
+                                  .arg(qMin(first + pageSize, all))
+                                  .arg(all);
+        if (const int room = width() - 54;
+            !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
             painter.drawText(QRect(0, y, room, 20), Qt::AlignRight | Qt::AlignVCenter, words);
     }
     if (group.items.empty()) {
         painter.setFont(smallFont());
-        painter.drawText(QRect(0, y + titleHeight - 2, width(), 200), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, group.absence);
+        painter.drawText(QRect(0, y + titleHeight - 2, width(), 200),
+                         Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, group.absence);
     }
 }
 
@@ -261,7 +293,9 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
     for (const Turn& turn : turns) {
         const int page = pages[static_cast<std::size_t>(turn.group)] + turn.step;
         const bool can = page >= 0 && page < count(turn.group);
-        paint::chevron(painter, turn.box, turn.step < 0 ? paint::Direction::Left : paint::Direction::Right, can ? t.text : t.faint, 3.5);
+        paint::chevron(painter, turn.box,
+                       turn.step < 0 ? paint::Direction::Left : paint::Direction::Right,
+                       can ? t.text : t.faint, 3.5);
     }
     for (const Slot& slot : places) {
         const MultipleItem& item = itemOf(slot);
@@ -279,7 +313,9 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
         if (chosen) font.setWeight(QFont::DemiBold);
         painter.setFont(font);
         painter.setPen(chosen ? t.text : t.muted);
-        painter.drawText(QRect(slot.picture.left(), slot.picture.bottom() + 3, slot.picture.width() + 20, labelHeight - 3), Qt::AlignLeft | Qt::AlignVCenter, item.label);
+        painter.drawText(QRect(slot.picture.left(), slot.picture.bottom() + 3,
+                               slot.picture.width() + 20, labelHeight - 3),
+                         Qt::AlignLeft | Qt::AlignVCenter, item.label);
     }
     if (paint::keyboardFocus(this)) paint::focusRing(painter, visibleRegion().boundingRect());
 }
@@ -307,7 +343,8 @@ void MultiplesView::setCurrent(MapKind kind, int index) {
     if (before != m_canvas->pages) m_canvas->layOut();
     m_canvas->update();
     const QRect at = itemRect(kind, index);
-    m_canvas->setAccessibleDescription(QStringLiteral("%1 %2 chosen").arg(QString::fromLatin1(mapKindName(kind))).arg(index + 1));
+    m_canvas->setAccessibleDescription(
+        QStringLiteral("%1 %2 chosen").arg(QString::fromLatin1(mapKindName(kind))).arg(index + 1));
     if (!at.isEmpty()) ensureVisible(at.center().x(), at.center().y(), at.width(), at.height());
 }
 
@@ -316,7 +353,9 @@ void MultiplesView::setSecond(MapKind kind, int index) {
     m_canvas->secondIndex = index;
     m_canvas->update();
 }
-void MultiplesView::clearSecond() { setSecond(MapKind::Relation, -1); }
+void MultiplesView::clearSecond() {
+    setSecond(MapKind::Relation, -1);
+}
 
 void MultiplesView::setSortByMagnitude(bool on) {
     if (on == m_canvas->byMagnitude) return;
@@ -332,9 +371,15 @@ void MultiplesView::setPage(int group, int page) {
     m_canvas->clampPages();
     m_canvas->layOut();
 }
-int MultiplesView::page(int group) const { return m_canvas->pages.at(static_cast<std::size_t>(group)); }
-int MultiplesView::pageCount(int group) const { return m_canvas->count(group); }
-std::vector<int> MultiplesView::order(int group) const { return m_canvas->orders.at(static_cast<std::size_t>(group)); }
+int MultiplesView::page(int group) const {
+    return m_canvas->pages.at(static_cast<std::size_t>(group));
+}
+int MultiplesView::pageCount(int group) const {
+    return m_canvas->count(group);
+}
+std::vector<int> MultiplesView::order(int group) const {
+    return m_canvas->orders.at(static_cast<std::size_t>(group));
+}
 
 QRect MultiplesView::itemRect(MapKind kind, int index) const {
     for (const auto& slot : m_canvas->places) {
@@ -343,8 +388,12 @@ QRect MultiplesView::itemRect(MapKind kind, int index) const {
     }
     return {};
 }
-QWidget* MultiplesView::canvas() const { return m_canvas; }
+QWidget* MultiplesView::canvas() const {
+    return m_canvas;
+}
 
-int MultiplesView::blockFor(int cells) { return cells <= largest ? 1 : (cells + largest - 1) / largest; }
+int MultiplesView::blockFor(int cells) {
+    return cells <= largest ? 1 : (cells + largest - 1) / largest;
+}
 
 }  // namespace relascope

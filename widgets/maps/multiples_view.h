@@ -19,23 +19,24 @@ struct MultipleItem {
 };
 
 struct MultipleGroup {
-    QString title;              ///< "Relations of layer 2"
-    QString absence;            ///< a sentence where there are no maps
+    QString title;    ///< "Relations of layer 2"
+    QString absence;  ///< a sentence where there are no maps
     std::vector<MultipleItem> items;
-    bool legend = false;        ///< a small colour bar 0..max beside the title
+    bool legend = false;  ///< a small colour bar 0..max beside the title
 };
 
 class MultiplesView : public QScrollArea {
     Q_OBJECT
 public:
     static constexpr int pageSize = 16;
-    static constexpr int side = 62;      ///< pixels a picture aims at
-    static constexpr int largest = 72;   ///< and never exceeds
+    static constexpr int side = 62;     ///< pixels a picture aims at
+    static constexpr int largest = 72;  ///< and never exceeds
 
     explicit MultiplesView(QWidget* parent = nullptr);
 
     void setGroups(std::vector<MultipleGroup> groups);
-    /// Frames that item and turns to its page. A second one may be framed too (the head of alpha x r).
+    /// Frames that item and turns to its page. A second one may be framed too (the head of alpha x
+    /// r).
     void setCurrent(MapKind kind, int index);
     void setSecond(MapKind kind, int index);
     void clearSecond();

@@ -42,7 +42,8 @@ void PatchView::setImage(const Image& image, const PatchGrid& grid) {
 
 void PatchView::setValues(std::vector<float> values, const ColorScale& scale) {
     if (scale == m_scale && values.size() == m_values.size() &&
-        std::equal(values.begin(), values.end(), m_values.begin(), [](float a, float b) { return a == b || (a != a && b != b); }))
+        std::equal(values.begin(), values.end(), m_values.begin(),
+                   [](float a, float b) { return a == b || (a != a && b != b); }))
         return;
     m_values = std::move(values);
     m_scale = scale;
@@ -84,7 +85,9 @@ void PatchView::setPreview(int token) {
     m_preview = qBound(-1, token, m_grid.tokens() - 1);
     updateToken(shownTarget());
 }
-int PatchView::shownTarget() const { return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target; }
+int PatchView::shownTarget() const {
+    return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target;
+}
 
 void PatchView::updateToken(int token) {
     if (token >= 0) update(tokenRect(token).adjusted(-reach, -reach, reach, reach));
@@ -96,13 +99,18 @@ void PatchView::layOut() {
         m_place = QRect();
         return;
     }
-    const QSize room(width() - 2 * edge, height() - 2 * edge - (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
-    const double fit = qMin(static_cast<double>(room.width()) / m_image.width(), static_cast<double>(room.height()) / m_image.height());
+    const QSize room(
+        width() - 2 * edge,
+        height() - 2 * edge - (m_grid.classToken || !m_label.isEmpty() ? chipHeight + chipGap : 0));
+    const double fit = qMin(static_cast<double>(room.width()) / m_image.width(),
+                            static_cast<double>(room.height()) / m_image.height());
     QSize size;
     if (fit >= 1) {
-        size = m_image.size() * static_cast<int>(fit);  // whole pixels: nearest neighbour stays even
+        size =
+            m_image.size() * static_cast<int>(fit);  // whole pixels: nearest neighbour stays even
     } else {
-        size = QSize(qMax(1, static_cast<int>(m_image.width() * fit)), qMax(1, static_cast<int>(m_image.height() * fit)));
+        size = QSize(qMax(1, static_cast<int>(m_image.width() * fit)),
+                     qMax(1, static_cast<int>(m_image.height() * fit)));
     }
     m_place = QRect(QPoint(edge, edge), size);
 }
@@ -110,11 +118,14 @@ void PatchView::layOut() {
 QRect PatchView::tokenRect(int token) const {
     if (m_place.isEmpty()) return {};
     if (m_grid.classToken && token == 0) {
-        const int wide = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("class token ") + numberOf(0)) + 20;
+        const int wide = QFontMetrics(smallFont())
+                             .horizontalAdvance(QStringLiteral("class token ") + numberOf(0)) +
+                         20;
         return {m_place.left(), m_place.bottom() + 1 + chipGap, wide, chipHeight};
     }
     const int patch = patchOfToken(m_grid, token);
-    return patch < 0 ? QRect() : patchRect(m_grid, patch, m_place.size()).translated(m_place.topLeft());
+    return patch < 0 ? QRect()
+                     : patchRect(m_grid, patch, m_place.size()).translated(m_place.topLeft());
 }
 
 int PatchView::tokenAt(const QPoint& point) const {
@@ -123,7 +134,8 @@ int PatchView::tokenAt(const QPoint& point) const {
         const int row = (point.y() - m_place.top()) * m_grid.rows / m_place.height();
         const int guess = tokenOfPatch(m_grid, row * m_grid.columns + column);
         // Patches of unequal pixel sizes: the neighbours are the only other candidates.
-        for (const int token : {guess, guess - 1, guess + 1, guess - m_grid.columns, guess + m_grid.columns})
+        for (const int token :
+             {guess, guess - 1, guess + 1, guess - m_grid.columns, guess + m_grid.columns})
             if (patchOfToken(m_grid, token) >= 0 && tokenRect(token).contains(point)) return token;
         return guess;
     }
@@ -131,8 +143,9 @@ int PatchView::tokenAt(const QPoint& point) const {
 }
 
 float PatchView::valueOf(int token) const {
-    return token >= 0 && token < static_cast<int>(m_values.size()) ? m_values[static_cast<std::size_t>(token)]
-                                                                   : std::numeric_limits<float>::quiet_NaN();
+    return token >= 0 && token < static_cast<int>(m_values.size())
+               ? m_values[static_cast<std::size_t>(token)]
+               : std::numeric_limits<float>::quiet_NaN();
 }
 
 QString PatchView::numberOf(int token) const {
@@ -144,8 +157,10 @@ QString PatchView::numberOf(int token) const {
 }
 
 void PatchView::describe() {
-    QString text = m_image.isNull() ? QStringLiteral("no image") : QStringLiteral("i is %1").arg(tokenName(m_grid, m_source));
-    if (const int j = shownTarget(); j >= 0 && !m_image.isNull()) text += QStringLiteral(", j is %1, value %2").arg(tokenName(m_grid, j), numberOf(j));
+    QString text = m_image.isNull() ? QStringLiteral("no image")
+                                    : QStringLiteral("i is %1").arg(tokenName(m_grid, m_source));
+    if (const int j = shownTarget(); j >= 0 && !m_image.isNull())
+        text += QStringLiteral(", j is %1, value %2").arg(tokenName(m_grid, j), numberOf(j));
     setAccessibleDescription(text);
 }
 
@@ -157,9 +172,15 @@ void PatchView::setHover(int token) {
     Q_EMIT hovered(token);
 }
 
-void PatchView::resizeEvent(QResizeEvent*) { layOut(); }
-void PatchView::leaveEvent(QEvent*) { setHover(-1); }
-void PatchView::mouseMoveEvent(QMouseEvent* event) { setHover(tokenAt(event->position().toPoint())); }
+void PatchView::resizeEvent(QResizeEvent*) {
+    layOut();
+}
+void PatchView::leaveEvent(QEvent*) {
+    setHover(-1);
+}
+void PatchView::mouseMoveEvent(QMouseEvent* event) {
+    setHover(tokenAt(event->position().toPoint()));
+}
 void PatchView::mousePressEvent(QMouseEvent* event) {
     const int token = tokenAt(event->position().toPoint());
     if (token < 0 || event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
@@ -175,7 +196,9 @@ void PatchView::mousePressEvent(QMouseEvent* event) {
 /// The class token lies below the last row: down from there reaches it, up leaves it.
 int PatchView::moved(int token, int key) const {
     if (m_grid.classToken && token == 0)
-        return key == Qt::Key_Up || key == Qt::Key_Left ? tokenOfPatch(m_grid, (m_grid.rows - 1) * m_grid.columns) : 0;
+        return key == Qt::Key_Up || key == Qt::Key_Left
+                   ? tokenOfPatch(m_grid, (m_grid.rows - 1) * m_grid.columns)
+                   : 0;
     const int patch = qMax(0, patchOfToken(m_grid, token));
     int row = patch / m_grid.columns;
     int column = patch % m_grid.columns;
@@ -189,7 +212,8 @@ int PatchView::moved(int token, int key) const {
 
 void PatchView::keyPressEvent(QKeyEvent* event) {
     const int key = event->key();
-    const bool arrow = key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
+    const bool arrow =
+        key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
     if (!arrow || m_grid.tokens() == 0) return QWidget::keyPressEvent(event);
     if (event->modifiers() & Qt::ShiftModifier) {
         const int token = moved(m_target < 0 ? m_source : m_target, key);
@@ -211,7 +235,7 @@ void PatchView::paintEvent(QPaintEvent* event) {
     QPainter painter(this);
     if (m_place.isEmpty()) return;
     painter.setRenderHint(QPainter::SmoothPixmapTransform, m_place.width() < m_image.width());
-    painter.drawImage(m_place, m_image);
+    drawPixels(painter, m_place, m_image);
     const int patches = m_grid.rows * m_grid.columns;
     for (int p = 0; p < patches; ++p)
         if (event->rect().intersects(tokenRect(tokenOfPatch(m_grid, p)))) paintPatch(painter, p);
@@ -219,9 +243,15 @@ void PatchView::paintEvent(QPaintEvent* event) {
     QColor line = t.panel;
     line.setAlpha(70);
     for (int c = 1; c < m_grid.columns && m_place.width() / m_grid.columns >= 6; ++c)
-        painter.fillRect(QRect(patchRect(m_grid, c, m_place.size()).left() + m_place.left(), m_place.top(), 1, m_place.height()), line);
+        painter.fillRect(QRect(patchRect(m_grid, c, m_place.size()).left() + m_place.left(),
+                               m_place.top(), 1, m_place.height()),
+                         line);
     for (int r = 1; r < m_grid.rows && m_place.height() / m_grid.rows >= 6; ++r)
-        painter.fillRect(QRect(m_place.left(), patchRect(m_grid, r * m_grid.columns, m_place.size()).top() + m_place.top(), m_place.width(), 1), line);
+        painter.fillRect(
+            QRect(m_place.left(),
+                  patchRect(m_grid, r * m_grid.columns, m_place.size()).top() + m_place.top(),
+                  m_place.width(), 1),
+            line);
     if (m_grid.classToken) paintClassToken(painter);
     if (!m_label.isEmpty()) paintLabel(painter);
     paintMarks(painter);
@@ -247,7 +277,8 @@ void PatchView::paintPatch(QPainter& painter, int patch) {
     painter.drawText(badge, Qt::AlignCenter, number);
 }
 
-void PatchView::paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& edgeColor) {
+void PatchView::paintTag(QPainter& painter, const QRect& patch, const QString& letter,
+                         const QColor& edgeColor) {
     if (patch.width() < 30 || patch.height() < 30) return;
     const Theme& t = Theme::current();
     QFont font = captionFont();
@@ -283,7 +314,8 @@ void PatchView::paintMarks(QPainter& painter) {
         const QRect place = tokenRect(m_source);
         const qreal width = place.width() < 24 ? 2.0 : 3.0;
         painter.setPen(QPen(t.outline, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
-        painter.drawRect(QRectF(place).adjusted(width / 2 - 1, width / 2 - 1, 1 - width / 2, 1 - width / 2));
+        painter.drawRect(
+            QRectF(place).adjusted(width / 2 - 1, width / 2 - 1, 1 - width / 2, 1 - width / 2));
         paintTag(painter, place, QStringLiteral("i"), t.outline);
     }
 }
@@ -298,13 +330,16 @@ void PatchView::paintLabel(QPainter& painter) {
     const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
     const int room = row.right() - left;
     const bool named = room > word + 40;
-    const QString shown = painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));
+    const QString shown =
+        painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));
     painter.setPen(t.text);
     painter.drawText(row, Qt::AlignRight | Qt::AlignVCenter, shown);
     const int before = painter.fontMetrics().horizontalAdvance(shown) + 10;
     painter.setFont(smallFont());
     painter.setPen(t.muted);
-    if (named) painter.drawText(row.adjusted(0, 0, -before, 0), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("label"));
+    if (named)
+        painter.drawText(row.adjusted(0, 0, -before, 0), Qt::AlignRight | Qt::AlignVCenter,
+                         QStringLiteral("label"));
 }
 
 void PatchView::paintClassToken(QPainter& painter) {
@@ -315,8 +350,11 @@ void PatchView::paintClassToken(QPainter& painter) {
     if (v == v && m_source != 0) {  // the tint laid over the panel, as over a patch
         const QColor tint = m_scale.tint(v);
         const double a = tint.alphaF() * 0.8;
-        const auto mix = [a](int x, int y) { return static_cast<int>(std::lround(x + a * (y - x))); };
-        fill = QColor(mix(t.alt.red(), tint.red()), mix(t.alt.green(), tint.green()), mix(t.alt.blue(), tint.blue()));
+        const auto mix = [a](int x, int y) {
+            return static_cast<int>(std::lround(x + a * (y - x)));
+        };
+        fill = QColor(mix(t.alt.red(), tint.red()), mix(t.alt.green(), tint.green()),
+                      mix(t.alt.blue(), tint.blue()));
     }
     const bool i = m_source == 0;
     const bool j = shownTarget() == 0 && !i;
@@ -334,7 +372,8 @@ void PatchView::paintClassToken(QPainter& painter) {
     painter.setFont(smallFont());
     painter.setPen(Theme::textOn(fill));
     const QString number = i ? QString() : numberOf(0);
-    painter.drawText(chip.adjusted(9, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("class token"));
+    painter.drawText(chip.adjusted(9, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     QStringLiteral("class token"));
     painter.drawText(chip.adjusted(0, 0, -9, 0), Qt::AlignRight | Qt::AlignVCenter, number);
 }
 

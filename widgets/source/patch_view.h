@@ -1,5 +1,5 @@
-// The image under its patch grid: the chosen patch i outlined, the others tinted by the value towards
-// them, the class token as a chip below.
+// The image under its patch grid: the chosen patch i outlined, the others tinted by the value
+// towards them, the class token as a chip below.
 #pragma once
 
 #include <QWidget>
@@ -16,13 +16,14 @@ public:
     explicit PatchView(QWidget* parent = nullptr);
 
     void setImage(const Image& image, const PatchGrid& grid);
-    /// One value a token, towards it from i; NaN draws no tint and no number. Empty: no tint at all.
+    /// One value a token, towards it from i; NaN draws no tint and no number. Empty: no tint at
+    /// all.
     void setValues(std::vector<float> values, const ColorScale& scale);
     void setNumberDigits(int digits, bool isSigned);
     void setLabel(const QString& label);  ///< the true class, right below the image; may be empty
-    void setSource(int token);   ///< i
-    void setTarget(int token);   ///< j, locked; -1 for none
-    void setPreview(int token);  ///< j while another pane's pointer shows it; -1 for none
+    void setSource(int token);            ///< i
+    void setTarget(int token);            ///< j, locked; -1 for none
+    void setPreview(int token);           ///< j while another pane's pointer shows it; -1 for none
 
     int source() const { return m_source; }
     int target() const { return m_target; }

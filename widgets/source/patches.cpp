@@ -3,14 +3,16 @@
 namespace relascope {
 
 QImage toQImage(const Image& image) {
-    const std::size_t needed = static_cast<std::size_t>(qMax(0, image.width)) * qMax(0, image.height) * qMax(0, image.channels);
+    const std::size_t needed = static_cast<std::size_t>(qMax(0, image.width)) *
+                               qMax(0, image.height) * qMax(0, image.channels);
     if (needed == 0 || image.pixels.size() < needed) return {};
     QImage out(image.width, image.height, QImage::Format_RGB32);
     for (int y = 0; y < image.height; ++y) {
         auto* line = reinterpret_cast<QRgb*>(out.scanLine(y));
         const std::uint8_t* from = image.pixels.data() + image.index(y, 0, 0);
         for (int x = 0; x < image.width; ++x, from += image.channels)
-            line[x] = image.channels >= 3 ? qRgb(from[0], from[1], from[2]) : qRgb(from[0], from[0], from[0]);
+            line[x] = image.channels >= 3 ? qRgb(from[0], from[1], from[2])
+                                          : qRgb(from[0], from[0], from[0]);
     }
     return out;
 }
@@ -19,7 +21,9 @@ int patchOfToken(const PatchGrid& grid, int token) {
     const int patch = token - (grid.classToken ? 1 : 0);
     return patch >= 0 && patch < grid.rows * grid.columns ? patch : -1;
 }
-int tokenOfPatch(const PatchGrid& grid, int patch) { return patch + (grid.classToken ? 1 : 0); }
+int tokenOfPatch(const PatchGrid& grid, int patch) {
+    return patch + (grid.classToken ? 1 : 0);
+}
 
 QString tokenName(const PatchGrid& grid, int token) {
     if (grid.classToken && token == 0) return QStringLiteral("class token");
@@ -53,7 +57,8 @@ std::vector<AxisToken> patchTokens(const ProbeResult& result, int count) {
     for (int t = 0; t < count; ++t) {
         AxisToken token{tokenLabel(result.grid, t), tokenName(result.grid, t), {}};
         const int patch = patchOfToken(result.grid, t);
-        if (patch >= 0 && !image.isNull()) token.picture = image.copy(patchRect(result.grid, patch, image.size()));
+        if (patch >= 0 && !image.isNull())
+            token.picture = image.copy(patchRect(result.grid, patch, image.size()));
         tokens.push_back(std::move(token));
     }
     return tokens;

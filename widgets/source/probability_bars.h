@@ -15,7 +15,8 @@ public:
     explicit ProbabilityBars(QWidget* parent = nullptr);
 
     /// With more than `most` classes the likeliest are shown, and always the true one.
-    void setProbabilities(const QStringList& names, const std::vector<float>& probabilities, int label, int most = 3);
+    void setProbabilities(const QStringList& names, const std::vector<float>& probabilities,
+                          int label, int most = 3);
     /// The classes shown, in order.
     const std::vector<int>& shown() const { return m_shown; }
 

@@ -29,7 +29,8 @@ public:
     }
     QSize sizeHint() const override {
         QFont bold = font();
-        bold.setWeight(QFont::DemiBold);  // room for the chosen weight, so that choosing moves nothing
+        bold.setWeight(
+            QFont::DemiBold);  // room for the chosen weight, so that choosing moves nothing
         return {qMax(26, QFontMetrics(bold).horizontalAdvance(text()) + 18), 24};
     }
 
@@ -78,7 +79,9 @@ public:
     }
 
 protected:
-    void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), Theme::current().border); }
+    void paintEvent(QPaintEvent*) override {
+        QPainter(this).fillRect(rect(), Theme::current().border);
+    }
 };
 
 }  // namespace
@@ -92,7 +95,8 @@ SegmentedControl::SegmentedControl(QWidget* parent)
     connect(m_group, &QButtonGroup::idClicked, this, &SegmentedControl::changed);
 }
 
-SegmentedControl::SegmentedControl(const QStringList& items, QWidget* parent) : SegmentedControl(parent) {
+SegmentedControl::SegmentedControl(const QStringList& items, QWidget* parent)
+    : SegmentedControl(parent) {
     setItems(items);
 }
 
@@ -104,7 +108,6 @@ void SegmentedControl::setItems(const QStringList& items) {
     m_toolTips = QStringList(items.size(), QString());
     for (int i = 0; i < items.size(); ++i) {
         auto* segment = new Segment(items[i], this);
-        segment->installEventFilter(this);
         m_group->addButton(segment, i);
         m_layout->addWidget(segment);
         segment->show();
@@ -113,8 +116,12 @@ void SegmentedControl::setItems(const QStringList& items) {
     updateGeometry();
 }
 
-int SegmentedControl::count() const { return static_cast<int>(m_group->buttons().size()); }
-int SegmentedControl::current() const { return m_group->checkedId(); }
+int SegmentedControl::count() const {
+    return static_cast<int>(m_group->buttons().size());
+}
+int SegmentedControl::current() const {
+    return m_group->checkedId();
+}
 void SegmentedControl::setCurrent(int index) {
     if (QAbstractButton* b = m_group->button(index)) b->setChecked(true);
 }
@@ -135,7 +142,9 @@ void SegmentedControl::setItemToolTip(int index, const QString& text) {
     m_toolTips[index] = text;
     if (b->isEnabled()) b->setToolTip(text);
 }
-QAbstractButton* SegmentedControl::button(int index) const { return m_group->button(index); }
+QAbstractButton* SegmentedControl::button(int index) const {
+    return m_group->button(index);
+}
 
 void SegmentedControl::keyPressEvent(QKeyEvent* event) {
     const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
@@ -187,9 +196,10 @@ void Chip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const bool pressable = isCheckable();
     const bool on = isChecked();
-    const QColor fill = on ? t.selection
+    const QColor fill = on                 ? t.selection
                         : m_fill.isValid() ? m_fill
-                        : pressable ? (underMouse() && isEnabled() ? t.hover : t.panel) : t.alt;
+                        : pressable        ? (underMouse() && isEnabled() ? t.hover : t.panel)
+                                           : t.alt;
     paint::frame(painter, rect(), fill, pressable && isEnabled() ? t.controlBorder : t.border);
     QRect box = rect().adjusted(9, 0, -9, 0);
     if (!icon().isNull()) {
@@ -201,7 +211,8 @@ void Chip::paintEvent(QPaintEvent*) {
     if (on) face.setWeight(QFont::DemiBold);
     painter.setFont(face);
     painter.setPen(!isEnabled() ? t.faint : on ? t.accent : m_ink.isValid() ? m_ink : t.text);
-    painter.drawText(box, (icon().isNull() ? Qt::AlignCenter : Qt::AlignLeft) | Qt::AlignVCenter, text());
+    painter.drawText(box, (icon().isNull() ? Qt::AlignCenter : Qt::AlignLeft) | Qt::AlignVCenter,
+                     text());
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
@@ -219,13 +230,16 @@ void ElidedLabel::setElideMode(Qt::TextElideMode mode) {
     m_mode = mode;
     update();
 }
-QSize ElidedLabel::minimumSizeHint() const { return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()}; }
+QSize ElidedLabel::minimumSizeHint() const {
+    return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
+}
 void ElidedLabel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const QString shown = fontMetrics().elidedText(text(), m_mode, width());
     const QString tip = shown == text() ? QString() : text();
     if (toolTip() != tip) setToolTip(tip);
-    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, foregroundRole()));
+    painter.setPen(
+        palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, foregroundRole()));
     painter.drawText(rect(), static_cast<int>(alignment()), shown);
 }
 
@@ -248,12 +262,24 @@ PanelHead::PanelHead(const QString& title, QWidget* parent)
     row->addLayout(m_right);
     restyle();
 }
-void PanelHead::setTitle(const QString& title) { m_title->setText(title); }
-void PanelHead::setSubText(const QString& text) { m_sub->setText(text); }
-QString PanelHead::title() const { return m_title->text(); }
-QString PanelHead::subText() const { return m_sub->text(); }
-void PanelHead::addControl(QWidget* control) { m_right->addWidget(control); }
-void PanelHead::addLeftControl(QWidget* control) { m_left->addWidget(control); }
+void PanelHead::setTitle(const QString& title) {
+    m_title->setText(title);
+}
+void PanelHead::setSubText(const QString& text) {
+    m_sub->setText(text);
+}
+QString PanelHead::title() const {
+    return m_title->text();
+}
+QString PanelHead::subText() const {
+    return m_sub->text();
+}
+void PanelHead::addControl(QWidget* control) {
+    m_right->addWidget(control);
+}
+void PanelHead::addLeftControl(QWidget* control) {
+    m_left->addWidget(control);
+}
 void PanelHead::setLineBelow(bool shown) {
     m_line = shown;
     update();
@@ -286,7 +312,9 @@ EmptyState::EmptyState(const QString& sentence, const QString& button, QWidget* 
     setButtonText(button);
     connect(m_button, &QPushButton::clicked, this, &EmptyState::activated);
 }
-void EmptyState::setSentence(const QString& sentence) { m_sentence->setText(sentence); }
+void EmptyState::setSentence(const QString& sentence) {
+    m_sentence->setText(sentence);
+}
 void EmptyState::setButtonText(const QString& text) {
     m_button->setText(text);
     m_button->setVisible(!text.isEmpty());
@@ -296,8 +324,12 @@ void EmptyState::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) update();
 }
 
-QWidget* horizontalLine(QWidget* parent) { return new Line(false, parent); }
-QWidget* verticalLine(QWidget* parent) { return new Line(true, parent); }
+QWidget* horizontalLine(QWidget* parent) {
+    return new Line(false, parent);
+}
+QWidget* verticalLine(QWidget* parent) {
+    return new Line(true, parent);
+}
 QLabel* mutedLabel(const QString& text, QWidget* parent) {
     auto* label = new MutedLabel(text, parent);
     label->setFont(smallFont());

@@ -22,7 +22,7 @@ public:
 
     void setItems(const QStringList& items);
     int count() const;
-    int current() const;  ///< -1 when there is none
+    int current() const;         ///< -1 when there is none
     void setCurrent(int index);  ///< does not signal
     /// A disabled item says why in its tooltip.
     void setItemEnabled(int index, bool enabled, const QString& reason = {});
@@ -90,8 +90,8 @@ public:
     void setSubText(const QString& text);
     QString title() const;
     QString subText() const;
-    void addControl(QWidget* control);       ///< right-aligned, in order
-    void addLeftControl(QWidget* control);   ///< just after the words
+    void addControl(QWidget* control);      ///< right-aligned, in order
+    void addLeftControl(QWidget* control);  ///< just after the words
     void setLineBelow(bool shown);
 
 protected:
@@ -111,7 +111,8 @@ private:
 class EmptyState : public QWidget {
     Q_OBJECT
 public:
-    explicit EmptyState(const QString& sentence = {}, const QString& button = {}, QWidget* parent = nullptr);
+    explicit EmptyState(const QString& sentence = {}, const QString& button = {},
+                        QWidget* parent = nullptr);
     void setSentence(const QString& sentence);
     void setButtonText(const QString& text);  ///< empty: no button
     QPushButton* button() const { return m_button; }

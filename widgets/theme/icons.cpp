@@ -8,9 +8,11 @@
 
 #include "widgets/theme/theme.h"
 
-// A static library's resources are registered only when somebody asks for them by name, and the macro
-// must stand outside every namespace.
-static void registerResources() { Q_INIT_RESOURCE(resources); }
+// A static library's resources are registered only when somebody asks for them by name, and the
+// macro must stand outside every namespace.
+static void registerResources() {
+    Q_INIT_RESOURCE(resources);
+}
 
 namespace relascope {
 namespace {
@@ -49,7 +51,8 @@ QPixmap drawn(const QString& name, const QColor& color, const QSize& size) {
     return pixmap;
 }
 
-/// Asks the theme at every drawing instead of keeping pixmaps, so that icons follow a change of theme.
+/// Asks the theme at every drawing instead of keeping pixmaps, so that icons follow a change of
+/// theme.
 class LineIconEngine : public QIconEngine {
 public:
     LineIconEngine(QString name, QColor color) : m_name(std::move(name)), m_color(color) {}
@@ -80,7 +83,9 @@ private:
 
 }  // namespace
 
-QIcon icon(const char* name) { return icon(name, QColor()); }
+QIcon icon(const char* name) {
+    return icon(name, QColor());
+}
 QIcon icon(const char* name, const QColor& color) {
     return QIcon(new LineIconEngine(QString::fromLatin1(name), color));
 }

@@ -8,8 +8,8 @@
 namespace relascope {
 
 /// The icon `resources/icons/NAME.svg`: text colour when enabled, faint when disabled, accent when
-/// selected. It is drawn anew whenever the theme changes, so it may be set once. A name that does not
-/// exist gives an empty picture.
+/// selected. It is drawn anew whenever the theme changes, so it may be set once. A name that does
+/// not exist gives an empty picture.
 QIcon icon(const char* name);
 /// The same in one fixed colour (faint when disabled).
 QIcon icon(const char* name, const QColor& color);

@@ -1,4 +1,5 @@
-// How controls look: flat fills and 1 px lines on top of Fusion, in the colours of the current theme.
+// How controls look: flat fills and 1 px lines on top of Fusion, in the colours of the current
+// theme.
 #pragma once
 
 #include <QProxyStyle>

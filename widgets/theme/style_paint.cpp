@@ -10,7 +10,9 @@
 namespace relascope::paint {
 namespace {
 
-bool on(const QStyleOption& option, QStyle::StateFlag state) { return option.state & state; }
+bool on(const QStyleOption& option, QStyle::StateFlag state) {
+    return option.state & state;
+}
 /// A click leaves no ring on a button; a field shows where typing goes in any case.
 bool keyboardFocus(const QStyleOption& option) {
     return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange);
@@ -53,10 +55,18 @@ void chevron(QPainter& painter, const QRectF& box, Direction direction, const QC
     const qreal half = reach / 2.0;
     QPolygonF line;
     switch (direction) {
-        case Direction::Down: line << QPointF(-reach, -half) << QPointF(0, half) << QPointF(reach, -half); break;
-        case Direction::Up: line << QPointF(-reach, half) << QPointF(0, -half) << QPointF(reach, half); break;
-        case Direction::Left: line << QPointF(half, -reach) << QPointF(-half, 0) << QPointF(half, reach); break;
-        case Direction::Right: line << QPointF(-half, -reach) << QPointF(half, 0) << QPointF(-half, reach); break;
+        case Direction::Down:
+            line << QPointF(-reach, -half) << QPointF(0, half) << QPointF(reach, -half);
+            break;
+        case Direction::Up:
+            line << QPointF(-reach, half) << QPointF(0, -half) << QPointF(reach, half);
+            break;
+        case Direction::Left:
+            line << QPointF(half, -reach) << QPointF(-half, 0) << QPointF(half, reach);
+            break;
+        case Direction::Right:
+            line << QPointF(-half, -reach) << QPointF(half, 0) << QPointF(-half, reach);
+            break;
     }
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -101,7 +111,10 @@ void button(QPainter& painter, const QStyleOption& option, const QWidget* widget
         return;
     }
     const bool checked = on(option, QStyle::State_On);
-    const QColor fill = checked ? t.selection : down ? t.track : hover && enabled ? t.hover : t.panel;
+    const QColor fill = checked            ? t.selection
+                        : down             ? t.track
+                        : hover && enabled ? t.hover
+                                           : t.panel;
     frame(painter, option.rect, fill, enabled ? t.controlBorder : t.border);
     if (enabled && keyboardFocus(option)) focusRing(painter, option.rect);
 }
@@ -114,7 +127,8 @@ void buttonLabel(QPainter& painter, const QStyleOptionButton& option, const QWid
     const QColor ink = primary ? t.onAccent : !enabled ? t.faint : checked ? t.accent : t.text;
     QRect box = option.rect.adjusted(8, 0, -8, 0);
     if (option.features & QStyleOptionButton::HasMenu) {
-        chevron(painter, QRectF(box.right() - 11, box.top(), 12, box.height()), Direction::Down, ink, 3.5);
+        chevron(painter, QRectF(box.right() - 11, box.top(), 12, box.height()), Direction::Down,
+                ink, 3.5);
         box.adjust(0, 0, -16, 0);
     }
     const int textWidth = option.fontMetrics.size(Qt::TextShowMnemonic, option.text).width();
@@ -128,7 +142,8 @@ void buttonLabel(QPainter& painter, const QStyleOptionButton& option, const QWid
         if (primary || checked)
             painter.drawPixmap(place.topLeft(), tinted(option.icon, option.iconSize, ink, widget));
         else
-            option.icon.paint(&painter, place, Qt::AlignCenter, enabled ? QIcon::Normal : QIcon::Disabled);
+            option.icon.paint(&painter, place, Qt::AlignCenter,
+                              enabled ? QIcon::Normal : QIcon::Disabled);
         x += iconWidth + gap;
     }
     painter.setPen(ink);
@@ -141,10 +156,10 @@ void toolButton(QPainter& painter, const QStyleOption& option, const QWidget* wi
     const bool enabled = on(option, QStyle::State_Enabled);
     if (flag(widget, "framed") || flag(widget, "primary")) return button(painter, option, widget);
     const bool hover = on(option, QStyle::State_MouseOver) && enabled;
-    const QColor fill = on(option, QStyle::State_On)                ? t.selection
+    const QColor fill = on(option, QStyle::State_On)                  ? t.selection
                         : on(option, QStyle::State_Sunken) && enabled ? t.track
-                        : hover                                      ? t.hover
-                                                                     : QColor();
+                        : hover                                       ? t.hover
+                                                                      : QColor();
     if (fill.isValid()) frame(painter, option.rect, fill, QColor());
     if (enabled && keyboardFocus(option)) focusRing(painter, option.rect);
 }
@@ -157,17 +172,20 @@ void checkBox(QPainter& painter, const QStyleOption& option) {
     QRect box(0, 0, 14, 14);
     box.moveCenter(option.rect.center());
     const QColor fill = checked || partly ? (enabled ? t.accent : t.track)
-                        : on(option, QStyle::State_MouseOver) && enabled ? t.hover : t.panel;
+                        : on(option, QStyle::State_MouseOver) && enabled ? t.hover
+                                                                         : t.panel;
     const QColor edge = checked || partly ? fill : enabled ? t.controlBorder : t.border;
     frame(painter, box, fill, edge, 2.5);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(enabled ? t.onAccent : t.faint, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setPen(
+        QPen(enabled ? t.onAccent : t.faint, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     const QPointF o = box.topLeft();
     if (partly)
         painter.drawLine(o + QPointF(3.75, 7), o + QPointF(10.25, 7));
     else if (checked)
-        painter.drawPolyline(QPolygonF({o + QPointF(3.5, 7.2), o + QPointF(6, 9.7), o + QPointF(10.6, 4.6)}));
+        painter.drawPolyline(
+            QPolygonF({o + QPointF(3.5, 7.2), o + QPointF(6, 9.7), o + QPointF(10.6, 4.6)}));
     painter.restore();
 }
 
@@ -194,7 +212,8 @@ void tab(QPainter& painter, const QStyleOptionTab& option) {
     const QRect r = option.rect;
     const bool selected = on(option, QStyle::State_Selected);
     const bool enabled = on(option, QStyle::State_Enabled);
-    if (!selected && enabled && on(option, QStyle::State_MouseOver)) painter.fillRect(r.adjusted(0, 0, 0, -1), t.hover);
+    if (!selected && enabled && on(option, QStyle::State_MouseOver))
+        painter.fillRect(r.adjusted(0, 0, 0, -1), t.hover);
     if (selected) painter.fillRect(QRect(r.left(), r.bottom() - 1, r.width(), 2), t.accent);
     painter.save();
     QFont font = painter.font();
@@ -209,10 +228,11 @@ void tab(QPainter& painter, const QStyleOptionTab& option) {
 void scrollBar(QPainter& painter, const QStyleOptionSlider& option, const QRect& thumb) {
     const Theme& t = Theme::current();
     if (!on(option, QStyle::State_Enabled) || option.maximum <= option.minimum) return;
-    const bool held = (option.activeSubControls & QStyle::SC_ScrollBarSlider) ||
-                      on(option, QStyle::State_Sunken);
+    const bool held =
+        (option.activeSubControls & QStyle::SC_ScrollBarSlider) || on(option, QStyle::State_Sunken);
     const bool upright = option.orientation == Qt::Vertical;
-    const QRectF bar = QRectF(thumb).adjusted(upright ? 2 : 1, upright ? 1 : 2, upright ? -2 : -1, upright ? -1 : -2);
+    const QRectF bar = QRectF(thumb).adjusted(upright ? 2 : 1, upright ? 1 : 2, upright ? -2 : -1,
+                                              upright ? -1 : -2);
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
@@ -246,19 +266,23 @@ void menuItem(QPainter& painter, const QStyleOptionMenuItem& option) {
     if (option.menuItemType == QStyleOptionMenuItem::Separator) {
         if (!option.text.isEmpty()) {
             painter.setPen(t.muted);
-            painter.drawText(r.adjusted(28, 0, -8, 0), Qt::AlignVCenter | Qt::AlignLeft, option.text);
+            painter.drawText(r.adjusted(28, 0, -8, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                             option.text);
         } else {
             painter.fillRect(QRect(r.left(), r.center().y(), r.width(), 1), t.border);
         }
         return;
     }
     const bool enabled = on(option, QStyle::State_Enabled);
-    if (enabled && on(option, QStyle::State_Selected)) frame(painter, r.adjusted(4, 0, -4, 0), t.selection, QColor());
+    if (enabled && on(option, QStyle::State_Selected))
+        frame(painter, r.adjusted(4, 0, -4, 0), t.selection, QColor());
     const QRect mark(r.left() + 9, r.center().y() - 7, 16, 16);
     if (option.checkType != QStyleOptionMenuItem::NotCheckable && option.checked)
-        painter.drawPixmap(mark.topLeft(), iconPixmap("check", enabled ? t.accent : t.faint, 16, painter.device()->devicePixelRatioF()));
+        painter.drawPixmap(mark.topLeft(), iconPixmap("check", enabled ? t.accent : t.faint, 16,
+                                                      painter.device()->devicePixelRatioF()));
     else if (!option.icon.isNull())
-        option.icon.paint(&painter, mark, Qt::AlignCenter, enabled ? QIcon::Normal : QIcon::Disabled);
+        option.icon.paint(&painter, mark, Qt::AlignCenter,
+                          enabled ? QIcon::Normal : QIcon::Disabled);
     const auto parts = option.text.split(u'\t');
     QRect text = r.adjusted(32, 0, -28, 0);
     painter.save();
@@ -270,7 +294,8 @@ void menuItem(QPainter& painter, const QStyleOptionMenuItem& option) {
         painter.drawText(r.adjusted(32, 0, -12, 0), Qt::AlignVCenter | Qt::AlignRight, parts.at(1));
     painter.restore();
     if (option.menuItemType == QStyleOptionMenuItem::SubMenu)
-        chevron(painter, QRectF(r.right() - 20, r.top(), 12, r.height()), Direction::Right, enabled ? t.text : t.faint, 3.5);
+        chevron(painter, QRectF(r.right() - 20, r.top(), 12, r.height()), Direction::Right,
+                enabled ? t.text : t.faint, 3.5);
 }
 
 void progress(QPainter& painter, const QStyleOptionProgressBar& option) {
