@@ -1,0 +1,193 @@
+#include "widgets/curves/captures_track.h"
+
+#include <QKeyEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+CapturesTrack::CapturesTrack(QWidget* parent)
+    : QWidget(parent), m_previous(iconButton("chevron-left", QStringLiteral("Previous capture"), this)),
+      m_next(iconButton("chevron-right", QStringLiteral("Next capture"), this)), m_live(new ToggleChip("Live", this)) {
+    setFixedHeight(34);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(QStringLiteral("Captures"));
+    m_live->setChecked(true);
+    m_live->setToolTip(QStringLiteral("Follow the newest capture"));
+    connect(m_previous, &QToolButton::clicked, this, [this] { if (const auto i = chosenIndex(); i > 0 && i < m_steps.size()) choose(i - 1); });
+    connect(m_next, &QToolButton::clicked, this, [this] { if (const auto i = chosenIndex(); i + 1 < m_steps.size()) choose(i + 1); });
+    connect(m_live, &QAbstractButton::clicked, this, [this](bool on) {
+        if (on) {
+            setChosen(std::nullopt);
+            Q_EMIT liveRequested();
+        } else if (!m_steps.empty()) {
+            choose(m_steps.size() - 1);
+        } else {
+            m_live->setChecked(true);
+        }
+    });
+    refresh();
+}
+
+void CapturesTrack::setSteps(std::vector<qint64> steps) {
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    m_steps = std::move(steps);
+    if (m_keys.size() != m_steps.size()) m_keys.clear();
+    refresh();
+}
+
+void CapturesTrack::setKeys(std::vector<double> keys) {
+    m_keys = std::move(keys);
+    if (m_keys.size() != m_steps.size()) m_keys.clear();
+    update();
+}
+
+void CapturesTrack::setChosen(std::optional<qint64> step) {
+    if (step && !m_steps.empty()) {
+        auto after = std::upper_bound(m_steps.begin(), m_steps.end(), *step);
+        if (after != m_steps.begin()) --after;
+        step = *after;
+    }
+    m_chosen = step;
+    refresh();
+}
+
+void CapturesTrack::setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin) {
+    m_low = low;
+    m_high = high;
+    m_log = logarithmic;
+    // The words and the first button stand left of the line, "Live" and the last one right of it.
+    m_left = std::max(leftMargin, 118);
+    m_right = std::max(rightMargin, 108);
+    update();
+}
+
+void CapturesTrack::refresh() {
+    const auto i = chosenIndex();
+    m_previous->setEnabled(i > 0 && i < m_steps.size());
+    m_next->setEnabled(i + 1 < m_steps.size());
+    m_live->setChecked(!m_chosen);
+    setAccessibleDescription(m_steps.empty() ? QStringLiteral("no captures yet")
+        : QString("%1 captures, shown: %2").arg(m_steps.size()).arg(m_chosen ? "step " + groupedNumber(*m_chosen) : "the newest"));
+    update();
+}
+
+QRectF CapturesTrack::line() const {
+    return {static_cast<double>(m_left), height() / 2.0, std::max(10.0, width() - m_left - m_right * 1.0), 0.0};
+}
+
+double CapturesTrack::pixelAt(std::size_t index) const {
+    double key = m_keys.empty() ? static_cast<double>(m_steps[index]) : m_keys[index];
+    double low = m_low, high = m_high;
+    if (m_log) {
+        // Step 0 has no logarithm: it stands at the left end.
+        low = std::log(std::max(low, 1e-9));
+        high = std::log(std::max(high, 1e-9));
+        key = key > 0.0 ? std::log(key) : low;
+    }
+    const double share = high > low ? (key - low) / (high - low) : 0.0;
+    return line().left() + share * line().width();
+}
+
+double CapturesTrack::pixelOf(qint64 step) const {
+    const auto at = std::lower_bound(m_steps.begin(), m_steps.end(), step);
+    return at == m_steps.end() ? -1.0 : pixelAt(static_cast<std::size_t>(at - m_steps.begin()));
+}
+
+std::size_t CapturesTrack::chosenIndex() const {
+    if (m_steps.empty()) return 0;
+    if (!m_chosen) return m_steps.size() - 1;
+    return static_cast<std::size_t>(std::lower_bound(m_steps.begin(), m_steps.end(), *m_chosen) - m_steps.begin());
+}
+
+void CapturesTrack::choose(std::size_t index) {
+    if (index >= m_steps.size()) return;
+    m_chosen = m_steps[index];
+    refresh();
+    Q_EMIT stepChosen(m_steps[index]);
+}
+
+void CapturesTrack::chooseAt(double x) {
+    if (m_steps.empty()) return;
+    std::size_t nearest = 0;
+    for (std::size_t i = 1; i < m_steps.size(); ++i)
+        if (std::abs(pixelAt(i) - x) < std::abs(pixelAt(nearest) - x)) nearest = i;
+    if (!m_chosen || *m_chosen != m_steps[nearest]) choose(nearest);
+}
+
+void CapturesTrack::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton && event->pos().x() > m_left - 8 && event->pos().x() < width() - m_right + 8)
+        chooseAt(event->pos().x());
+}
+void CapturesTrack::mouseMoveEvent(QMouseEvent* event) {
+    if (event->buttons() & Qt::LeftButton) chooseAt(event->pos().x());
+}
+
+void CapturesTrack::keyPressEvent(QKeyEvent* event) {
+    switch (event->key()) {
+        case Qt::Key_Left: m_previous->click(); return;
+        case Qt::Key_Right: m_next->click(); return;
+        case Qt::Key_Home: choose(0); return;
+        case Qt::Key_End:
+            if (!m_steps.empty()) choose(m_steps.size() - 1);
+            return;
+        case Qt::Key_L:
+            if (!m_live->isChecked()) m_live->click();
+            return;
+        default: QWidget::keyPressEvent(event);
+    }
+}
+
+void CapturesTrack::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_previous->move(80, 5);
+    m_next->move(width() - 94, 5);
+    m_live->move(width() - 16 - m_live->sizeHint().width(), 5);
+}
+
+void CapturesTrack::paintEvent(QPaintEvent*) {
+    const Theme& t = Theme::current();
+    QPainter painter(this);
+    painter.fillRect(rect(), t.panel);
+    painter.fillRect(QRect(0, 0, width(), 1), t.border);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), t.border);
+    painter.setFont(smallFont());
+    painter.setPen(t.muted);
+    painter.drawText(QRect(16, 0, 64, height()), Qt::AlignVCenter, QStringLiteral("Captures"));
+    const QRectF track = line();
+    const int y = height() / 2;
+    painter.fillRect(QRectF(track.left(), y - 1, track.width(), 2), t.track);
+    if (m_steps.empty()) {
+        painter.fillRect(QRectF(track.center().x() - 62, y - 8, 124, 16), t.panel);
+        painter.drawText(QRectF(track.left(), 0, track.width(), height()), Qt::AlignCenter, QStringLiteral("no captures yet"));
+        return;
+    }
+    const double last = std::clamp(pixelAt(m_steps.size() - 1), track.left(), track.right());
+    painter.fillRect(QRectF(track.left(), y - 1, last - track.left(), 2), t.faint);
+    int drawn = -10;
+    for (std::size_t i = 0; i < m_steps.size(); ++i) {
+        const double x = pixelAt(i);
+        if (x < track.left() - 0.5 || x > track.right() + 0.5 || static_cast<int>(x) == drawn) continue;
+        drawn = static_cast<int>(x);
+        painter.fillRect(QRect(drawn, y - 5, 1, 10), t.muted);
+    }
+    const double x = pixelAt(std::min(chosenIndex(), m_steps.size() - 1));
+    if (x >= track.left() - 0.5 && x <= track.right() + 0.5) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(t.accent, 2.5));
+        painter.setBrush(t.panel);
+        painter.drawEllipse(QPointF(x + 0.5, y), 5, 5);
+    }
+    if (hasFocus()) {
+        painter.setPen(QPen(t.accent, 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(QRectF(m_left - 10, 4, track.width() + 20, height() - 8), 4, 4);
+    }
+}
+
+}  // namespace relascope

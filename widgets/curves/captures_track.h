@@ -1,0 +1,61 @@
+// The track of captured steps under the curves.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+class QToolButton;
+
+namespace relascope {
+
+class ToggleChip;
+
+/// A tick a capture, a ring at the chosen one; its scale follows the loss plot's. Left and Right go
+/// to the neighbours, Home and End to the ends, L follows the newest.
+class CapturesTrack : public QWidget {
+    Q_OBJECT
+public:
+    explicit CapturesTrack(QWidget* parent = nullptr);
+
+    void setSteps(std::vector<qint64> steps);  ///< sorted and made unique here
+    const std::vector<qint64>& steps() const { return m_steps; }
+    /// nullopt: live. A step that was not captured chooses the nearest one before it.
+    void setChosen(std::optional<qint64> step);
+    std::optional<qint64> chosen() const { return m_chosen; }
+    /// Shown range in the plot's units and its margins in px.
+    void setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
+    /// Place of each step on the plot's axis when that is not the step; same order as `steps`.
+    void setKeys(std::vector<double> keys);
+    double pixelOf(qint64 step) const;  ///< x in this widget
+
+Q_SIGNALS:
+    void stepChosen(qint64 step);
+    void liveRequested();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QRectF line() const;
+    double pixelAt(std::size_t index) const;
+    std::size_t chosenIndex() const;
+    void choose(std::size_t index);
+    void chooseAt(double x);
+    void refresh();
+
+    std::vector<qint64> m_steps;
+    std::vector<double> m_keys;
+    std::optional<qint64> m_chosen;
+    double m_low = 0.0, m_high = 1.0;
+    bool m_log = false;
+    int m_left = 96, m_right = 24;
+    QToolButton *m_previous, *m_next;
+    ToggleChip* m_live;
+};
+
+}  // namespace relascope

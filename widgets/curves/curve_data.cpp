@@ -1,0 +1,269 @@
+#include "widgets/curves/curve_data.h"
+
+#include <QSet>
+#include <QTextStream>
+#include <algorithm>
+#include <cmath>
+
+namespace relascope {
+namespace {
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+
+double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
+    if (keys.empty() || !(key >= keys.front()) || !(key <= keys.back())) return nan;
+    const auto after = std::lower_bound(keys.begin(), keys.end(), key);
+    const auto i = static_cast<std::size_t>(after - keys.begin());
+    if (*after == key || i == 0) return values[i];
+    const double share = (key - keys[i - 1]) / (keys[i] - keys[i - 1]);
+    return values[i - 1] + share * (values[i] - values[i - 1]);
+}
+
+}  // namespace
+
+void CurveSeries::append(const MetricPoint& point) {
+    const auto step = static_cast<double>(point.step);
+    if (!m_keys[0].empty() && step < m_keys[0].back()) {
+        const auto kept = static_cast<std::size_t>(
+            std::lower_bound(m_keys[0].begin(), m_keys[0].end(), step) - m_keys[0].begin());
+        for (auto& column : m_keys) column.resize(kept);
+        for (int m = 0; m < 2; ++m) {
+            m_values[m].resize(kept);
+            m_smooth[m] = {};
+            m_best[m].reset();
+            for (std::size_t i = 0; i < kept; ++i) {
+                const double v = m_values[m][i];
+                if (std::isnan(v)) continue;
+                if (!m_best[m] || (m == 0 ? v < m_values[m][*m_best[m]] : v > m_values[m][*m_best[m]]))
+                    m_best[m] = i;
+            }
+        }
+        ++m_cuts;
+    }
+    // Epochs and seconds may stand still or, after a resume, fall a little: keys must not.
+    const auto push = [](std::vector<double>& column, double value) {
+        if (!std::isfinite(value)) value = 0.0;
+        column.push_back(column.empty() ? value : std::max(value, column.back()));
+    };
+    push(m_keys[0], step);
+    push(m_keys[1], point.epoch);
+    push(m_keys[2], point.seconds);
+    static const std::string names[2] = {"loss", "accuracy"};
+    for (int m = 0; m < 2; ++m) {
+        double v = point.value(names[m]);
+        if (!std::isfinite(v)) v = nan;
+        auto& column = m_values[m];
+        if (!std::isnan(v) && (!m_best[m] || (m == 0 ? v < column[*m_best[m]] : v > column[*m_best[m]])))
+            m_best[m] = column.size();
+        column.push_back(v);
+    }
+}
+
+void CurveSeries::clear() {
+    const unsigned cuts = m_cuts + 1;
+    *this = {};
+    m_cuts = cuts;
+}
+
+const std::vector<double>& CurveSeries::smoothed(CurveMetric metric, double beta) const {
+    if (beta < 0.0) return values(metric);
+    Smooth& s = m_smooth[static_cast<int>(metric)];
+    const auto& raw = values(metric);
+    if (s.beta != beta) s = {beta};
+    for (std::size_t i = s.values.size(); i < raw.size(); ++i) {
+        const double x = raw[i];
+        if (!std::isnan(x)) {
+            s.last = s.begun ? beta * s.last + (1.0 - beta) * x : x;
+            s.begun = true;
+        }
+        s.values.push_back(std::isnan(x) ? nan : s.last);
+    }
+    return s.values;
+}
+
+std::optional<std::size_t> CurveSeries::best(CurveMetric metric) const {
+    return m_best[static_cast<int>(metric)];
+}
+
+double CurveSeries::at(CurveMetric metric, CurveAxis axis, double key, double beta) const {
+    return interpolate(keys(axis), smoothed(metric, beta), key);
+}
+
+CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric,
+                 CurveAxis axis, double beta, std::size_t limit) {
+    CurveBand band;
+    const std::size_t share = std::max<std::size_t>(2, limit / std::max<std::size_t>(1, members.size()));
+    for (const CurveSeries* s : members) {
+        const auto& keys = s->keys(axis);
+        const std::size_t stride = std::max<std::size_t>(1, keys.size() / share);
+        for (std::size_t i = 0; i < keys.size(); i += stride) band.keys.push_back(keys[i]);
+        if (!keys.empty()) band.keys.push_back(keys.back());
+    }
+    std::sort(band.keys.begin(), band.keys.end());
+    band.keys.erase(std::unique(band.keys.begin(), band.keys.end()), band.keys.end());
+    for (const double key : band.keys) {
+        double sum = 0.0, low = nan, high = nan;
+        int count = 0;
+        for (const CurveSeries* s : members) {
+            const double v = s->at(metric, axis, key, beta);
+            if (std::isnan(v)) continue;
+            sum += v;
+            low = count == 0 ? v : std::min(low, v);
+            high = count == 0 ? v : std::max(high, v);
+            ++count;
+        }
+        band.mean.push_back(count > 0 ? sum / count : nan);
+        band.low.push_back(low);
+        band.high.push_back(high);
+    }
+    return band;
+}
+
+std::vector<const CurveSeries*> Curve::series(bool validation) const {
+    std::vector<const CurveSeries*> all;
+    for (const auto* member : members)
+        if (member->split(validation).size() > 0) all.push_back(&member->split(validation));
+    return all;
+}
+
+double Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta) const {
+    double sum = 0.0;
+    int count = 0;
+    for (const CurveSeries* s : series(validation)) {
+        const double v = s->at(metric, axis, key, beta);
+        if (std::isnan(v)) continue;
+        sum += v;
+        ++count;
+    }
+    return count > 0 ? sum / count : nan;
+}
+
+std::vector<Curve> CurveModel::curves() const {
+    std::vector<Curve> all;
+    std::map<QString, std::size_t> groups;
+    for (const CurveRun& run : order) {
+        const CurveRunData* data = &runs.at(run.id);
+        const auto known = run.group.isEmpty() ? groups.end() : groups.find(run.group);
+        if (known != groups.end()) {
+            all[known->second].members.push_back(data);
+            all[known->second].highlighted |= run.highlighted;
+            continue;
+        }
+        if (!run.group.isEmpty()) groups[run.group] = all.size();
+        all.push_back({run.name, run.colorIndex, run.highlighted, {data}});
+    }
+    for (Curve& curve : all)
+        if (curve.members.size() > 1) curve.name = curve.members.front()->run.group;
+    return all;
+}
+
+const CurveRunData* CurveModel::leader() const {
+    const CurveRunData* found = nullptr;
+    for (const CurveRun& run : order) {
+        const CurveRunData& data = runs.at(run.id);
+        if (data.training.size() + data.validation.size() == 0) continue;
+        if (run.highlighted) return &data;
+        if (!found) found = &data;
+    }
+    return found;
+}
+
+namespace {
+/// The split with the wider reach translates: training is measured at every step.
+const CurveSeries* ruler(const CurveRunData* data) {
+    if (!data) return nullptr;
+    const CurveSeries &a = data->training, &b = data->validation;
+    if (a.size() == 0) return b.size() > 0 ? &b : nullptr;
+    if (b.size() == 0) return &a;
+    return b.keys(CurveAxis::Step).back() > a.keys(CurveAxis::Step).back() ? &b : &a;
+}
+double translate(const CurveSeries* s, CurveAxis from, CurveAxis to, double value) {
+    if (!s || from == to) return value;
+    const auto& keys = s->keys(from);
+    return interpolate(keys, s->keys(to), std::clamp(value, keys.front(), keys.back()));
+}
+}  // namespace
+
+double CurveModel::keyOfStep(double step) const {
+    return translate(ruler(leader()), CurveAxis::Step, axis, step);
+}
+double CurveModel::stepOfKey(double key) const {
+    return translate(ruler(leader()), axis, CurveAxis::Step, key);
+}
+
+double CurveModel::lastStep() const {
+    double last = 0.0;
+    const CurveSeries* s = ruler(leader());
+    if (s) last = s->keys(CurveAxis::Step).back();
+    return last;
+}
+
+QString CurveModel::csv() const {
+    QString text = QStringLiteral("run,split,step,epoch,seconds,loss,accuracy\n");
+    QTextStream out(&text);
+    out.setRealNumberPrecision(9);
+    const auto number = [&out](double v) {
+        if (!std::isnan(v)) out << v;
+    };
+    for (const CurveRun& run : order) {
+        QString name = run.name;
+        if (name.contains(u',') || name.contains(u'"'))
+            name = u'"' + name.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+        for (const bool validation : {false, true}) {
+            const CurveSeries& s = runs.at(run.id).split(validation);
+            for (std::size_t i = 0; i < s.size(); ++i) {
+                out << name << (validation ? ",validation," : ",train,")
+                    << static_cast<qint64>(s.keys(CurveAxis::Step)[i]) << ',' << s.keys(CurveAxis::Epoch)[i]
+                    << ',' << s.keys(CurveAxis::Time)[i] << ',';
+                number(s.values(CurveMetric::Loss)[i]);
+                out << ',';
+                number(s.values(CurveMetric::Accuracy)[i]);
+                out << '\n';
+            }
+        }
+    }
+    out.flush();
+    return text;
+}
+
+QString CurveModel::summary() const {
+    if (order.empty()) return QStringLiteral("No runs are shown.");
+    QStringList words;
+    for (const CurveRun& run : order) {
+        const CurveSeries& s = runs.at(run.id).validation;
+        QString line = run.name;
+        const auto loss = s.best(CurveMetric::Loss), accuracy = s.best(CurveMetric::Accuracy);
+        if (!loss && !accuracy) line += QStringLiteral(": no validation point yet");
+        if (loss)
+            line += QString(": lowest validation loss %1 at step %2")
+                        .arg(s.values(CurveMetric::Loss)[*loss], 0, 'f', 3)
+                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*loss]));
+        if (accuracy)
+            line += QString("%1 highest validation accuracy %2% at step %3")
+                        .arg(loss ? "," : ":")
+                        .arg(100.0 * s.values(CurveMetric::Accuracy)[*accuracy], 0, 'f', 1)
+                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*accuracy]));
+        words += line + u'.';
+    }
+    return words.join(u' ');
+}
+
+QStringList shortNames(const QStringList& names) {
+    if (names.size() < 2 || QSet<QString>(names.begin(), names.end()).size() < names.size()) return names;
+    qsizetype common = names[0].size();
+    for (const QString& name : names) {
+        qsizetype same = 0;
+        while (same < qMin(common, name.size()) && name[same] == names[0][same]) ++same;
+        common = same;
+    }
+    const QString separators = QStringLiteral("-_ ·/");
+    while (common > 0 && !separators.contains(names[0][common - 1])) --common;
+    QStringList result;
+    for (const QString& name : names) {
+        if (name.size() <= common) return names;
+        result += name.mid(common);
+    }
+    return result;
+}
+
+}  // namespace relascope

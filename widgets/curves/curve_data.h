@@ -1,0 +1,104 @@
+// The numbers behind the curves: columns that grow, smoothing, seeds put together, CSV. No painting.
+#pragma once
+
+#include <QStringList>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "types/metric.h"
+#include "widgets/curves/curve_types.h"
+
+namespace relascope {
+
+/// One split of one run, as columns. Infinite values become NaN, which breaks the line.
+class CurveSeries {
+public:
+    /// A point whose step lies before the last one replaces everything from there on, as a resumed
+    /// run does.
+    void append(const MetricPoint& point);
+    void clear();
+
+    std::size_t size() const { return m_keys[0].size(); }
+    const std::vector<double>& keys(CurveAxis axis) const { return m_keys[static_cast<int>(axis)]; }
+    const std::vector<double>& values(CurveMetric m) const { return m_values[static_cast<int>(m)]; }
+    /// Exponential mean s = beta s + (1 - beta) x, begun at the first finite x; NaN where x is NaN.
+    const std::vector<double>& smoothed(CurveMetric metric, double beta) const;
+    /// Changes whenever points were taken away, so that a plot knows to start over.
+    unsigned cuts() const { return m_cuts; }
+    /// Lowest loss or highest accuracy.
+    std::optional<std::size_t> best(CurveMetric metric) const;
+    /// Straight line between the neighbours of `key`; NaN outside the points and beside a NaN.
+    double at(CurveMetric metric, CurveAxis axis, double key, double beta) const;
+
+private:
+    struct Smooth {
+        double beta = -1.0;
+        double last = 0.0;
+        bool begun = false;
+        std::vector<double> values;
+    };
+    std::array<std::vector<double>, 3> m_keys;
+    std::array<std::vector<double>, 2> m_values;
+    std::array<std::optional<std::size_t>, 2> m_best;
+    mutable std::array<Smooth, 2> m_smooth;
+    unsigned m_cuts = 0;
+};
+
+/// Mean and extent of several seeds at common keys.
+struct CurveBand {
+    std::vector<double> keys, mean, low, high;
+};
+
+/// At most about `limit` keys, taken from all members; at each the seeds that got that far.
+CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric,
+                 CurveAxis axis, double beta, std::size_t limit = 4000);
+
+struct CurveRunData {
+    CurveRun run;
+    CurveSeries training, validation;
+    std::vector<CurveMark> marks;
+    const CurveSeries& split(bool validationSplit) const { return validationSplit ? validation : training; }
+};
+
+/// One line of the legend: a run, or the runs of a group.
+struct Curve {
+    QString name;
+    int colorIndex = 0;
+    bool highlighted = false;
+    std::vector<const CurveRunData*> members;
+    std::vector<const CurveSeries*> series(bool validation) const;
+    /// Value at a key, the mean over seeds; NaN where there is none. beta < 0: not smoothed.
+    double at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta) const;
+};
+
+/// Everything the two plots share.
+struct CurveModel {
+    std::vector<CurveRun> order;
+    std::map<QString, CurveRunData> runs;
+    std::vector<PublishedValue> published;
+    CurveAxis axis = CurveAxis::Step;
+    bool logX = false, logY = false, smooth = false;
+    bool showTraining = true, showPublished = true;
+    double beta = 0.8;
+    std::optional<qint64> cursor;  ///< nullopt: the newest
+    unsigned version = 0;          ///< anything but appended points changed
+
+    std::vector<Curve> curves() const;
+    double usedBeta() const { return smooth ? beta : -1.0; }
+    /// The run whose steps, epochs and seconds the cursor translates between.
+    const CurveRunData* leader() const;
+    double keyOfStep(double step) const;
+    double stepOfKey(double key) const;
+    /// Last step measured in any run; 0 without points.
+    double lastStep() const;
+    QString csv() const;
+    QString summary() const;
+};
+
+/// The names without what all of them begin with, up to a separator: "vidat-sym", "vidat-asym" ->
+/// "sym", "asym".
+QStringList shortNames(const QStringList& names);
+
+}  // namespace relascope

@@ -1,0 +1,178 @@
+#include "widgets/curves/curve_items.h"
+
+#include <cmath>
+
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+double niceStep(double raw) {
+    if (!(raw > 0.0) || !std::isfinite(raw)) return 1.0;
+    const double power = std::pow(10.0, std::floor(std::log10(raw)));
+    const double head = raw / power;
+    return power * (head <= 1.0 ? 1.0 : head <= 2.0 ? 2.0 : head <= 5.0 ? 5.0 : 10.0);
+}
+
+/// Steps that fall on whole seconds, minutes or hours.
+double niceSeconds(double raw) {
+    for (const double step : {1., 2., 5., 10., 15., 30., 60., 120., 300., 600., 900., 1800., 3600., 7200.,
+                              18000., 36000., 86400.})
+        if (raw <= step) return raw < 1.0 ? niceStep(raw) : step;
+    return 86400.0 * niceStep(raw / 86400.0);
+}
+
+QString plain(double value, int decimals) {
+    QString text = QLocale(QLocale::English, QLocale::UnitedStates).toString(std::abs(value), 'f', decimals);
+    return value < 0.0 ? QString(QChar(0x2212)) + text : text;
+}
+
+QPainterPath diamond(QPointF at, double radius) {
+    QPainterPath path(at + QPointF(0, -radius));
+    path.lineTo(at + QPointF(radius, 0));
+    path.lineTo(at + QPointF(0, radius));
+    path.lineTo(at + QPointF(-radius, 0));
+    path.closeSubpath();
+    return path;
+}
+
+}  // namespace
+
+double CurveTicker::getTickStep(const QCPRange& range) {
+    const double raw = range.size() / 4.5;
+    m_step = m_words == Words::Time ? niceSeconds(raw) : niceStep(raw);
+    if (m_words == Words::Count) m_step = std::max(m_step, 1.0);
+    m_span = range.upper;
+    return m_step;
+}
+
+QVector<double> CurveTicker::createTickVector(double step, const QCPRange& range) {
+    if (!logarithmic) return QCPAxisTicker::createTickVector(step, range);
+    QVector<double> ticks;
+    if (!(range.lower > 0.0) || !std::isfinite(range.upper)) return ticks;
+    const double decades = std::log10(range.upper / range.lower);
+    m_step = 0.0;
+    m_span = range.upper;
+    if (decades < 0.5) return QCPAxisTicker::createTickVector(getTickStep(range), range);
+    const int every = decades > 8.0 ? static_cast<int>(std::ceil(decades / 6.0)) : 1;
+    for (int p = static_cast<int>(std::floor(std::log10(range.lower))); std::pow(10.0, p) <= range.upper; p += every)
+        for (const double head : {1.0, 2.0, 3.0, 5.0}) {
+            const bool wanted = head == 1.0 || (decades < 2.2 ? head != 3.0 : decades < 5.0 && head == 3.0);
+            const double tick = head * std::pow(10.0, p);
+            if (wanted && tick >= range.lower && tick <= range.upper) ticks.append(tick);
+        }
+    return ticks;
+}
+
+QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    const double scale = m_words == Words::Percent ? 100.0 : 1.0;
+    const double step = (m_step > 0.0 ? m_step : std::abs(tick)) * scale;
+    const int decimals = step > 0.0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 8) : 0;
+    switch (m_words) {
+        case Words::Percent: return plain(tick * 100.0, decimals) + u'%';
+        case Words::Time: {
+            const auto trimmed = [](double v) { return QString::number(v, 'g', 4); };
+            if (m_span >= 7200.0) return trimmed(tick / 3600.0) + QStringLiteral(" h");
+            if (m_span >= 180.0) return trimmed(tick / 60.0) + QStringLiteral(" min");
+            return trimmed(tick) + QStringLiteral(" s");
+        }
+        default: break;
+    }
+    if (decimals > 5) return QString::number(tick, 'g', 2);
+    return plain(tick, decimals);
+}
+
+void CursorItem::draw(QCPPainter* painter) {
+    if (!shown) return;
+    const Theme& t = Theme::current();
+    const QCPAxisRect* area = mParentPlot->axisRect();
+    const double x = mParentPlot->xAxis->coordToPixel(key);
+    if (!(x >= area->left() - 0.5) || !(x <= area->right() + 1.5)) return;
+    painter->setAntialiasing(false);
+    painter->setPen(QPen(t.text, 1));
+    painter->drawLine(QLineF(std::round(x), area->top() - 4, std::round(x), area->bottom()));
+    painter->setAntialiasing(true);
+    const double left = std::round(x) - 4.5, top = area->top() - 11.0;
+    QPainterPath flag(QPointF(left, top));
+    flag.lineTo(left + 10, top);
+    flag.lineTo(left + 10, top + 6);
+    flag.lineTo(left + 5, top + 11);
+    flag.lineTo(left, top + 6);
+    flag.closeSubpath();
+    painter->fillPath(flag, t.text);
+    for (const CurveDot& dot : dots) {
+        const double y = mParentPlot->yAxis->coordToPixel(dot.value);
+        if (!(y >= area->top() - 2) || !(y <= area->bottom() + 2)) continue;
+        painter->setPen(QPen(dot.color, 1.5));
+        painter->setBrush(t.panel);
+        painter->drawEllipse(QPointF(std::round(x) + 0.5, y), 3.2, 3.2);
+    }
+}
+
+void MarksItem::draw(QCPPainter* painter) {
+    const Theme& t = Theme::current();
+    const QCPAxisRect* area = mParentPlot->axisRect();
+    painter->setFont(captionFont());
+    const QFontMetrics metrics(captionFont());
+    double free = area->left();  // where the next mark's text may begin
+    for (const Mark& mark : marks) {
+        const double x = std::round(mParentPlot->xAxis->coordToPixel(mark.key));
+        if (!(x >= area->left()) || !(x <= area->right())) continue;
+        painter->setAntialiasing(false);
+        painter->setPen(QPen(t.muted, 1, Qt::DotLine));
+        painter->drawLine(QLineF(x, area->top(), x, area->bottom()));
+        painter->setAntialiasing(true);
+        painter->setPen(QPen(t.muted, 1.25));
+        painter->setBrush(mark.filled ? QBrush(t.muted) : QBrush(t.panel));
+        painter->drawPath(diamond({x + 0.5, area->top() - 5.0}, 4.5));
+        const int width = metrics.horizontalAdvance(mark.text);
+        if (x + 8 < free || x + 10 + width > area->right() + 4) continue;
+        painter->setPen(t.muted);
+        painter->drawText(QPointF(x + 9, area->top() - 1), mark.text);
+        free = x + 18 + width;
+    }
+    painter->setAntialiasing(true);
+    for (std::size_t i = 0; i < published.size(); ++i) {
+        const double y = mParentPlot->yAxis->coordToPixel(published[i].value);
+        if (!(y >= area->top()) || !(y <= area->bottom())) continue;
+        QPen pen(published[i].color, 1.25);
+        pen.setDashPattern({9 / 1.25, 4 / 1.25});
+        pen.setCapStyle(Qt::FlatCap);
+        painter->setPen(pen);
+        painter->drawLine(QLineF(area->right() - 36, y, area->right() + 14, y));
+        painter->setPen(QPen(published[i].color, 1.25));
+        painter->setBrush(t.panel);
+        painter->drawRect(QRectF(area->right() - 42, y - 3, 6, 6));
+    }
+    if (!published.empty()) {
+        double top = area->bottom();
+        for (const CurveDot& p : published) top = std::min(top, mParentPlot->yAxis->coordToPixel(p.value));
+        const QString word = published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
+        painter->setPen(t.muted);
+        const double y = std::clamp(top - 7.0, area->top() + 10.0, area->bottom() - 4.0);
+        painter->drawText(QPointF(area->right() + 14 - metrics.horizontalAdvance(word), y), word);
+    }
+    for (const CurveDot& ring : rings) {
+        const double x = mParentPlot->xAxis->coordToPixel(ring.key);
+        const double y = mParentPlot->yAxis->coordToPixel(ring.value);
+        if (!area->rect().adjusted(-1, -1, 2, 2).contains(QPointF(x, y).toPoint())) continue;
+        painter->setPen(QPen(ring.color, 1.5));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawEllipse(QPointF(x, y), 4.5, 4.5);
+        if (ring.text.isEmpty()) continue;
+        const int width = metrics.horizontalAdvance(ring.text);
+        const double left = std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
+        bool above = upward;
+        if (above && y - 22 < area->top()) above = false;
+        if (!above && y + 22 > area->bottom()) above = true;
+        const double base = above ? y - 10 : y + 19;
+        // A veil of the panel keeps the words readable over a line.
+        QColor veil = t.panel;
+        veil.setAlphaF(0.8f);
+        painter->fillRect(QRectF(left - 2, base - 10, width + 4, 13), veil);
+        painter->setPen(t.text);
+        painter->drawText(QPointF(left, base), ring.text);
+    }
+}
+
+}  // namespace relascope

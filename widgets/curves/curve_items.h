@@ -1,0 +1,68 @@
+// What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves.
+#pragma once
+
+#include <QColor>
+#include <vector>
+
+#include "widgets/curves/curve_types.h"
+#include "widgets/curves/qcp.h"
+
+namespace relascope {
+
+/// Ticks at 1, 2, 5 with numbers as people write them.
+class CurveTicker : public QCPAxisTicker {
+public:
+    enum class Words { Count, Plain, Percent, Time };
+    explicit CurveTicker(Words words) : m_words(words) {}
+    bool logarithmic = false;
+
+protected:
+    double getTickStep(const QCPRange& range) override;
+    QVector<double> createTickVector(double step, const QCPRange& range) override;
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+
+private:
+    Words m_words;
+    double m_step = 1.0, m_span = 1.0;
+};
+
+struct CurveDot {
+    double key = 0.0, value = 0.0;
+    QColor color;
+    QString text;
+};
+
+/// The time cursor: a line, its flag, and a hollow dot where it meets each line.
+class CursorItem : public QCPAbstractItem {
+public:
+    explicit CursorItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
+    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    bool shown = false;
+    double key = 0.0;
+    std::vector<CurveDot> dots;
+
+protected:
+    void draw(QCPPainter* painter) override;
+};
+
+/// Rings at the best points, marks of live edits and published values.
+class MarksItem : public QCPAbstractItem {
+public:
+    explicit MarksItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
+    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    struct Mark {
+        double key = 0.0;
+        QString text;
+        bool filled = true;
+    };
+    std::vector<CurveDot> rings;
+    std::vector<Mark> marks;
+    std::vector<CurveDot> published;  ///< value, colour and name; keys are not used
+    bool upward = true;               ///< labels of rings above them
+
+protected:
+    void draw(QCPPainter* painter) override;
+};
+
+}  // namespace relascope

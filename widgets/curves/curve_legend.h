@@ -1,0 +1,33 @@
+// The legend: a line of text above a plot, with the values at the cursor. Private to widgets/curves.
+#pragma once
+
+#include <QColor>
+#include <QWidget>
+#include <vector>
+
+namespace relascope {
+
+struct LegendEntry {
+    QString name, value;  ///< value may be empty
+    QColor color;
+    bool dashed = false, published = false;
+};
+
+/// 24 px high: the title at the left, entries right-aligned; what does not fit is counted.
+class CurveLegend : public QWidget {
+public:
+    explicit CurveLegend(const QString& title, QWidget* parent = nullptr);
+    void setEntries(std::vector<LegendEntry> entries);
+    const std::vector<LegendEntry>& entries() const { return m_entries; }
+    void draw(QPainter& painter, const QRectF& box) const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    QString m_title;
+    std::vector<LegendEntry> m_entries;
+};
+
+}  // namespace relascope

@@ -1,0 +1,270 @@
+#include "widgets/curves/curve_panel.h"
+
+#include <QActionGroup>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QPainter>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <cmath>
+#include <set>
+
+#include "widgets/curves/curve_data.h"
+#include "widgets/curves/curve_plot.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+CurvePanel::CurvePanel(QWidget* parent)
+    : QWidget(parent), m_model(new CurveModel), m_head(new PanelHead(QStringLiteral("Curves"), this)),
+      m_axis(new SegmentedControl({"Step", "Epoch", "Time"}, this)), m_logX(new ToggleChip("log x", this)),
+      m_logY(new ToggleChip("log y", this)), m_smooth(new ToggleChip("Smooth", this)),
+      m_published(new ToggleChip("Published", this)), m_training(new ToggleChip("Training", this)),
+      m_menu(new QMenu(this)), m_timer(new QTimer(this)) {
+    setAccessibleName(QStringLiteral("Learning curves"));
+    m_axis->setAccessibleName(QStringLiteral("Horizontal axis"));
+    m_logX->setToolTip(QStringLiteral("Logarithmic horizontal axis; step 0 is left out"));
+    m_logY->setToolTip(QStringLiteral("Logarithmic loss"));
+    m_smooth->setToolTip(QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
+    m_published->setChecked(true);
+    m_training->setChecked(true);
+    auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
+    more->setMenu(m_menu);
+    more->setPopupMode(QToolButton::InstantPopup);
+    for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published, m_training, m_smooth, more})
+        m_head->addControl(control);
+    setCompareControls(false);
+
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_head);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(0);
+    m_plots[0] = new CurvePlot(CurveMetric::Loss, *m_model, this);
+    m_plots[1] = new CurvePlot(CurveMetric::Accuracy, *m_model, this);
+    row->addWidget(m_plots[0], 1);
+    row->addWidget(verticalLine(this));
+    row->addWidget(m_plots[1], 1);
+    column->addLayout(row, 1);
+
+    auto* training = m_menu->addAction(QStringLiteral("Show training"));
+    training->setCheckable(true);
+    training->setChecked(true);
+    connect(training, &QAction::toggled, m_training, &QAbstractButton::setChecked);
+    connect(m_training, &QAbstractButton::toggled, training, &QAction::setChecked);
+    QMenu* factors = m_menu->addMenu(QStringLiteral("Smoothing"));
+    auto* group = new QActionGroup(factors);
+    for (const double beta : {0.6, 0.8, 0.9, 0.97, 0.99}) {
+        QAction* action = factors->addAction(QString("s = %1 s + %2 x").arg(beta).arg(1.0 - beta, 0, 'g', 2));
+        action->setCheckable(true);
+        action->setChecked(beta == m_model->beta);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, beta] { setSmoothing(beta); });
+    }
+    connect(m_menu->addAction(QStringLiteral("Show everything")), &QAction::triggered, this, &CurvePanel::resetZoom);
+    m_menu->addSeparator();
+
+    m_timer->setSingleShot(true);
+    m_timer->setInterval(16);
+    connect(m_timer, &QTimer::timeout, this, &CurvePanel::flush);
+    connect(m_axis, &SegmentedControl::changed, this, [this](int i) { setAxis(static_cast<CurveAxis>(i)); });
+    connect(m_logX, &QAbstractButton::toggled, this, &CurvePanel::setLogX);
+    connect(m_logY, &QAbstractButton::toggled, this, &CurvePanel::setLogY);
+    connect(m_smooth, &QAbstractButton::toggled, this, &CurvePanel::setSmooth);
+    connect(m_training, &QAbstractButton::toggled, this, &CurvePanel::setShowTraining);
+    connect(m_published, &QAbstractButton::toggled, this, [this](bool on) {
+        m_model->showPublished = on;
+        changed();
+    });
+    for (int i = 0; i < 2; ++i) {
+        connect(m_plots[i], &CurvePlot::cursorDragged, this, &CurvePanel::dragTo);
+        connect(m_plots[i], &CurvePlot::cursorStepped, this, &CurvePanel::stepCursor);
+        connect(m_plots[i], &CurvePlot::resetRequested, this, &CurvePanel::resetZoom);
+        connect(m_plots[i], &CurvePlot::rangeDragged, this, [this, i](double low, double high) {
+            m_plots[1 - i]->setRange(low, high);
+            tellAxis();
+        });
+    }
+    changed();
+}
+
+CurvePanel::~CurvePanel() {
+    // The plots look into the model until they are gone.
+    delete m_plots[0];
+    delete m_plots[1];
+    delete m_model;
+}
+
+void CurvePanel::setTitle(const QString& title) { m_head->setTitle(title); }
+void CurvePanel::setSubText(const QString& text) {
+    m_subText = text;
+    words();
+}
+
+void CurvePanel::changed() {
+    ++m_model->version;
+    words();
+    if (!m_timer->isActive()) m_timer->start();
+}
+
+void CurvePanel::flush() {
+    m_timer->stop();
+    for (CurvePlot* plot : m_plots) plot->sync();
+    setAccessibleDescription(summary());
+    tellAxis();
+}
+
+void CurvePanel::tellAxis() {
+    Q_EMIT axisChanged(m_plots[0]->rangeLow(), m_plots[0]->rangeHigh(), m_model->logX,
+                       m_plots[0]->leftMargin(), m_plots[0]->rightMargin());
+}
+
+void CurvePanel::words() {
+    QStringList parts;
+    if (!m_subText.isEmpty()) parts += m_subText;
+    std::size_t most = 0;
+    for (const Curve& curve : m_model->curves()) most = qMax(most, curve.members.size());
+    if (m_subText.isEmpty() && most > 1) parts += QString("mean of %1 seeds, band = min to max").arg(most);
+    if (m_subText.isEmpty() && !m_model->showTraining) parts += QStringLiteral("validation; training hidden");
+    if (m_model->smooth)
+        parts += QString("smoothed: s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2);
+    m_head->setSubText(parts.join(QStringLiteral(" · ")));
+}
+
+void CurvePanel::setRuns(std::vector<CurveRun> runs) {
+    std::set<QString> kept;
+    std::vector<CurveRun> order;
+    for (CurveRun& run : runs) {
+        if (!kept.insert(run.id).second) continue;
+        m_model->runs[run.id].run = run;
+        order.push_back(std::move(run));
+    }
+    std::erase_if(m_model->runs, [&](const auto& entry) { return !kept.contains(entry.first); });
+    m_model->order = std::move(order);
+    changed();
+    flush();
+}
+
+void CurvePanel::appendPoints(const QString& id, const std::vector<MetricPoint>& points) {
+    const auto found = m_model->runs.find(id);
+    if (found == m_model->runs.end() || points.empty()) return;
+    for (const MetricPoint& point : points) {
+        if (point.split == Split::Train) found->second.training.append(point);
+        if (point.split == Split::Validation) found->second.validation.append(point);
+    }
+    if (!m_timer->isActive()) m_timer->start();
+}
+
+void CurvePanel::clearPoints(const QString& id) {
+    const auto found = m_model->runs.find(id);
+    if (found == m_model->runs.end()) return;
+    found->second.training.clear();
+    found->second.validation.clear();
+    changed();
+}
+
+void CurvePanel::setMarks(const QString& id, std::vector<CurveMark> marks) {
+    const auto found = m_model->runs.find(id);
+    if (found == m_model->runs.end()) return;
+    found->second.marks = std::move(marks);
+    if (!m_timer->isActive()) m_timer->start();
+}
+
+void CurvePanel::setPublished(std::vector<PublishedValue> published) {
+    m_model->published = std::move(published);
+    if (!m_timer->isActive()) m_timer->start();
+}
+
+void CurvePanel::setCursorStep(std::optional<qint64> step) {
+    if (m_model->cursor == step) return;
+    m_model->cursor = step;
+    for (CurvePlot* plot : m_plots) plot->cursorMoved();
+}
+std::optional<qint64> CurvePanel::cursorStep() const { return m_model->cursor; }
+
+void CurvePanel::dragTo(double key) {
+    const auto step = static_cast<qint64>(std::llround(m_model->stepOfKey(key)));
+    if (m_model->cursor == step) return;
+    setCursorStep(step);
+    Q_EMIT cursorMoved(step);
+}
+
+void CurvePanel::stepCursor(int direction) {
+    const CurveRunData* leader = m_model->leader();
+    if (!leader) return;
+    const CurveSeries& s = leader->validation.size() > 0 ? leader->validation : leader->training;
+    const auto& steps = s.keys(CurveAxis::Step);
+    const double now = m_model->cursor ? static_cast<double>(*m_model->cursor) : m_model->lastStep();
+    auto at = direction < 0 ? std::lower_bound(steps.begin(), steps.end(), now) : std::upper_bound(steps.begin(), steps.end(), now);
+    if (direction < 0 ? at == steps.begin() : at == steps.end()) return;
+    if (direction < 0) --at;
+    const auto step = static_cast<qint64>(*at);
+    setCursorStep(step);
+    Q_EMIT cursorMoved(step);
+}
+
+void CurvePanel::setShowTraining(bool shown) {
+    m_training->setChecked(shown);
+    if (m_model->showTraining == shown) return;
+    m_model->showTraining = shown;
+    changed();
+}
+void CurvePanel::setAxis(CurveAxis axis) {
+    m_axis->setCurrent(static_cast<int>(axis));
+    if (m_model->axis == axis) return;
+    m_model->axis = axis;
+    changed();
+    resetZoom();
+}
+CurveAxis CurvePanel::axis() const { return m_model->axis; }
+void CurvePanel::setLogX(bool on) {
+    m_logX->setChecked(on);
+    if (m_model->logX == on) return;
+    m_model->logX = on;
+    changed();
+    resetZoom();
+}
+void CurvePanel::setLogY(bool on) {
+    m_logY->setChecked(on);
+    if (m_model->logY == on) return;
+    m_model->logY = on;
+    changed();
+}
+void CurvePanel::setSmooth(bool on) {
+    m_smooth->setChecked(on);
+    if (m_model->smooth == on) return;
+    m_model->smooth = on;
+    changed();
+}
+void CurvePanel::setSmoothing(double beta) {
+    m_model->beta = std::clamp(beta, 0.0, 0.9999);
+    changed();
+}
+void CurvePanel::setCompareControls(bool shown) {
+    m_published->setVisible(shown);
+    m_training->setVisible(shown);
+}
+
+void CurvePanel::resetZoom() {
+    for (CurvePlot* plot : m_plots) plot->resetRange();
+    flush();
+}
+
+QString CurvePanel::csv() const { return m_model->csv(); }
+QString CurvePanel::summary() const { return m_model->summary(); }
+
+void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
+    flush();
+    const double half = target.width() / 2.0;
+    m_plots[0]->paintVector(painter, {target.left(), target.top(), half, target.height()});
+    m_plots[1]->paintVector(painter, {target.left() + half, target.top(), half, target.height()});
+}
+
+void CurvePanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    tellAxis();
+}
+
+}  // namespace relascope

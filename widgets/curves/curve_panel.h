@@ -1,0 +1,92 @@
+// The learning curves: loss and accuracy side by side, with one time cursor over both.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "types/metric.h"
+#include "widgets/curves/curve_types.h"
+
+class QMenu;
+class QPainter;
+class QTimer;
+
+namespace relascope {
+
+class CurvePlot;
+class PanelHead;
+class SegmentedControl;
+class ToggleChip;
+struct CurveModel;
+
+/// Hue is the run, solid validation, dashed training. Points arrive in any number; drawing happens
+/// at most once a frame.
+class CurvePanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit CurvePanel(QWidget* parent = nullptr);
+    ~CurvePanel() override;
+
+    void setTitle(const QString& title);
+    /// Muted words beside the title; empty: made from what is shown ("mean of 2 seeds, ...").
+    void setSubText(const QString& text);
+    /// Chooses the runs; points of runs that stay are kept.
+    void setRuns(std::vector<CurveRun> runs);
+    /// Adds points of any split but Test; a point before the last one replaces what came after it.
+    void appendPoints(const QString& id, const std::vector<MetricPoint>& points);
+    void clearPoints(const QString& id);
+    void setMarks(const QString& id, std::vector<CurveMark> marks);
+    void setPublished(std::vector<PublishedValue> published);
+    /// nullopt: live, the cursor stands at the newest point.
+    void setCursorStep(std::optional<qint64> step);
+    std::optional<qint64> cursorStep() const;
+    void setShowTraining(bool shown);
+    void setAxis(CurveAxis axis);
+    CurveAxis axis() const;
+    void setLogX(bool on);
+    void setLogY(bool on);  ///< of the loss
+    void setSmooth(bool on);
+    void setSmoothing(double beta);  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
+    /// Toggles Published and Training in the head, for the Compare page.
+    void setCompareControls(bool shown);
+
+    /// The menu behind the head's ... button; views add their export actions to it.
+    QMenu* menu() const { return m_menu; }
+    QString csv() const;
+    QString dataTable() const { return csv(); }
+    QString summary() const;
+    /// Head words, legends and plots as vectors, for SVG and PDF.
+    void paintVector(QPainter& painter, const QRectF& target);
+    CurvePlot* lossPlot() const { return m_plots[0]; }
+    CurvePlot* accuracyPlot() const { return m_plots[1]; }
+    /// Takes over what is still waiting for the next frame.
+    void flush();
+    void resetZoom();
+
+Q_SIGNALS:
+    void cursorMoved(qint64 step);
+    /// Shown x range in units of the axis and the margins of the loss plot, for the captures track.
+    void axisChanged(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void changed();
+    void words();
+    void tellAxis();
+    void dragTo(double key);
+    void stepCursor(int direction);
+
+    CurveModel* m_model;
+    PanelHead* m_head;
+    SegmentedControl* m_axis;
+    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training;
+    QMenu* m_menu;
+    QTimer* m_timer;
+    CurvePlot* m_plots[2];
+    QString m_subText;
+};
+
+}  // namespace relascope

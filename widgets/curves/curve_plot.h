@@ -1,0 +1,55 @@
+// One plot of the learning curves, loss or accuracy, with its legend line above. CurvePanel owns the
+// numbers and tells the plot when to look at them.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "widgets/curves/curve_data.h"
+
+class QPainter;
+
+namespace relascope {
+
+class CurvePlot : public QWidget {
+    Q_OBJECT
+public:
+    CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent = nullptr);
+    ~CurvePlot() override;
+
+    /// Takes over what changed in the model and asks for a replot.
+    void sync();
+    /// Moves the cursor: redraws its own layer and the legend only.
+    void cursorMoved();
+    /// Shown range of the x axis, in units of the model's axis.
+    void setRange(double low, double high);
+    void resetRange();
+    double rangeLow() const;
+    double rangeHigh() const;
+    int leftMargin() const;   ///< px beside the axis rect
+    int rightMargin() const;  ///< px
+    /// Draws at once; milliseconds it took.
+    double replotNow();
+    /// The plot and its legend as vectors.
+    void paintVector(QPainter& painter, const QRectF& target);
+    /// Legend texts with their values, left to right.
+    QStringList legendTexts() const;
+    /// Pixel of a point of the plot, in this widget, for tests and for what is put on top.
+    QPointF pixelOf(double key, double value) const;
+
+Q_SIGNALS:
+    void cursorDragged(double key);
+    void cursorStepped(int direction);  ///< arrow keys: -1 or +1 point
+    void rangeDragged(double low, double high);
+    void resetRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> m;
+};
+
+}  // namespace relascope
