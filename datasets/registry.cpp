@@ -50,6 +50,12 @@ DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std:
         const auto family = familyFromName(o.family);
         splits.train = generated(o, family, Part::Train, o.train_size);
         splits.validation = generated(o, family, Part::Validation, o.validation_size);
+        if (o.streaming) {
+            splits.trainPass = [options = generatorOptions(o, family, Part::Train, o.train_size)](std::int64_t pass) mutable {
+                options.pass = static_cast<std::uint64_t>(pass);
+                return std::make_shared<RelationalGames>(options);
+            };
+        }
         for (const auto test : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes})
             splits.tests.emplace_back(familyName(test), generated(o, test, Part::Test, o.test_size));
         return splits;
@@ -70,12 +76,6 @@ DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std:
         }
     }
     return splits;
-}
-
-DatasetPtr streamingPass(const DataOptions& o, std::int64_t pass) {
-    auto options = generatorOptions(o, familyFromName(o.family), Part::Train, o.train_size);
-    options.pass = static_cast<std::uint64_t>(pass);
-    return std::make_shared<RelationalGames>(options);
 }
 
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o, const std::string& split,

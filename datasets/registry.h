@@ -10,12 +10,9 @@
 
 namespace relascope {
 
-/// Opens what the options name: generated splits, or slices of real files. `pass` selects the images of a
-/// streaming training set. Throws OptionError, FileError or Cancelled.
+/// Opens what the options name: generated splits, or slices of real files. With `streaming`, every
+/// pass over the training set has fresh images. Throws OptionError, FileError or Cancelled.
 DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {}, std::stop_token stop = {});
-
-/// The training set of a streaming run in its `pass`-th epoch.
-DatasetPtr streamingPass(const DataOptions& options, std::int64_t pass);
 
 /// A data set for evaluation: an .npz file, or a folder with <task>_<split>.npz; `split` chooses there.
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options, const std::string& split,

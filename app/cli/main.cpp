@@ -1,1 +1,3 @@
-int main() { return 0; }
+#include "app/cli/cli.h"
+
+int main(int argc, char** argv) { return relascope::runCommandLine(argc, argv); }

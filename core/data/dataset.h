@@ -43,6 +43,9 @@ struct DataSplits {
     DatasetPtr train, validation;
     std::vector<std::pair<std::string, DatasetPtr>> tests;  ///< "pentos", "hexos", "stripes"
 
+    /// Streaming: the training set of each pass over it; empty when the training set is fixed.
+    std::function<DatasetPtr(std::int64_t pass)> trainPass;
+
     /// "train", "validation" or a test split by name; nullptr when there is none.
     DatasetPtr find(const std::string& name) const {
         if (name == "train") return train;

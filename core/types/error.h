@@ -43,4 +43,10 @@ public:
     Cancelled() : Error("cancelled") {}
 };
 
+/// The words of any exception for a user: LibTorch's carry a trace behind them, which is cut off.
+inline std::string userMessage(const std::exception& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find("\nException raised from"));
+}
+
 }  // namespace relascope

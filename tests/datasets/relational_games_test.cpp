@@ -199,7 +199,11 @@ TEST(Registry, OpensEveryTaskAndKeepsPartsApart) {
         EXPECT_NE(splits.train->sample(0).image, splits.validation->sample(0).image);
         EXPECT_NE(splits.find("pentos")->sample(0).image, splits.validation->sample(0).image);
     }
-    EXPECT_NE(streamingPass(o, 0)->sample(0).image, streamingPass(o, 1)->sample(0).image);
+    EXPECT_FALSE(openData(o).trainPass);
+    o.streaming = true;
+    const auto streamed = openData(o);
+    EXPECT_EQ(streamed.trainPass(0)->sample(0).image, streamed.train->sample(0).image);
+    EXPECT_NE(streamed.trainPass(1)->sample(0).image, streamed.train->sample(0).image);
     EXPECT_EQ(listDatasets().size(), 5u);
     EXPECT_THROW(requireFit(openData(o).train->info(), 3, 32, 32, 2), OptionError);
 }

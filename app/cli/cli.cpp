@@ -1,0 +1,155 @@
+#include "app/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "app/cli/commands.h"
+#include "options/builtin_resources.h"
+#include "train/devices.h"
+#include "types/error.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+// Adds "did you mean" to CLI11's complaint about an unknown word.
+int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::cerr << "relascope-cli: " << error.what() << "\n";
+    std::vector<std::string> known;
+    for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+    if (app.get_subcommands().empty()) {
+        if (argc > 1 && argv[1][0] != '-') std::cerr << unknownName("command", argv[1], known) << "\n";
+        std::cerr << "relascope-cli --help lists the commands\n";
+    } else {
+        const auto* command = app.get_subcommands().front();
+        std::vector<std::string> options;
+        for (const auto* option : command->get_options())
+            for (const auto& name : option->get_lnames()) options.push_back("--" + name);
+        for (int i = 2; i < argc; ++i) {
+            const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+            if (word.rfind("--", 0) == 0 && std::find(options.begin(), options.end(), word) == options.end())
+                std::cerr << unknownName("option", word, options) << "\n";
+        }
+        std::cerr << "relascope-cli " << command->get_name() << " --help says what it takes\n";
+    }
+    return kExitUsage;
+}
+
+}  // namespace
+
+int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
+    CLI::App app("Relascope: train relational Transformers and look inside them");
+    app.set_version_flag("--version", std::string("relascope ") + builtin::version());
+    app.require_subcommand(1);
+    bool json = false;
+    int threads = 0;
+    app.add_option("--threads", threads, "CPU threads (0: one a core)")->check(CLI::Range(0, 1024));
+
+    const auto list = [&](const char* name, const char* help) {
+        auto* command = app.add_subcommand(name, help);
+        command->add_flag("--json", json, "one JSON object on stdout");
+        return command;
+    };
+    auto* presets = list("presets", "lists the experiments and their models");
+    auto* datasets = list("datasets", "lists the data that can be generated");
+    auto* devices = list("devices", "lists the devices and why one is not usable");
+
+    cli::TrainArguments t;
+    auto* train = list("train", "trains a preset, or goes on with a run");
+    train->add_option("preset", t.preset, "experiment, as listed by `presets`");
+    train->add_option("--model", t.model, "one of the preset's models");
+    train->add_option("--set", t.settings, "KEY=VALUE for any option: model.d_model=64")->take_all();
+    train->add_option("--data", t.data, "a .npz file or a folder of <task>_<split>.npz");
+    train->add_option("--epochs", t.epochs, "total epochs")->check(CLI::Range(1, 1000000));
+    train->add_option("--steps", t.steps, "total steps")->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+    train->add_option("--seed", t.seed, "one seed instead of the preset's")->check(CLI::NonNegativeNumber);
+    train->add_option("--device", t.device, "auto, cpu, cuda:0");
+    train->add_option("--out", t.out, "run folder");
+    train->add_option("--capture-every", t.captureEvery, "steps between captures")->check(CLI::NonNegativeNumber);
+    train->add_option("--resume", t.resume, "run folder to go on with");
+    train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
+
+    cli::EvalArguments e;
+    auto* eval = list("eval", "measures a run or a checkpoint");
+    eval->add_option("path", e.path, "run or checkpoint folder")->required();
+    eval->add_option("--data", e.data, "a .npz file, or a folder of <task>_<split>.npz");
+    eval->add_option("--split", e.split, "train, validation, pentos, hexos or stripes");
+    eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
+    eval->add_option("--device", e.device, "auto, cpu, cuda:0");
+    eval->add_option("--batch-size", e.batch, "examples at once")->check(CLI::Range(1, 1048576));
+
+    cli::InspectArguments i;
+    auto* inspect = list("inspect", "draws or prints what a model relates");
+    inspect->add_option("path", i.path, "run or checkpoint folder")->required();
+    inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
+    inspect->add_option("--split", i.split, "split the example is from");
+    inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example");
+    inspect->add_option("--step", i.step, "a captured step; then --sample is the capture's")->check(CLI::NonNegativeNumber);
+    inspect->add_option("--layer", i.layer, "from 1")->check(CLI::Range(1, 1000));
+    inspect->add_option("--kind", i.kind, "relation, attention-ra, attention-sa or symbols");
+    inspect->add_option("--index", i.index, "relation or head, from 1")->check(CLI::Range(1, 100000));
+    inspect->add_option("--source", i.source, "chosen token i, from 0 (0 is the class token)")->check(CLI::NonNegativeNumber);
+    inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
+    inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
+
+    cli::DataArguments d;
+    auto* data = list("data", "writes generated data as .npz");
+    data->add_option("preset", d.preset, "experiment whose data to make")->required();
+    data->add_option("--count", d.count, "images")->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+    data->add_option("--seed", d.seed, "start of the generator")->check(CLI::NonNegativeNumber);
+    data->add_option("--family", d.family, "pentos, hexos or stripes");
+    data->add_option("--set", d.settings, "data.KEY=VALUE")->take_all();
+    data->add_option("--out", d.out, ".npz file")->required();
+
+    std::vector<std::string> folders;
+    std::string device = "cpu";
+    auto* verify = list("verify", "holds a model against stored reference outputs");
+    verify->add_option("folder", folders, "config.json, model.safetensors and io.safetensors")->required();
+    verify->add_option("--device", device, "cpu or cuda:0");
+
+    std::string path;
+    auto* info = list("info", "what a safetensors file, a checkpoint or a run holds, from the header alone");
+    info->add_option("path", path, "file or folder")->required();
+
+    std::vector<std::string> names;
+    double seconds = 8.0;
+    std::string benchDevice = "cpu";
+    auto* bench = list("bench", "times the workloads");
+    bench->add_option("name", names, "relgames_dat, relgames_transformer, cifar_vidat (none: all)");
+    bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
+    bench->add_option("--seconds", seconds, "at least so long each")->check(CLI::Range(0.1, 3600.0));
+    for (auto* command : {eval, inspect, verify, bench}) command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return usageError(app, error, argc, argv);
+    }
+    try {
+        if (*presets) return cli::listPresets(json);
+        if (*datasets) return cli::listDatasets(json);
+        if (*info) return cli::info(path, json);
+        if (*data) return cli::makeData(d);
+        stopOnSignals();
+        initDevices(*train ? t.threads : threads);
+        t.json = e.json = i.json = json;
+        if (*devices) return cli::listDevices(json);
+        if (*train) return cli::train(t);
+        if (*eval) return cli::evaluate(e);
+        if (*inspect) return cli::inspect(i, renderer, argc, argv);
+        if (*verify) return cli::verify(folders, resolveDevice(device), json);
+        return cli::bench(names, resolveDevice(benchDevice), seconds, json);
+    } catch (const Cancelled&) {
+        std::cerr << "relascope-cli: interrupted\n";
+        return kExitInterrupted;
+    } catch (const OptionError& error) {
+        std::cerr << "relascope-cli: " << error.what() << "\n";
+        return kExitUsage;
+    } catch (const std::exception& error) {
+        std::cerr << "relascope-cli: " << userMessage(error) << "\n";
+    }
+    return kExitFailed;
+}
+
+}  // namespace relascope

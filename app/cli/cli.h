@@ -1,0 +1,31 @@
+// The command line, compiled into both programs: relascope-cli has these words, the window takes the same.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "types/relation_map.h"
+
+namespace relascope {
+
+/// Exit codes: 0 done, 1 failed, 2 bad use, 130 interrupted (after saving).
+constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
+
+/// Draws one map of a probe as the paper's figure; false and a reason when that fails.
+struct FigureRequest {
+    MapKind kind = MapKind::Relation;
+    int layer = 0, index = 0, source = 0;
+    std::string out;
+};
+using FigureRenderer = std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;
+
+/// Runs a command line; the results go to stdout, everything else to stderr. Without a renderer, pictures
+/// are drawn by the sibling program `relascope`.
+int runCommandLine(int argc, char** argv, const FigureRenderer& renderer = {});
+
+/// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call before any
+/// thread starts, so that they all inherit the blocked signals.
+std::stop_token stopOnSignals();
+
+}  // namespace relascope

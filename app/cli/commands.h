@@ -1,0 +1,47 @@
+// One function a command; each returns the exit code and throws relascope::Error for the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/cli.h"
+
+namespace relascope::cli {
+
+struct TrainArguments {
+    std::string preset, model, data, device, out, resume;
+    std::vector<std::string> settings;
+    std::int64_t epochs = 0, steps = 0, seed = -1, captureEvery = -1;
+    int threads = 0;
+    bool json = false;
+};
+struct EvalArguments {
+    std::string path, data, split, checkpoint, device = "auto";
+    std::int64_t batch = 512;
+    bool json = false;
+};
+struct InspectArguments {
+    std::string path, image, kind = "relation", out, device = "auto", split = "validation";
+    std::int64_t sample = -1, step = -1;
+    int layer = 1, index = 1, source = -1;
+    bool json = false;
+};
+struct DataArguments {
+    std::string preset, out;
+    std::vector<std::string> settings;
+    std::int64_t count = 1000, seed = 0;
+    std::string family;
+};
+
+int listPresets(bool json);
+int listDatasets(bool json);
+int listDevices(bool json);
+int train(const TrainArguments& arguments);
+int evaluate(const EvalArguments& arguments);
+int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc, char** argv);
+int makeData(const DataArguments& arguments);
+int verify(const std::vector<std::string>& folders, const std::string& device, bool json);
+int info(const std::string& path, bool json);
+int bench(const std::vector<std::string>& names, const std::string& device, double seconds, bool json);
+
+}  // namespace relascope::cli

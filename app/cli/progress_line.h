@@ -1,0 +1,26 @@
+// Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace relascope {
+
+class ProgressLine {
+public:
+    ProgressLine();
+    ~ProgressLine();
+    /// Shows `words` behind a bar filled to `share` (0..1).
+    void show(double share, const std::string& words);
+    /// Prints a whole line above the bar.
+    void say(const std::string& line);
+    /// Ends the bar's line.
+    void done();
+
+private:
+    bool m_terminal;
+    bool m_open = false;
+    std::chrono::steady_clock::time_point m_shown;
+};
+
+}  // namespace relascope

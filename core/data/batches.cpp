@@ -1,0 +1,90 @@
+#include "data/batches.h"
+
+#include <array>
+#include <numeric>
+#include <random>
+
+namespace relascope {
+
+Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
+    static const auto scaled = [] {
+        std::array<float, 256> table{};
+        for (std::size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i) / 255.0f;
+        return table;
+    }();
+    const auto& info = data.info();
+    const std::int64_t pixels = static_cast<std::int64_t>(info.height) * info.width, channels = info.channels;
+    Batch batch{torch::empty({count, channels, info.height, info.width}), torch::empty({count}, torch::kLong)};
+    auto* out = batch.images.data_ptr<float>();
+    auto* targets = batch.targets.data_ptr<std::int64_t>();
+    std::vector<std::uint8_t> bytes(data.pixelBytes());
+    for (std::int64_t i = 0; i < count; ++i) {
+        targets[i] = data.read(indices[i], bytes);
+        auto* image = out + i * channels * pixels;
+        for (std::int64_t p = 0; p < pixels; ++p)
+            for (std::int64_t c = 0; c < channels; ++c) image[c * pixels + p] = scaled[bytes[static_cast<std::size_t>(p * channels + c)]];
+    }
+    return batch;
+}
+
+std::vector<std::int64_t> plainOrder(std::int64_t size) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return order;
+}
+
+std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, std::int64_t epoch) {
+    auto order = plainOrder(size);
+    std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                        static_cast<std::uint32_t>(epoch), 0x72656c61u};
+    std::mt19937_64 random(mixed);
+    // Fisher-Yates by hand: std::shuffle may differ between standard libraries.
+    for (std::size_t i = order.size(); i > 1; --i)
+        std::swap(order[i - 1], order[static_cast<std::size_t>((static_cast<unsigned __int128>(random()) * i) >> 64)]);
+    return order;
+}
+
+BatchLoader::BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize, std::int64_t first,
+                         std::size_t ahead)
+    : m_data(std::move(data)), m_order(std::move(order)), m_batchSize(batchSize), m_next(first * batchSize), m_ahead(ahead),
+      m_thread([this](std::stop_token stop) { work(std::move(stop)); }) {}
+
+BatchLoader::~BatchLoader() {
+    m_thread.request_stop();
+    m_changed.notify_all();
+}
+
+void BatchLoader::work(std::stop_token stop) {
+    try {
+        const auto total = static_cast<std::int64_t>(m_order.size());
+        while (m_next < total && !stop.stop_requested()) {
+            Batch batch = makeBatch(*m_data, m_order.data() + m_next, std::min(m_batchSize, total - m_next));
+            m_next += m_batchSize;
+            std::unique_lock lock(m_mutex);
+            if (!m_changed.wait(lock, stop, [this] { return m_ready.size() < m_ahead; })) return;
+            m_ready.push_back(std::move(batch));
+            m_changed.notify_all();
+        }
+    } catch (...) {
+        std::lock_guard lock(m_mutex);
+        m_error = std::current_exception();
+    }
+    std::lock_guard lock(m_mutex);
+    m_finished = true;
+    m_changed.notify_all();
+}
+
+std::optional<Batch> BatchLoader::next() {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [this] { return !m_ready.empty() || m_finished; });
+    if (m_ready.empty()) {
+        if (m_error) std::rethrow_exception(m_error);
+        return std::nullopt;
+    }
+    Batch batch = std::move(m_ready.front());
+    m_ready.pop_front();
+    m_changed.notify_all();
+    return batch;
+}
+
+}  // namespace relascope

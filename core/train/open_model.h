@@ -1,0 +1,50 @@
+// A model to look at or to evaluate: from a run folder or a published checkpoint folder. No torch here.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "types/relation_map.h"
+#include "types/run_options.h"
+
+namespace relascope {
+
+struct Evaluation {
+    std::int64_t examples = 0;
+    double loss = 0.0;      ///< mean cross entropy, nats
+    double accuracy = 0.0;  ///< 0..1
+    std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
+};
+
+/// Belongs to the thread that uses it; one call at a time.
+class OpenedModel {
+public:
+    /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run restores the
+    /// best), or a folder with config.json and model.safetensors. Throws FileError saying what it is not.
+    OpenedModel(const std::string& path, const std::string& which, const std::string& device);
+    ~OpenedModel();
+    OpenedModel(OpenedModel&&) noexcept;
+    OpenedModel& operator=(OpenedModel&&) noexcept;
+
+    const ModelOptions& options() const;
+    /// Of a run; for a checkpoint only `model` counts.
+    const RunOptions& run() const;
+    bool isRun() const;
+    std::int64_t step() const;
+    /// "not finite: ..." when the weights hold NaN or infinity; else empty.
+    const std::string& warning() const;
+
+    /// Every map of every layer for one sample. Throws OptionError when the image does not fit.
+    ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
+    /// Loss and accuracy over a data set. Throws OptionError or Cancelled.
+    Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {}, const ProgressCallback& progress = {});
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> m_parts;
+};
+
+}  // namespace relascope

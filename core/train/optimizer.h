@@ -1,0 +1,41 @@
+// Adam and AdamW on LibTorch's fused kernels, and the learning-rate schedules.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/factory.h"
+#include "types/train_options.h"
+
+namespace relascope {
+
+/// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019), one
+/// kernel for all parameters.
+class Optimizer {
+public:
+    Optimizer(ClassifierImpl& model, const TrainOptions& options);
+
+    void zeroGradients();
+    /// The norm of all gradients together, before clipping to `clip_norm`.
+    double clipAndNorm();
+    void step(double learningRate);
+
+    /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.
+    std::vector<std::pair<std::string, torch::Tensor>> state() const;
+    /// Throws Error naming the tensor that is missing or has another shape; nothing is replaced then.
+    void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
+
+private:
+    std::vector<std::string> m_names;
+    std::vector<torch::Tensor> m_parameters, m_mean, m_square, m_steps;
+    TrainOptions m_options;
+};
+
+/// Learning rate of optimizer step `step` (the first is 0) of `total`: linear warm-up to the base rate, then
+/// constant, or a cosine down to the final rate.
+double scheduledRate(const TrainOptions& options, double baseRate, std::int64_t step, std::int64_t total);
+
+}  // namespace relascope

@@ -1,0 +1,30 @@
+// The training loop: one visible path on the caller's thread.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "data/dataset.h"
+#include "run/run_folder.h"
+#include "train/control.h"
+#include "types/run_options.h"
+#include "types/train_event.h"
+
+namespace relascope {
+
+/// Receives what happens, on the training thread; must not block for long.
+using EventSink = std::function<void(TrainEvent)>;
+
+/// How a run ended, and with what.
+struct TrainResult {
+    RunInfo info;
+    MetricPoint lastValidation;
+};
+
+/// Trains the run in `folder` to its end: from the start, or from its newest whole checkpoint when it has one.
+/// Every event also reaches the run folder. `stop` ends it between two steps, after a checkpoint
+/// (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed event and the state Failed; only what
+/// happens before the first step (bad options, unwritable folder) is thrown.
+TrainResult train(RunFolder& folder, const DataSplits& data, Control& control, const EventSink& sink, std::stop_token stop);
+
+}  // namespace relascope

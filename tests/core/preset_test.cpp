@@ -1,0 +1,128 @@
+// Presets, options and the parameter counts of the papers.
+#include <gtest/gtest.h>
+
+#include "model/factory.h"
+#include "options/estimates.h"
+#include "options/field_text.h"
+#include "options/options_json.h"
+#include "options/presets.h"
+
+namespace relascope {
+namespace {
+
+std::int64_t built(const ModelOptions& options) {
+    std::int64_t count = 0;
+    auto model = makeModel(options);
+    for (const auto& entry : stateOf(*model))
+        if (entry.aliasOf.empty()) count += entry.tensor.numel();
+    return count;
+}
+
+TEST(Presets, HaveThePublishedParameterCounts) {
+    const std::pair<const char*, std::int64_t> expected[] = {
+        {"dat", 388322}, {"dat-relational", 421474}, {"transformer", 386914}, {"transformer-wide", 481250},
+        {"dat-asymmetric", 404706}, {"dat-relational-asymmetric", 454242}};
+    for (const auto& preset : presets()) {
+        if (preset.name == "quick") continue;
+        for (const auto& [variant, count] : expected) {
+            const auto options = presetOptions(preset.name, variant);
+            EXPECT_EQ(parameterCount(options.model), count) << preset.name << " " << variant;
+            EXPECT_EQ(built(options.model), count) << preset.name << " " << variant;
+        }
+    }
+}
+
+TEST(Presets, AllCanBeBuiltAndEstimated) {
+    EXPECT_EQ(presets().size(), 6u);
+    for (const auto& preset : presets())
+        for (const auto& variant : preset.variants) {
+            const auto options = presetOptions(preset.name, variant);
+            EXPECT_EQ(built(options.model), parameterCount(options.model)) << preset.name << " " << variant;
+            EXPECT_GT(totalSteps(options), 0);
+            EXPECT_EQ(runOptionsFromJson(runOptionsToJson(options)), options);
+        }
+    EXPECT_THROW(presetOptions("quik"), OptionError);
+    EXPECT_THROW(presetOptions("quick", "dot"), OptionError);
+    try {
+        presetOptions("quik");
+    } catch (const OptionError& error) {
+        EXPECT_NE(std::string(error.what()).find("did you mean 'quick'"), std::string::npos);
+    }
+}
+
+TEST(Estimates, CountEveryOption) {
+    for (const char* symbols : {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
+        for (const char* type : {"relational_attention", "rca", "disrca"})
+            for (const int extra : {0, 1, 2, 3}) {
+                ModelOptions m;
+                m.d_model = 32, m.dff = extra == 1 ? 0 : 40, m.n_heads_sa = m.n_heads_ra = 2, m.n_symbols = 7;
+                m.symbol_retrieval = symbols, m.ra_type = type;
+                m.bias = extra == 2, m.norm_type = extra == 3 ? "rmsnorm" : "layernorm";
+                m.symmetric_rels = extra != 1;
+                m.sa_n_kv_heads = m.ra_n_kv_heads = extra == 2 ? 1 : 0;
+                m.ra_add_bias_kv = m.sa_add_bias_kv = m.ra_add_bias_out = extra == 3;
+                m.share_attn_params = extra == 3 && m.ra_type != "rca";
+                m.n_relations = extra == 1 ? 4 : 0;
+                EXPECT_EQ(built(m), parameterCount(m)) << symbols << " " << type << " " << extra;
+                EXPECT_EQ(modelFromPublishedConfig(modelToPublishedConfig(m)).n_symbols, symbols == std::string("symbolic_attention") || symbols == std::string("rel_sym_attn") ? 7 : 64);
+            }
+    ModelOptions cifar;  // CIFAR-10 of the paper: ViDAT symmetric / asymmetric, ViT
+    cifar.image_shape = {3, 32, 32}, cifar.patch_size = {4, 4}, cifar.num_classes = 10, cifar.d_model = cifar.dff = 384;
+    cifar.n_layers = 8, cifar.n_heads_sa = cifar.n_heads_ra = 6, cifar.sa_n_kv_heads = cifar.ra_n_kv_heads = 3;
+    cifar.activation = "gelu", cifar.bias = true, cifar.symbol_retrieval = "position_relative";
+    EXPECT_EQ(parameterCount(cifar), 6025066);
+    cifar.symmetric_rels = false;
+    EXPECT_EQ(parameterCount(cifar), 6614890);
+    cifar.architecture = "VisionTransformer", cifar.n_heads_sa = 12, cifar.sa_n_kv_heads = 0;
+    EXPECT_EQ(parameterCount(cifar), 7148266);
+}
+
+TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
+    RunOptions o = presetOptions("quick");
+    const auto refused = [&](const char* key, const char* text, const char* words) {
+        RunOptions copy = o;
+        try {
+            setOption(copy, key, text);
+            copy.check();
+            ADD_FAILURE() << key << "=" << text << " was accepted";
+        } catch (const OptionError& error) {
+            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        }
+    };
+    refused("model.d_modle", "64", "did you mean 'model.d_model'");
+    refused("model.d_model", "65", "not a multiple of the 2 heads; the next that is: 66");
+    refused("model.n_layers", "0", "below 1");
+    refused("model.n_layers", "1000000000", "above 1000");
+    refused("model.n_relations", "7", "does not divide");
+    refused("model.ra_n_kv_heads", "3", "does not divide");
+    refused("model.dropout_rate", "1.5", "above");
+    refused("model.dropout_rate", "nan", "not a number");
+    refused("model.symmetric_rels", "maybe", "neither true nor false");
+    refused("model.symbol_retrieval", "positional", "did you mean 'positional_symbols'");
+    refused("model.patch_size", "5,12", "does not divide");
+    refused("train.batch_size", "0", "below 1");
+    refused("train.learning_rate", "fast", "not a number");
+    refused("train.early_stopping.metric", "acuracy", "did you mean 'accuracy'");
+    refused("data.task", "betwen", "between");
+    setOption(o, "train.early_stopping", R"({"metric": "accuracy", "patience": 3, "restore_best": true})");
+    EXPECT_EQ(o.train.early_stopping.patience, 3);
+    EXPECT_TRUE(o.train.early_stopping.restore_best);
+    setOption(o, "train.seeds", "0, 1,2");
+    EXPECT_EQ(o.train.seeds, (std::vector<std::int64_t>{0, 1, 2}));
+    EXPECT_THROW(runOptionsFromJson(R"({"model": {"d_model": "wide"}})"), OptionError);
+    EXPECT_THROW(runOptionsFromJson(R"({"model": {"d_model": 1e999}})"), Error);
+    EXPECT_THROW(modelFromPublishedConfig("{}"), Error);
+    EXPECT_THROW(modelFromPublishedConfig(R"({"class": "VisionTransformer", "arguments": {"image_shape": [3, 4, 4]}})"), OptionError);
+}
+
+TEST(Published, NumbersStandBesideTheRun) {
+    const auto results = publishedResults(presetOptions("relational-games-between", "dat"));
+    ASSERT_EQ(results.size(), 3u);
+    for (const auto& r : results) {
+        if (r.split == "hexos") EXPECT_NEAR(r.accuracy, 0.908, 0.001);
+    }
+    EXPECT_TRUE(publishedResults(presetOptions("quick")).empty());
+}
+
+}  // namespace
+}  // namespace relascope
