@@ -1,0 +1,238 @@
+#include "widgets/form/field_row.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QContextMenuEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <QWheelEvent>
+
+#include "widgets/form/field_text.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// A spin box for 64-bit whole numbers: QSpinBox ends at 2^31, seeds and sizes do not. It lets any
+/// text stand, so that the form can say what is wrong with it.
+class WholeBox : public QAbstractSpinBox {
+public:
+    using QAbstractSpinBox::QAbstractSpinBox;
+    using QAbstractSpinBox::lineEdit;
+    std::function<void(int)> nudge;
+    void stepBy(int steps) override { if (nudge) nudge(steps); }
+    QValidator::State validate(QString&, int&) const override { return QValidator::Acceptable; }
+
+protected:
+    StepEnabled stepEnabled() const override { return StepUpEnabled | StepDownEnabled; }
+};
+
+}  // namespace
+
+FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), m_state(state) {
+    const QString label = QString::fromStdString(state.spec.label);
+    m_label = new ElidedLabel(label, this);
+    m_label->setFont(smallFont());
+    m_label->setFixedWidth(110);
+    m_kind = iconButton(state.spec.live ? "pencil" : "restart",
+                        state.spec.live ? QStringLiteral("Changes live, while the run goes on") : QStringLiteral("Needs a restart of the run"), this);
+    m_kind->setFocusPolicy(Qt::NoFocus);
+    m_kind->setIconSize({14, 14});
+    m_kind->setFixedSize(20, 24);
+    switch (state.spec.kind) {
+        case FieldKind::Boolean:
+            m_check = new QCheckBox(this);
+            connect(m_check, &QCheckBox::toggled, this, [this](bool on) {
+                m_check->setText(on ? QStringLiteral("on") : QStringLiteral("off"));
+                if (!m_quiet) take(on);
+            });
+            break;
+        case FieldKind::Choice:
+            m_combo = new QComboBox(this);
+            for (const auto& choice : state.spec.choices) {
+                const QString text = QString::fromStdString(choice);
+                m_combo->addItem(QString(text).replace(u'_', u' '), text);
+            }
+            m_combo->setMinimumContentsLength(4);
+            m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+            connect(m_combo, &QComboBox::currentIndexChanged, this, [this](int i) {
+                if (!m_quiet && i >= 0) take(m_combo->itemData(i).toString().toStdString());
+            });
+            break;
+        case FieldKind::Integer: {
+            auto* box = new WholeBox(this);
+            box->nudge = [this](int steps) { nudge(steps); };
+            m_spin = box;
+            m_edit = box->lineEdit();
+            break;
+        }
+        default: m_edit = new QLineEdit(this);
+    }
+    if (m_edit) connect(m_edit, &QLineEdit::textChanged, this, [this](const QString& text) { if (!m_quiet) typed(text); });
+    QWidget* control = editor();
+    control->setFont(m_check || m_combo ? smallFont() : numberFont(12));
+    control->setAccessibleName(label);
+    control->setAccessibleDescription(QString::fromStdString(state.spec.help));
+    control->setFocusPolicy(Qt::StrongFocus);
+    control->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    control->setFixedHeight(24);
+    control->installEventFilter(this);
+    if (m_edit && m_edit != control) m_edit->installEventFilter(this);
+    m_label->setBuddy(control);
+
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 3, 10, 3);
+    column->setSpacing(2);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(4);
+    row->addWidget(m_label);
+    row->addWidget(control, 1);
+    row->addSpacing(2);
+    row->addWidget(m_kind);
+    column->addLayout(row);
+    m_sentence = new QLabel(this);
+    m_sentence->setFont(captionFont());
+    m_sentence->setWordWrap(true);
+    m_sentence->hide();
+    column->addWidget(m_sentence);
+    show(m_state.value);
+    restyle();
+}
+
+QWidget* FieldRow::editor() const {
+    if (m_check) return m_check;
+    if (m_combo) return m_combo;
+    return m_spin ? m_spin : m_edit;
+}
+
+void FieldRow::setState(const FieldState& state) {
+    const bool same = state.value == m_state.value;
+    m_state = state;
+    // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
+    if (!same || (m_edit && m_typed.isEmpty() && !editor()->hasFocus() && !m_edit->hasFocus())) show(state.value);
+    restyle();
+}
+
+void FieldRow::show(const FieldValue& value) {
+    m_quiet = true;
+    if (m_check) {
+        m_check->setChecked(std::get<bool>(value));
+        m_check->setText(m_check->isChecked() ? QStringLiteral("on") : QStringLiteral("off"));
+    } else if (m_combo) {
+        m_combo->setCurrentIndex(m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
+    } else {
+        const auto present = parseField(m_edit->text(), m_state.spec);
+        const auto* same = std::get_if<FieldValue>(&present);
+        if (!same || *same != value) m_edit->setText(fieldText(value, m_state.spec.kind));
+        m_edit->setCursorPosition(m_edit->hasFocus() ? m_edit->cursorPosition() : 0);
+    }
+    m_quiet = false;
+    m_typed.clear();
+}
+
+void FieldRow::typed(const QString& text) {
+    const bool was = valid();
+    const auto parsed = parseField(text, m_state.spec);
+    if (const auto* bad = std::get_if<FieldError>(&parsed)) {
+        m_typed = bad->sentence;
+    } else {
+        m_typed.clear();
+        const FieldValue& value = std::get<FieldValue>(parsed);
+        if (value != m_state.value) take(value);
+    }
+    restyle();
+    if (was != valid()) Q_EMIT validityChanged();
+}
+
+void FieldRow::take(const FieldValue& value) {
+    m_state.value = value;
+    restyle();
+    Q_EMIT valueChanged(value);
+}
+
+void FieldRow::nudge(int steps) {
+    const auto* value = std::get_if<std::int64_t>(&m_state.value);
+    if (!value) return;
+    const double next = static_cast<double>(*value) + steps;
+    m_edit->setText(QString::number(static_cast<qint64>(qBound(m_state.spec.minimum, next, m_state.spec.maximum))));
+}
+
+void FieldRow::resetToPreset() {
+    const bool was = valid();
+    show(m_state.preset);
+    if (changed()) take(m_state.preset);
+    restyle();
+    if (was != valid()) Q_EMIT validityChanged();
+}
+
+void FieldRow::setRunning(bool running) {
+    m_running = running;
+    restyle();
+}
+
+void FieldRow::setOutsideProblem(const QString& sentence) {
+    if (m_outside == sentence) return;
+    const bool was = valid();
+    m_outside = sentence;
+    restyle();
+    if (was != valid()) Q_EMIT validityChanged();
+}
+
+void FieldRow::restyle() {
+    const Theme& t = Theme::current();
+    QFont face = smallFont();
+    if (changed()) face.setWeight(QFont::DemiBold);
+    m_label->setFont(face);
+    const bool enabled = !m_running || m_state.spec.live;
+    QWidget* control = editor();
+    control->setEnabled(enabled);
+    const QString help = QString::fromStdString(m_state.spec.help);
+    control->setToolTip(enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
+    m_kind->setIcon(icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
+    const bool bad = !problem().isEmpty();
+    if (control->property("error").toBool() != bad) {
+        control->setProperty("error", bad);
+        control->update();
+    }
+    QPalette red = m_sentence->palette();
+    red.setColor(QPalette::WindowText, t.error);
+    if (red != m_sentence->palette()) m_sentence->setPalette(red);
+    m_sentence->setText(problem());
+    m_sentence->setVisible(bad);
+}
+
+bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::FocusIn) Q_EMIT focused();
+    if (event->type() == QEvent::FocusOut && m_edit && m_typed.isEmpty()) {
+        m_quiet = true;
+        m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+        m_quiet = false;
+    }
+    // Scrolling the form must not change the value under the pointer.
+    if (event->type() == QEvent::Wheel && !editor()->hasFocus()) {
+        event->ignore();
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void FieldRow::contextMenuEvent(QContextMenuEvent* event) {
+    QMenu menu(this);
+    QAction* reset = menu.addAction(QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
+    reset->setEnabled((changed() || !m_typed.isEmpty()) && (!m_running || m_state.spec.live));
+    connect(reset, &QAction::triggered, this, &FieldRow::resetToPreset);
+    menu.exec(event->globalPos());
+}
+
+void FieldRow::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_sentence) restyle();
+}
+
+}  // namespace relascope

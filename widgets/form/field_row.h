@@ -1,0 +1,59 @@
+// One row of the options form: label, editor, and whether it may change live. Private to the form.
+#pragma once
+
+#include <QWidget>
+
+#include "types/field.h"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QToolButton;
+
+namespace relascope {
+
+class FieldRow : public QWidget {
+    Q_OBJECT
+public:
+    explicit FieldRow(const FieldState& state, QWidget* parent = nullptr);
+
+    void setState(const FieldState& state);  ///< leaves a text being typed alone
+    const FieldState& state() const { return m_state; }
+    void setRunning(bool running);
+    void setOutsideProblem(const QString& sentence);  ///< empty: none
+    bool valid() const { return m_typed.isEmpty() && m_outside.isEmpty(); }
+    bool changed() const { return m_state.value != m_state.preset; }
+    QString problem() const { return m_typed.isEmpty() ? m_outside : m_typed; }
+    void resetToPreset();
+    QWidget* editor() const;
+
+Q_SIGNALS:
+    void valueChanged(const FieldValue& value);
+    void validityChanged();
+    void focused();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void typed(const QString& text);
+    void take(const FieldValue& value);
+    void show(const FieldValue& value);
+    void nudge(int steps);
+    void restyle();
+
+    FieldState m_state;
+    bool m_running = false, m_quiet = false;
+    QString m_typed, m_outside;
+    QLabel *m_label, *m_sentence;
+    QToolButton* m_kind;
+    QLineEdit* m_edit = nullptr;
+    QComboBox* m_combo = nullptr;
+    QCheckBox* m_check = nullptr;
+    QWidget* m_spin = nullptr;
+};
+
+}  // namespace relascope

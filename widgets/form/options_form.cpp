@@ -1,0 +1,338 @@
+#include "widgets/form/options_form.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "widgets/form/field_row.h"
+#include "widgets/form/field_text.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// The word "Options" upright on the collapsed strip.
+class StripWord : public QWidget {
+public:
+    using QWidget::QWidget;
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setFont(smallFont());
+        painter.setPen(Theme::current().muted);
+        painter.translate(width(), 0);
+        painter.rotate(90);
+        painter.drawText(QRect(4, 0, height(), width()), Qt::AlignVCenter | Qt::AlignLeft, QStringLiteral("Options"));
+    }
+};
+
+/// A box in the theme's alt fill with a line above.
+class AltBox : public QWidget {
+public:
+    using QWidget::QWidget;
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.fillRect(rect(), Theme::current().alt);
+        painter.fillRect(QRect(0, 0, width(), 1), Theme::current().border);
+        painter.fillRect(QRect(0, height() - 1, width(), 1), Theme::current().border);
+    }
+};
+
+QString groupTitle(const QString& group) {
+    if (group == "train") return QStringLiteral("Training");
+    return group.left(1).toUpper() + group.mid(1);
+}
+
+QToolButton* flatButton(QWidget* parent, bool semiBold) {
+    auto* button = new QToolButton(parent);
+    button->setAutoRaise(true);
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    QFont face = smallFont();
+    if (semiBold) face.setWeight(QFont::DemiBold);
+    button->setFont(face);
+    button->setFixedHeight(26);
+    return button;
+}
+
+}  // namespace
+
+OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(QStringLiteral("Options"));
+    auto* across = new QHBoxLayout(this);
+    across->setContentsMargins(1, 0, 0, 0);
+    across->setSpacing(0);
+
+    m_strip = new QWidget(this);
+    auto* upright = new QVBoxLayout(m_strip);
+    upright->setContentsMargins(1, 6, 2, 0);
+    auto* open = iconButton("sidebar", QStringLiteral("Show the options"), m_strip);
+    connect(open, &QToolButton::clicked, this, [this] { setCollapsed(false); });
+    auto* word = new StripWord(m_strip);
+    word->setFixedSize(24, 80);
+    upright->addWidget(open);
+    upright->addWidget(word);
+    upright->addStretch(1);
+    m_strip->hide();
+    across->addWidget(m_strip);
+
+    m_content = new QWidget(this);
+    across->addWidget(m_content, 1);
+    auto* column = new QVBoxLayout(m_content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* head = new PanelHead(QStringLiteral("Options"), m_content);
+    auto* close = iconButton("sidebar", QStringLiteral("Collapse the options"), head);
+    connect(close, &QToolButton::clicked, this, [this] { setCollapsed(true); });
+    head->addControl(close);
+    column->addWidget(head);
+
+    auto* legend = new QHBoxLayout;
+    legend->setContentsMargins(16, 6, 16, 6);
+    legend->setSpacing(6);
+    for (const bool live : {true, false}) {
+        auto* sign = iconButton(live ? "pencil" : "restart", {}, m_content);
+        sign->setIcon(icon(live ? "pencil" : "restart", live ? Theme::current().accent : Theme::current().faint));
+        sign->setIconSize({14, 14});
+        sign->setFixedSize(16, 16);
+        sign->setFocusPolicy(Qt::NoFocus);
+        sign->setAttribute(Qt::WA_TransparentForMouseEvents);
+        legend->addWidget(sign);
+        QLabel* words = mutedLabel(live ? QStringLiteral("changes live") : QStringLiteral("needs a restart"), m_content);
+        words->setFont(captionFont());
+        legend->addWidget(words);
+        legend->addSpacing(10);
+    }
+    legend->addStretch(1);
+    column->addLayout(legend);
+    column->addWidget(horizontalLine(m_content));
+
+    auto* scroll = new QScrollArea(m_content);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* inside = new QWidget(scroll);
+    inside->setAutoFillBackground(true);
+    inside->setBackgroundRole(QPalette::Base);
+    m_form = new QVBoxLayout(inside);
+    m_form->setContentsMargins(0, 4, 0, 8);
+    m_form->setSpacing(0);
+    m_form->addStretch(1);
+    scroll->setWidget(inside);
+    column->addWidget(scroll, 1);
+
+    m_helpBox = new AltBox(m_content);
+    auto* helpColumn = new QVBoxLayout(m_helpBox);
+    helpColumn->setContentsMargins(16, 8, 16, 8);
+    helpColumn->setSpacing(2);
+    m_help = new QLabel(QStringLiteral("Choose a field to read what it does."), m_helpBox);
+    m_help->setFont(smallFont());
+    m_help->setWordWrap(true);
+    m_help->setTextFormat(Qt::RichText);
+    m_help->setMinimumHeight(32);
+    m_help->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    m_preset = mutedLabel({}, m_helpBox);
+    helpColumn->addWidget(m_help);
+    helpColumn->addWidget(m_preset);
+    column->addWidget(m_helpBox);
+
+    m_estimateBox = new QWidget(m_content);
+    m_estimates = new QGridLayout(m_estimateBox);
+    m_estimates->setContentsMargins(16, 8, 16, 10);
+    m_estimates->setVerticalSpacing(4);
+    m_estimateBox->hide();
+    column->addWidget(m_estimateBox);
+    setFixedWidth(280);
+}
+
+void OptionsForm::rebuild(const std::vector<FieldState>& states) {
+    for (auto& [name, section] : m_sections) delete section.box;
+    m_sections.clear();
+    m_rows.clear();
+    m_order.clear();
+    for (const FieldState& state : states) {
+        const QString key = QString::fromStdString(state.key);
+        const QString group = key.section(u'.', 0, 0);
+        Section& section = m_sections[group];
+        if (!section.box) {
+            section.box = new QWidget(this);
+            auto* column = new QVBoxLayout(section.box);
+            column->setContentsMargins(0, 2, 0, 2);
+            column->setSpacing(0);
+            section.head = flatButton(section.box, true);
+            section.head->setText(groupTitle(group));
+            section.head->setAccessibleName(groupTitle(group) + QStringLiteral(" section"));
+            auto* line = new QHBoxLayout;
+            line->setContentsMargins(10, 0, 0, 0);
+            line->addWidget(section.head);
+            line->addStretch(1);
+            column->addLayout(line);
+            section.body = new QWidget(section.box);
+            section.rows = new QVBoxLayout(section.body);
+            section.rows->setContentsMargins(0, 0, 0, 0);
+            section.rows->setSpacing(0);
+            section.more = flatButton(section.body, false);
+            column->addWidget(section.body);
+            column->addSpacing(4);
+            column->addWidget(horizontalLine(section.box));
+            m_form->insertWidget(m_form->count() - 1, section.box);
+            connect(section.head, &QToolButton::clicked, this, [this, group] {
+                m_sections[group].open = !m_sections[group].open;
+                arrange();
+            });
+            connect(section.more, &QToolButton::clicked, this, [this, group] {
+                m_sections[group].all = !m_sections[group].all;
+                arrange();
+            });
+        }
+        auto* row = new FieldRow(state, section.body);
+        row->setRunning(m_running);
+        section.rows->addWidget(row);
+        m_rows[key] = row;
+        m_order.push_back(key);
+        connect(row, &FieldRow::valueChanged, this, [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
+        connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
+        connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
+    }
+    // Advanced fields stand below the "more" button of their section.
+    for (auto& [name, section] : m_sections) {
+        auto* line = new QHBoxLayout;
+        line->setContentsMargins(10, 2, 0, 2);
+        line->addWidget(section.more);
+        line->addStretch(1);
+        section.rows->addLayout(line);
+        for (const QString& key : m_order)
+            if (key.section(u'.', 0, 0) == name && m_rows[key]->state().spec.advanced) {
+                section.rows->removeWidget(m_rows[key]);
+                section.rows->addWidget(m_rows[key]);
+            }
+    }
+}
+
+void OptionsForm::setStates(const std::vector<FieldState>& states) {
+    bool same = states.size() == m_order.size();
+    for (std::size_t i = 0; same && i < states.size(); ++i) {
+        const auto found = m_rows.find(QString::fromStdString(states[i].key));
+        same = m_order[i] == QString::fromStdString(states[i].key) && found->second->state().spec.kind == states[i].spec.kind &&
+               found->second->state().spec.choices == states[i].spec.choices;
+    }
+    if (!same)
+        rebuild(states);
+    else
+        for (const FieldState& state : states) m_rows[QString::fromStdString(state.key)]->setState(state);
+    arrange();
+    checkValidity();
+}
+
+void OptionsForm::arrange() {
+    for (auto& [name, section] : m_sections) {
+        int advanced = 0, changed = 0;
+        bool any = false;
+        for (const QString& key : m_order) {
+            if (key.section(u'.', 0, 0) != name) continue;
+            FieldRow* row = m_rows[key];
+            const FieldState& state = row->state();
+            if (state.applies && state.spec.advanced) {
+                ++advanced;
+                changed += row->changed();
+            }
+            any |= state.applies;
+            // A refused value is never hidden behind "more".
+            row->setVisible(state.applies && (!state.spec.advanced || section.all || !row->valid()));
+        }
+        section.box->setVisible(any);
+        section.body->setVisible(section.open);
+        section.head->setIcon(icon(section.open ? "chevron-down" : "chevron-right"));
+        section.more->setVisible(advanced > 0);
+        section.more->setIcon(icon(section.all ? "chevron-up" : "chevron-down"));
+        section.more->setText(section.all ? QStringLiteral("less")
+                              : changed > 0 ? QString("%1 more, %2 changed").arg(advanced).arg(changed) : QString("%1 more").arg(advanced));
+    }
+}
+
+void OptionsForm::setProblems(const std::vector<FieldProblem>& problems) {
+    for (auto& [key, row] : m_rows) {
+        QString sentence;
+        for (const FieldProblem& p : problems)
+            if (sentence.isEmpty() && QString::fromStdString(p.field) == key) sentence = QString::fromStdString(p.message);
+        row->setOutsideProblem(sentence);
+    }
+    arrange();
+    checkValidity();
+}
+
+void OptionsForm::setEstimates(const std::vector<std::pair<QString, QString>>& rows) {
+    while (QLayoutItem* item = m_estimates->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    int line = 0;
+    for (const auto& [name, value] : rows) {
+        auto* number = new QLabel(value, m_estimateBox);
+        number->setFont(numberFont(12));
+        number->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+        number->setAccessibleName(name);
+        m_estimates->addWidget(mutedLabel(name, m_estimateBox), line, 0);
+        m_estimates->addWidget(number, line++, 1);
+    }
+    m_estimateBox->setVisible(!rows.empty());
+}
+
+void OptionsForm::setRunning(bool running) {
+    m_running = running;
+    for (auto& [key, row] : m_rows) row->setRunning(running);
+}
+
+void OptionsForm::setCollapsed(bool collapsed) {
+    if (m_collapsed == collapsed) return;
+    m_collapsed = collapsed;
+    m_content->setVisible(!collapsed);
+    m_strip->setVisible(collapsed);
+    setFixedWidth(collapsed ? 28 : 280);
+    Q_EMIT collapsedChanged(collapsed);
+}
+
+bool OptionsForm::valid() const {
+    for (const auto& [key, row] : m_rows)
+        if (row->state().applies && !row->valid()) return false;
+    return true;
+}
+
+FieldRow* OptionsForm::row(const QString& key) const {
+    const auto found = m_rows.find(key);
+    return found == m_rows.end() ? nullptr : found->second;
+}
+
+void OptionsForm::checkValidity() {
+    if (m_valid == valid()) return;
+    m_valid = !m_valid;
+    Q_EMIT validityChanged(m_valid);
+}
+
+void OptionsForm::showHelp(const FieldRow* row) {
+    const FieldState& state = row->state();
+    m_help->setText(QString("<b>%1</b>&nbsp; %2").arg(QString::fromStdString(state.spec.label).toHtmlEscaped(),
+                                                     QString::fromStdString(state.spec.help).toHtmlEscaped()));
+    m_preset->setText(QString("Preset %1.").arg(fieldText(state.preset, state.spec.kind)));
+}
+
+void OptionsForm::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().panel);
+    painter.fillRect(QRect(0, 0, 1, height()), Theme::current().border);
+}
+
+void OptionsForm::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) update();
+}
+
+}  // namespace relascope

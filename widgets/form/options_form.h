@@ -1,0 +1,76 @@
+// The options of an experiment as a form, made from the field tables of the option structs.
+#pragma once
+
+#include <QWidget>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "types/field.h"
+
+class QGridLayout;
+class QLabel;
+class QToolButton;
+class QVBoxLayout;
+
+namespace relascope {
+
+class FieldRow;
+
+/// Sections by group (the part of the key before the point). 280 px wide, 28 px collapsed.
+class OptionsForm : public QWidget {
+    Q_OBJECT
+public:
+    explicit OptionsForm(QWidget* parent = nullptr);
+
+    /// New values in place: rows are kept while the keys stay the same, and so is the focus.
+    void setStates(const std::vector<FieldState>& states);
+    /// Problems found outside, keyed "model.d_model"; replaces the last ones.
+    void setProblems(const std::vector<FieldProblem>& problems);
+    /// Rows below the form, such as {"Memory", "0.9 of 139 GiB"}.
+    void setEstimates(const std::vector<std::pair<QString, QString>>& rows);
+    /// While a run goes on only live fields can be edited.
+    void setRunning(bool running);
+    void setCollapsed(bool collapsed);
+    bool collapsed() const { return m_collapsed; }
+    bool valid() const;
+    /// Row of a key, nullptr when there is none; for tests and for moving the focus to a problem.
+    FieldRow* row(const QString& key) const;
+
+Q_SIGNALS:
+    void valueChanged(const QString& key, const relascope::FieldValue& value);  ///< valid values only
+    void validityChanged(bool valid);
+    void collapsedChanged(bool collapsed);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct Section {
+        QWidget* box = nullptr;
+        QToolButton* head = nullptr;
+        QToolButton* more = nullptr;
+        QWidget* body = nullptr;
+        QVBoxLayout* rows = nullptr;
+        bool open = true, all = false;
+        int changedAdvanced = 0;
+    };
+    void rebuild(const std::vector<FieldState>& states);
+    void arrange();
+    void showHelp(const FieldRow* row);
+    void checkValidity();
+
+    std::map<QString, FieldRow*> m_rows;
+    std::vector<QString> m_order;
+    std::map<QString, Section> m_sections;
+    QWidget *m_content, *m_strip;
+    QVBoxLayout* m_form;
+    QLabel *m_help, *m_preset;
+    QWidget* m_helpBox;
+    QGridLayout* m_estimates;
+    QWidget* m_estimateBox;
+    bool m_collapsed = false, m_running = false, m_valid = true;
+};
+
+}  // namespace relascope
