@@ -37,19 +37,25 @@ int main(int argc, char** argv) {
             best[0] = std::min(best[0], panel.lossPlot()->replotNow());
             best[1] = std::min(best[1], panel.accuracyPlot()->replotNow());
         }
-        const int tick = 50;
+        // As a running job does: 50 points a tick. The first tick may move whole columns to larger room.
+        constexpr int tick = 50, ticks = 20;
         std::vector<MetricPoint> more(points.end() - tick, points.end());
-        for (int i = 0; i < tick; ++i) more[static_cast<std::size_t>(i)].step = count + i;
-        timer.restart();
-        panel.appendPoints("a", more);
-        panel.flush();
-        const double small = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+        double small = 0.0, worst = 0.0;
+        for (int round = 0; round < ticks; ++round) {
+            for (int i = 0; i < tick; ++i) more[static_cast<std::size_t>(i)].step = count + round * tick + i;
+            timer.restart();
+            panel.appendPoints("a", more);
+            panel.flush();
+            const double took = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+            small += took / ticks;
+            worst = std::max(worst, took);
+        }
         timer.restart();
         panel.setCursorStep(count / 2);
         const double cursor = static_cast<double>(timer.nsecsElapsed()) / 1e6;
         std::printf("%d points: append %.1f ms, take over %.1f ms, replot loss %.1f ms, accuracy %.1f ms; "
-                    "append 50 more %.2f ms; move the cursor %.2f ms\n",
-                    count, append, take, best[0], best[1], small, cursor);
+                    "append 50 more %.2f ms (worst %.2f); move the cursor %.2f ms\n",
+                    count, append, take, best[0], best[1], small, worst, cursor);
     }
     return 0;
 }

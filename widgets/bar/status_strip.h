@@ -1,0 +1,74 @@
+// The strip at the bottom: last message, log drawer, heartbeat; and the drawer itself.
+#pragma once
+
+#include <QDateTime>
+#include <QWidget>
+#include <vector>
+
+class QLineEdit;
+class QListWidget;
+class QTimer;
+class QToolButton;
+
+namespace relascope {
+
+class SegmentedControl;
+
+enum class MessageLevel { Info, Ok, Warning, Error };
+
+/// 26 px high. Heartbeat: ok under 2 s, warning under 10 s, error beyond; hidden while idle.
+class StatusStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit StatusStrip(QWidget* parent = nullptr);
+    void showMessage(MessageLevel level, const QString& sentence);
+    void setRight(const QString& words);  ///< "GPU 0.8 GiB · 71%"; empty: none
+    void setHeartbeat(bool running);      ///< whether points are expected at all
+    void beat();                          ///< a point arrived now
+    void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
+    void setLogShown(bool shown);
+    QString message() const { return m_message; }
+    QString heartbeatText() const;
+    QColor heartbeatColor() const;
+
+Q_SIGNALS:
+    void logToggled(bool shown);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    double seconds() const;
+    QString m_message, m_right;
+    MessageLevel m_level = MessageLevel::Info;
+    bool m_beating = false;
+    QDateTime m_last;
+    QToolButton* m_log;
+    QTimer* m_timer;
+};
+
+/// Lines with time and level; at most 5000 are kept.
+class LogDrawer : public QWidget {
+    Q_OBJECT
+public:
+    explicit LogDrawer(QWidget* parent = nullptr);
+    void append(MessageLevel level, const QString& text, const QDateTime& when = QDateTime::currentDateTime());
+    void clear();
+    int shownLines() const;
+    QString text() const;  ///< what is shown, one line a message
+    QLineEdit* filterField() const { return m_filter; }
+
+Q_SIGNALS:
+    void closeRequested();
+
+private:
+    bool passes(int row) const;
+    void applyFilter();
+    void copy();
+    QListWidget* m_list;
+    QLineEdit* m_filter;
+    SegmentedControl* m_levels;
+};
+
+}  // namespace relascope

@@ -1,0 +1,208 @@
+#include "widgets/bar/train_bar.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QPushButton>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+struct ProgressWords {
+    QString step, epoch, rate, left;
+};
+
+ProgressWords words(const Progress& p, bool paused) {
+    const auto epochs = [](double v) { return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1); };
+    ProgressWords w;
+    w.step = p.totalSteps > 0 ? QString("Step %1 of %2").arg(groupedNumber(p.step), groupedNumber(p.totalSteps)) : "Step " + groupedNumber(p.step);
+    if (p.totalEpochs > 0.0) w.epoch = QString("epoch %1 of %2").arg(QString::number(p.epoch, 'f', 1), epochs(p.totalEpochs));
+    if (p.examplesPerSecond > 0.0) w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
+    if (paused) w.left = QStringLiteral("paused");
+    else if (p.secondsLeft > 0.0) w.left = durationText(p.secondsLeft) + " left";
+    return w;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(QWidget* parent) : QWidget(parent) {
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setFixedHeight(36);
+    setMinimumWidth(180);
+}
+void ProgressLine::setProgress(const Progress& progress, bool paused) {
+    m_progress = progress;
+    m_busy = true;
+    m_paused = paused;
+    speak();
+}
+void ProgressLine::setSentence(const QString& sentence) {
+    m_sentence = sentence;
+    m_busy = false;
+    speak();
+}
+QString ProgressLine::text() const {
+    if (!m_busy) return m_sentence;
+    const ProgressWords w = words(m_progress, m_paused);
+    QStringList parts{w.step, w.epoch, w.rate, w.left};
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral("  "));
+}
+void ProgressLine::speak() {
+    setAccessibleName(text());
+    setToolTip(text());
+    update();
+}
+
+void ProgressLine::paintEvent(QPaintEvent*) {
+    const Theme& t = Theme::current();
+    QPainter painter(this);
+    const QRect line(0, 2, width(), 20);
+    if (!m_busy) {
+        painter.setFont(smallFont());
+        painter.setPen(t.muted);
+        painter.drawText(rect(), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
+        return;
+    }
+    const ProgressWords w = words(m_progress, m_paused);
+    QFont strong = numberFont(12), normal = numberFont(12);
+    strong.setWeight(QFont::DemiBold);
+    const QFontMetrics bold(strong), thin(normal);
+    // Each part has the width of its widest form, so that the next one stands still.
+    const QString total = groupedNumber(m_progress.totalSteps);
+    QString widest = m_progress.totalSteps > 0 ? QString("Step %1 of %1").arg(total) : w.step;
+    const int left = w.left.isEmpty() ? 0 : thin.horizontalAdvance(w.left) + 12;
+    int x = 0;
+    const auto part = [&](const QString& text, const QFont& font, int size, const QColor& ink) {
+        if (text.isEmpty() || x + size > width() - left) return;
+        painter.setFont(font);
+        painter.setPen(ink);
+        painter.drawText(QRect(x, line.top(), size, line.height()), Qt::AlignVCenter, text);
+        x += size + 14;
+    };
+    part(w.step, strong, qMin(width() - left, qMax(bold.horizontalAdvance(widest), bold.horizontalAdvance(w.step))), t.text);
+    const QString epochs = m_progress.totalEpochs >= 1000 ? "epoch 0000.0 of 0000" : m_progress.totalEpochs >= 100 ? "epoch 000.0 of 000" : "epoch 00.0 of 00";
+    part(w.epoch, normal, qMax(thin.horizontalAdvance(epochs), thin.horizontalAdvance(w.epoch)), t.muted);
+    part(w.rate, normal, qMax(thin.horizontalAdvance("00,000 examples/s"), thin.horizontalAdvance(w.rate)), t.muted);
+    painter.setFont(normal);
+    painter.setPen(m_paused ? t.warning : t.muted);
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, w.left);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    const QRectF track(0, 27, width(), 4);
+    painter.setBrush(t.track);
+    painter.drawRoundedRect(track, 2, 2);
+    if (m_progress.totalSteps <= 0) return;
+    const double share = qBound(0.0, static_cast<double>(m_progress.step) / static_cast<double>(m_progress.totalSteps), 1.0);
+    painter.setBrush(m_paused ? t.warning : t.accent);
+    if (share > 0.0) painter.drawRoundedRect(QRectF(0, 27, qMax(4.0, track.width() * share), 4), 2, 2);
+}
+
+TrainBar::TrainBar(QWidget* parent)
+    : QWidget(parent), m_start(new QPushButton(this)), m_step(new QPushButton(QStringLiteral("Step"), this)),
+      m_stop(new QPushButton(QStringLiteral("Stop"), this)), m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
+      m_line(new ProgressLine(this)), m_device(new Chip({}, this)), m_model(new Chip({}, this)), m_intervention(new Chip({}, this)) {
+    setFixedHeight(48);
+    setAccessibleName(QStringLiteral("Training"));
+    m_start->setProperty("primary", true);
+    m_step->setIcon(icon("step"));
+    m_stop->setIcon(icon("stop"));
+    m_cancel->setIcon(icon("cancel"));
+    m_device->setIcon(icon("chip"));
+    m_model->setIcon(icon("cube"));
+    m_intervention->setIcon(icon("scissors"));
+    m_device->setToolTip(QStringLiteral("Device"));
+    m_model->setToolTip(QStringLiteral("Model"));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(12, 0, 12, 1);
+    row->setSpacing(8);
+    QFont face = bodyFont();
+    face.setWeight(QFont::Medium);
+    for (QPushButton* button : {m_start, m_step, m_stop, m_cancel}) {
+        button->setFont(face);
+        row->addWidget(button);
+    }
+    // "Start", "Pause" and "Resume" share one width: the next button must not move.
+    m_start->setFixedWidth(88);
+    row->addSpacing(14);
+    row->addWidget(m_line, 1);
+    row->addSpacing(12);
+    for (Chip* chip : {m_intervention, m_device, m_model}) {
+        chip->hide();
+        row->addWidget(chip);
+    }
+    connect(m_start, &QPushButton::clicked, this, [this] {
+        if (m_state == RunState::Running) Q_EMIT pauseRequested();
+        else if (m_state == RunState::Paused) Q_EMIT resumeRequested();
+        else Q_EMIT startRequested();
+    });
+    connect(m_step, &QPushButton::clicked, this, &TrainBar::stepRequested);
+    connect(m_stop, &QPushButton::clicked, this, &TrainBar::stopRequested);
+    connect(m_cancel, &QPushButton::clicked, this, &TrainBar::cancelRequested);
+    setIdle(QStringLiteral("Choose an experiment, then press Start."), false);
+}
+
+void TrainBar::setState(RunState state) {
+    m_state = state;
+    refresh();
+}
+void TrainBar::setProgress(const Progress& progress) { m_line->setProgress(progress, m_state == RunState::Paused); }
+void TrainBar::setIdle(const QString& sentence, bool canStart) {
+    m_canStart = canStart;
+    if (m_state != RunState::Running && m_state != RunState::Paused) m_line->setSentence(sentence);
+    m_start->setProperty("why", sentence);
+    refresh();
+}
+
+void TrainBar::refresh() {
+    const bool running = m_state == RunState::Running, paused = m_state == RunState::Paused;
+    m_start->setText(running ? QStringLiteral("Pause") : paused ? QStringLiteral("Resume") : QStringLiteral("Start"));
+    const bool enabled = running || paused || m_canStart;
+    m_start->setIcon(icon(running ? "pause" : "play", enabled ? Theme::current().onAccent : Theme::current().faint));
+    m_start->setEnabled(enabled);
+    m_start->setToolTip(running ? QStringLiteral("Pause between two steps (Space)") : paused ? QStringLiteral("Go on (Space)")
+                        : enabled ? QStringLiteral("Start training (Space)") : m_start->property("why").toString());
+    m_step->setEnabled(paused);
+    m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)") : QStringLiteral("One step at a time, while paused"));
+    m_stop->setEnabled(running || paused);
+    m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop") : QStringLiteral("Nothing is running"));
+    m_cancel->setEnabled(running || paused);
+    m_cancel->setToolTip(running || paused ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint") : QStringLiteral("Nothing is running"));
+}
+
+void TrainBar::setDevice(const QString& device) {
+    m_device->setText(device);
+    m_device->setAccessibleName("Device " + device);
+    m_device->setVisible(!device.isEmpty());
+    m_device->updateGeometry();
+}
+void TrainBar::setModel(const QString& words) {
+    m_model->setText(words);
+    m_model->setAccessibleName("Model " + words);
+    m_model->setVisible(!words.isEmpty());
+    m_model->updateGeometry();
+}
+void TrainBar::setIntervention(const QString& words) {
+    m_intervention->setText(words);
+    m_intervention->setFill(Theme::current().warningFill);
+    m_intervention->setTextColor(Theme::current().warning);
+    m_intervention->setVisible(!words.isEmpty());
+    m_intervention->updateGeometry();
+}
+
+void TrainBar::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().panel);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), Theme::current().border);
+}
+void TrainBar::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || !m_intervention) return;
+    setIntervention(m_intervention->text());
+    refresh();
+}
+
+}  // namespace relascope

@@ -1,0 +1,75 @@
+// The bar at the top: start, pause, step, stop, cancel; how far it is; device and model.
+#pragma once
+
+#include <QWidget>
+
+#include "types/run_info.h"
+#include "types/train_event.h"
+
+class QPushButton;
+
+namespace relascope {
+
+class Chip;
+class ProgressLine;
+
+/// 48 px high. Figures have fixed places, so that nothing jumps twenty times a second.
+class TrainBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit TrainBar(QWidget* parent = nullptr);
+
+    void setState(RunState state);        ///< Running and Paused show the job, all others are idle
+    void setProgress(const Progress& progress);
+    /// What to do next, or why Start is off.
+    void setIdle(const QString& sentence, bool canStart);
+    void setDevice(const QString& device);  ///< empty: no chip
+    void setModel(const QString& words);    ///< "ViDAT sa0 ra2 · 423,010 parameters"
+    void setIntervention(const QString& words);  ///< warning chip; empty: none
+
+    QPushButton* startButton() const { return m_start; }
+    QPushButton* stepButton() const { return m_step; }
+    QPushButton* stopButton() const { return m_stop; }
+    QPushButton* cancelButton() const { return m_cancel; }
+
+Q_SIGNALS:
+    void startRequested();
+    void pauseRequested();
+    void resumeRequested();
+    void stepRequested();
+    void stopRequested();
+    void cancelRequested();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void refresh();
+    RunState m_state = RunState::Queued;
+    bool m_canStart = false;
+    QPushButton *m_start, *m_step, *m_stop, *m_cancel;
+    ProgressLine* m_line;
+    Chip *m_device, *m_model, *m_intervention;
+};
+
+/// The words and the 4 px bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s".
+class ProgressLine : public QWidget {
+    Q_OBJECT
+public:
+    explicit ProgressLine(QWidget* parent = nullptr);
+    void setProgress(const Progress& progress, bool paused);
+    void setSentence(const QString& sentence);
+    QString text() const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void speak();
+    Progress m_progress;
+    bool m_busy = false, m_paused = false;
+    QString m_sentence;
+};
+
+}  // namespace relascope

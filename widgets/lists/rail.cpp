@@ -1,0 +1,304 @@
+#include "widgets/lists/rail.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QPainter>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <cmath>
+#include <map>
+
+#include "widgets/lists/run_delegate.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int kPreset = Qt::UserRole;
+
+QLabel* partTitle(const QString& text, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    QFont face = smallFont();
+    face.setWeight(QFont::DemiBold);
+    label->setFont(face);
+    return label;
+}
+
+void plain(QAbstractItemView* view, const QString& name) {
+    view->setFrameShape(QFrame::NoFrame);
+    view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    view->setMouseTracking(true);
+    view->setAccessibleName(name);
+    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+}
+
+}  // namespace
+
+QString runStateLine(const RunInfo& info) {
+    const QString state = QLatin1String(runStateName(info.state));
+    const QString step = groupedNumber(info.step);
+    switch (info.state) {
+        case RunState::Queued: return state;
+        case RunState::Done: return QString("%1 · %2 steps").arg(state, step);
+        case RunState::Failed:
+            return info.message.empty() ? QString("%1 · step %2").arg(state, step)
+                                        : QString("%1 · %2").arg(state, QString::fromStdString(info.message));
+        default: return QString("%1 · step %2").arg(state, step);
+    }
+}
+
+Rail::Rail(QWidget* parent)
+    : QWidget(parent), m_search(new QLineEdit(this)), m_tree(new QTreeWidget(this)), m_runs(new QListWidget(this)),
+      m_checkpoints(new QListWidget(this)), m_runCount(mutedLabel({}, this)),
+      m_runHint(mutedLabel(QStringLiteral("No runs yet. Choose an experiment and press Start."), this)), m_checkpointPart(new QWidget(this)) {
+    setFixedWidth(240);
+    setAccessibleName(QStringLiteral("Experiments and runs"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 8, 1, 0);
+    column->setSpacing(0);
+
+    m_search->setPlaceholderText(QStringLiteral("Filter"));
+    m_search->setAccessibleName(QStringLiteral("Filter experiments, runs and checkpoints"));
+    m_search->addAction(icon("search"), QLineEdit::LeadingPosition);
+    m_search->setClearButtonEnabled(true);
+    m_search->setFixedHeight(28);
+    m_search->installEventFilter(this);
+    auto* searchRow = new QHBoxLayout;
+    searchRow->setContentsMargins(12, 0, 12, 8);
+    searchRow->addWidget(m_search);
+    column->addLayout(searchRow);
+
+    const auto heading = [&](QLabel* title, QWidget* beside, QBoxLayout* into) {
+        auto* row = new QHBoxLayout;
+        row->setContentsMargins(12, 6, 12, 4);
+        row->addWidget(title);
+        if (beside) row->addWidget(beside);
+        row->addStretch(1);
+        into->addLayout(row);
+    };
+    heading(partTitle(QStringLiteral("Experiments"), this), nullptr, column);
+    plain(m_tree, QStringLiteral("Experiments"));
+    m_tree->setHeaderHidden(true);
+    m_tree->setIndentation(18);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setItemDelegate(new LineDelegate(m_tree));
+    column->addWidget(m_tree, 5);
+    column->addWidget(horizontalLine(this));
+
+    heading(partTitle(QStringLiteral("Runs"), this), m_runCount, column);
+    plain(m_runs, QStringLiteral("Runs"));
+    m_runs->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_runs->setUniformItemSizes(true);
+    m_runs->setItemDelegate(new RunDelegate(m_runs));
+    m_runs->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_runHint->setWordWrap(true);
+    m_runHint->setContentsMargins(12, 4, 12, 12);
+    column->addWidget(m_runHint);
+    column->addWidget(m_runs, 5);
+
+    auto* part = new QVBoxLayout(m_checkpointPart);
+    part->setContentsMargins(0, 0, 0, 0);
+    part->setSpacing(0);
+    part->addWidget(horizontalLine(m_checkpointPart));
+    heading(partTitle(QStringLiteral("Checkpoints"), m_checkpointPart), nullptr, part);
+    plain(m_checkpoints, QStringLiteral("Checkpoints"));
+    m_checkpoints->setUniformItemSizes(true);
+    m_checkpoints->setItemDelegate(new LineDelegate(m_checkpoints));
+    part->addWidget(m_checkpoints);
+    m_checkpointPart->hide();
+    column->addWidget(m_checkpointPart);
+
+    connect(m_search, &QLineEdit::textChanged, this, &Rail::applyFilter);
+    connect(m_tree, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) {
+        const QString preset = item ? item->data(0, kPreset).toString() : QString();
+        if (preset.isEmpty() || preset == m_preset) return;
+        m_preset = preset;
+        Q_EMIT presetChosen(preset);
+    });
+    connect(m_tree, &QTreeWidget::itemClicked, this, [](QTreeWidgetItem* item) {
+        if (item->childCount() > 0) item->setExpanded(!item->isExpanded());
+    });
+    connect(m_runs, &QListWidget::itemSelectionChanged, this, [this] { Q_EMIT runsSelected(selectedRuns()); });
+    connect(m_runs, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) { Q_EMIT runActivated(item->data(RunDelegate::Path).toString()); });
+    connect(m_runs, &QListWidget::customContextMenuRequested, this, &Rail::runMenu);
+    m_runs->installEventFilter(this);
+    connect(m_checkpoints, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) { Q_EMIT checkpointChosen(item->data(kPreset).toString()); });
+    restyle();
+}
+
+void Rail::setExperiments(const std::vector<ExperimentEntry>& entries) {
+    const QSignalBlocker quiet(m_tree);
+    m_tree->clear();
+    std::map<QString, QTreeWidgetItem*> families;
+    for (const ExperimentEntry& entry : entries) {
+        QTreeWidgetItem*& family = families[entry.family];
+        if (!family) {
+            family = new QTreeWidgetItem(m_tree, {entry.family});
+            family->setFlags(Qt::ItemIsEnabled);
+            family->setExpanded(true);
+        }
+        auto* item = new QTreeWidgetItem(family, {entry.title});
+        item->setData(0, kPreset, entry.preset);
+        item->setToolTip(0, entry.help);
+    }
+    setCurrentPreset(m_preset);
+    applyFilter();
+}
+
+void Rail::setCurrentPreset(const QString& preset) {
+    const QSignalBlocker quiet(m_tree);
+    m_preset = preset;
+    for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
+        if (!preset.isEmpty() && (*it)->data(0, kPreset).toString() == preset) m_tree->setCurrentItem(*it);
+}
+
+void Rail::setRuns(const std::vector<RunRow>& rows) {
+    const QSignalBlocker quiet(m_runs);
+    const QStringList before = selectedRuns();
+    // Same paths in the same order is the common case while a run goes on: only the data change.
+    bool same = static_cast<int>(rows.size()) == m_runs->count();
+    for (int i = 0; same && i < m_runs->count(); ++i)
+        same = m_runs->item(i)->data(RunDelegate::Path).toString() == QString::fromStdString(rows[static_cast<std::size_t>(i)].info.path);
+    if (!same) {
+        const QString current = m_runs->currentItem() ? m_runs->currentItem()->data(RunDelegate::Path).toString() : QString();
+        m_runs->clear();
+        for (const RunRow& row : rows) {
+            auto* item = new QListWidgetItem(m_runs);
+            const QString path = QString::fromStdString(row.info.path);
+            item->setData(RunDelegate::Path, path);
+            if (path == current) m_runs->setCurrentItem(item, QItemSelectionModel::NoUpdate);
+        }
+        for (int i = 0; i < m_runs->count(); ++i)
+            m_runs->item(i)->setSelected(before.contains(m_runs->item(i)->data(RunDelegate::Path).toString()));
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const RunInfo& info = rows[i].info;
+        QListWidgetItem* item = m_runs->item(static_cast<int>(i));
+        const auto put = [item](int role, const QVariant& value) { if (item->data(role) != value) item->setData(role, value); };
+        const QString metric = !std::isnan(info.bestAccuracy) ? QString::number(100.0 * info.bestAccuracy, 'f', 1) + u'%'
+                             : !std::isnan(info.bestLoss) ? QString::number(info.bestLoss, 'f', 3) : QString(QChar(0x2014));
+        const QString line = runStateLine(info);
+        put(Qt::DisplayRole, QString::fromStdString(info.name));
+        put(RunDelegate::State, static_cast<int>(info.state));
+        put(RunDelegate::StateLine, line);
+        put(RunDelegate::Metric, metric);
+        put(RunDelegate::Color, rows[i].colorIndex);
+        put(Qt::ToolTipRole, QString("%1\n%2\n%3").arg(QString::fromStdString(info.name), line, QString::fromStdString(info.path)));
+        put(Qt::AccessibleTextRole, QString("%1, %2, best %3").arg(QString::fromStdString(info.name), line, metric));
+    }
+    m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
+    m_runHint->setVisible(rows.empty());
+    m_runs->setVisible(!rows.empty());
+    applyFilter();
+    m_runs->viewport()->update();
+    if (before != selectedRuns()) Q_EMIT runsSelected(selectedRuns());
+}
+
+void Rail::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
+    m_checkpoints->clear();
+    for (const CheckpointEntry& entry : entries) {
+        auto* item = new QListWidgetItem(entry.title, m_checkpoints);
+        item->setData(kPreset, entry.path);
+        item->setData(LineDelegate::Note, entry.size);
+        item->setToolTip(entry.path);
+    }
+    m_checkpointPart->setVisible(!entries.empty());
+    m_checkpoints->setFixedHeight(qMin<int>(6, static_cast<int>(entries.size())) * 26 + 6);
+    applyFilter();
+}
+
+QStringList Rail::selectedRuns() const {
+    QStringList paths;
+    for (int i = 0; i < m_runs->count(); ++i)
+        if (m_runs->item(i)->isSelected()) paths += m_runs->item(i)->data(RunDelegate::Path).toString();
+    return paths;
+}
+
+void Rail::setSelectedRuns(const QStringList& paths) {
+    const QSignalBlocker quiet(m_runs);
+    for (int i = 0; i < m_runs->count(); ++i) {
+        QListWidgetItem* item = m_runs->item(i);
+        item->setSelected(paths.contains(item->data(RunDelegate::Path).toString()));
+    }
+    m_runs->viewport()->update();
+}
+
+void Rail::setFilter(const QString& text) { m_search->setText(text); }
+
+void Rail::applyFilter() {
+    const QString text = m_search->text().trimmed();
+    const auto hit = [&](const QString& words) { return text.isEmpty() || words.contains(text, Qt::CaseInsensitive); };
+    for (int f = 0; f < m_tree->topLevelItemCount(); ++f) {
+        QTreeWidgetItem* family = m_tree->topLevelItem(f);
+        bool any = false;
+        for (int i = 0; i < family->childCount(); ++i) {
+            QTreeWidgetItem* item = family->child(i);
+            const bool shown = hit(item->text(0)) || hit(item->data(0, kPreset).toString()) || hit(family->text(0));
+            item->setHidden(!shown);
+            any |= shown;
+        }
+        family->setHidden(!any);
+        if (!text.isEmpty() && any) family->setExpanded(true);
+    }
+    for (QListWidget* list : {m_runs, m_checkpoints})
+        for (int i = 0; i < list->count(); ++i) {
+            QListWidgetItem* item = list->item(i);
+            item->setHidden(!hit(item->text()) && !hit(item->data(RunDelegate::StateLine).toString()));
+        }
+}
+
+void Rail::runMenu(const QPoint& at) {
+    const QListWidgetItem* item = m_runs->itemAt(at);
+    if (!item) return;
+    const QString path = item->data(RunDelegate::Path).toString();
+    QStringList paths = selectedRuns();
+    if (!paths.contains(path)) paths = {path};
+    QMenu menu(this);
+    menu.addAction(icon("folder"), QStringLiteral("Open folder"), this, [this, path] { Q_EMIT openFolderRequested(path); });
+    menu.addAction(icon("close"), paths.size() > 1 ? QString("Remove %1 from the list").arg(paths.size()) : QStringLiteral("Remove from the list"),
+                   this, [this, paths] { Q_EMIT removeRequested(paths); });
+    menu.exec(m_runs->viewport()->mapToGlobal(at));
+}
+
+bool Rail::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (watched == m_search && key == Qt::Key_Escape && !m_search->text().isEmpty()) {
+            m_search->clear();
+            return true;
+        }
+        if (watched == m_search && key == Qt::Key_Down) {
+            m_tree->setFocus(Qt::TabFocusReason);
+            return true;
+        }
+        if (watched == m_runs && key == Qt::Key_Delete && !selectedRuns().isEmpty()) {
+            Q_EMIT removeRequested(selectedRuns());
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void Rail::restyle() {
+    for (QAbstractItemView* view : std::initializer_list<QAbstractItemView*>{m_tree, m_runs, m_checkpoints}) view->viewport()->update();
+    update();
+}
+void Rail::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_checkpointPart) restyle();
+}
+void Rail::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), Theme::current().panel);
+    painter.fillRect(QRect(width() - 1, 0, 1, height()), Theme::current().border);
+}
+
+}  // namespace relascope

@@ -1,0 +1,84 @@
+// The left rail: experiments, runs and checkpoints with one search field.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <vector>
+
+#include "types/run_info.h"
+
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QTreeWidget;
+
+namespace relascope {
+
+/// A preset under its family.
+struct ExperimentEntry {
+    QString family;  ///< "Vision relations"
+    QString preset;  ///< the name that is signalled
+    QString title;   ///< "Match pattern"
+    QString help;    ///< one sentence, the tooltip
+};
+
+struct RunRow {
+    RunInfo info;
+    int colorIndex = 0;  ///< of Theme::series
+};
+
+struct CheckpointEntry {
+    QString path;
+    QString title;
+    QString size;  ///< "1.28 GiB"
+};
+
+/// 240 px wide. Runs are kept by path: new rows leave selection and scrolling as they are.
+class Rail : public QWidget {
+    Q_OBJECT
+public:
+    explicit Rail(QWidget* parent = nullptr);
+
+    void setExperiments(const std::vector<ExperimentEntry>& entries);  ///< families in order of appearance
+    void setRuns(const std::vector<RunRow>& rows);
+    void setCheckpoints(const std::vector<CheckpointEntry>& entries);  ///< empty: the part is hidden
+    void setCurrentPreset(const QString& preset);                      ///< does not signal
+    void setSelectedRuns(const QStringList& paths);                    ///< does not signal
+    QStringList selectedRuns() const;
+    void setFilter(const QString& text);
+
+    QLineEdit* searchField() const { return m_search; }
+    QTreeWidget* experiments() const { return m_tree; }
+    QListWidget* runs() const { return m_runs; }
+    QListWidget* checkpoints() const { return m_checkpoints; }
+
+Q_SIGNALS:
+    void presetChosen(const QString& preset);
+    void runsSelected(const QStringList& paths);
+    void runActivated(const QString& path);       ///< double click or Enter
+    void openFolderRequested(const QString& path);
+    void removeRequested(const QStringList& paths);  ///< from the list, not from the disk
+    void checkpointChosen(const QString& path);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void applyFilter();
+    void restyle();
+    void runMenu(const QPoint& at);
+
+    QLineEdit* m_search;
+    QTreeWidget* m_tree;
+    QListWidget *m_runs, *m_checkpoints;
+    QLabel *m_runCount, *m_runHint;
+    QWidget* m_checkpointPart;
+    QString m_preset;
+};
+
+/// "running · step 1,600": the second line of a run.
+QString runStateLine(const RunInfo& info);
+
+}  // namespace relascope
