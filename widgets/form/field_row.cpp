@@ -1,5 +1,6 @@
 #include "widgets/form/field_row.h"
 
+#include <QAbstractItemView>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
@@ -59,6 +60,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
                 const QString text = QString::fromStdString(choice);
                 m_combo->addItem(QString(text).replace(u'_', u' '), text);
             }
+            m_combo->view()->setMinimumWidth(190);  // choices are longer than the field is wide
             m_combo->setMinimumContentsLength(4);
             m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
             connect(m_combo, &QComboBox::currentIndexChanged, this, [this](int i) {
@@ -99,6 +101,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_sentence = new QLabel(this);
     m_sentence->setFont(captionFont());
     m_sentence->setWordWrap(true);
+    m_sentence->setForegroundRole(QPalette::BrightText);  // the theme's error colour
     m_sentence->hide();
     column->addWidget(m_sentence);
     show(m_state.value);
@@ -200,9 +203,6 @@ void FieldRow::restyle() {
         control->setProperty("error", bad);
         control->update();
     }
-    QPalette red = m_sentence->palette();
-    red.setColor(QPalette::WindowText, t.error);
-    if (red != m_sentence->palette()) m_sentence->setPalette(red);
     m_sentence->setText(problem());
     m_sentence->setVisible(bad);
 }

@@ -99,7 +99,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     legend->setSpacing(6);
     for (const bool live : {true, false}) {
         auto* sign = iconButton(live ? "pencil" : "restart", {}, m_content);
-        sign->setIcon(icon(live ? "pencil" : "restart", live ? Theme::current().accent : Theme::current().faint));
+        m_signs[live ? 0 : 1] = sign;
         sign->setIconSize({14, 14});
         sign->setFixedSize(16, 16);
         sign->setFocusPolicy(Qt::NoFocus);
@@ -151,6 +151,13 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     m_estimateBox->hide();
     column->addWidget(m_estimateBox);
     setFixedWidth(280);
+    restyle();
+}
+
+void OptionsForm::restyle() {
+    m_signs[0]->setIcon(icon("pencil", Theme::current().accent));
+    m_signs[1]->setIcon(icon("restart", Theme::current().faint));
+    update();
 }
 
 void OptionsForm::rebuild(const std::vector<FieldState>& states) {
@@ -332,7 +339,7 @@ void OptionsForm::paintEvent(QPaintEvent*) {
 
 void OptionsForm::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) update();
+    if (event->type() == QEvent::PaletteChange && m_signs[1]) restyle();
 }
 
 }  // namespace relascope

@@ -60,11 +60,13 @@ private:
     void arrange();
     void showHelp(const FieldRow* row);
     void checkValidity();
+    void restyle();
 
     std::map<QString, FieldRow*> m_rows;
     std::vector<QString> m_order;
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
+    QToolButton* m_signs[2] = {nullptr, nullptr};  ///< live, restart
     QVBoxLayout* m_form;
     QLabel *m_help, *m_preset;
     QWidget* m_helpBox;

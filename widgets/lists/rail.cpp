@@ -79,6 +79,7 @@ Rail::Rail(QWidget* parent)
     const auto heading = [&](QLabel* title, QWidget* beside, QBoxLayout* into) {
         auto* row = new QHBoxLayout;
         row->setContentsMargins(12, 6, 12, 4);
+        row->setSpacing(8);
         row->addWidget(title);
         if (beside) row->addWidget(beside);
         row->addStretch(1);

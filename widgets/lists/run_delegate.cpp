@@ -65,7 +65,8 @@ void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const Theme& t = Theme::current();
     painter->save();
     background(painter, option);
-    const QRect r = option.rect.adjusted(index.parent().isValid() ? 2 : 4, 0, -12, 0);
+    const bool tree = option.widget && option.widget->inherits("QTreeView");
+    const QRect r = option.rect.adjusted(tree ? 4 : 12, 0, -12, 0);
     const QString note = index.data(Note).toString();
     painter->setFont(captionFont());
     const int noteWidth = note.isEmpty() ? 0 : painter->fontMetrics().horizontalAdvance(note) + 8;

@@ -1,0 +1,143 @@
+#include "widgets/tables/diff_table.h"
+
+#include <QHeaderView>
+#include <QMenu>
+#include <QPainter>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <map>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+QPixmap swatch(const QColor& color, qreal ratio) {
+    QPixmap picture(QSize(10, 10) * ratio);
+    picture.setDevicePixelRatio(ratio);
+    picture.fill(Qt::transparent);
+    QPainter painter(&picture);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawRoundedRect(QRectF(0, 0, 10, 10), 2, 2);
+    return picture;
+}
+
+}  // namespace
+
+DiffTable::DiffTable(QWidget* parent)
+    : QWidget(parent), m_head(new PanelHead(QStringLiteral("Configuration"), this)),
+      m_which(new SegmentedControl({"Differences", "All fields"}, this)), m_view(new QTableWidget(this)), m_menu(new QMenu(this)) {
+    setAccessibleName(QStringLiteral("Differences of configuration"));
+    auto* more = iconButton("more", QStringLiteral("More for the configuration"), this);
+    more->setMenu(m_menu);
+    more->setPopupMode(QToolButton::InstantPopup);
+    m_head->addControl(m_which);
+    m_head->addControl(more);
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(26);
+    m_view->setShowGrid(false);
+    m_view->setAccessibleName(QStringLiteral("Options of the runs"));
+    m_view->horizontalHeader()->setHighlightSections(false);
+    m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_head);
+    column->addWidget(m_view, 1);
+    connect(m_which, &SegmentedControl::changed, this, [this](int i) { setAllFields(i == 1); });
+    fill();
+}
+
+void DiffTable::setRuns(std::vector<DiffRun> runs) {
+    m_runs = std::move(runs);
+    fill();
+}
+void DiffTable::setAllFields(bool all) {
+    m_all = all;
+    m_which->setCurrent(all ? 1 : 0);
+    fill();
+}
+
+void DiffTable::fill() {
+    const Theme& t = Theme::current();
+    // Fields in the order of the first run that has them.
+    std::vector<QString> keys;
+    std::vector<std::map<QString, QString>> values(m_runs.size());
+    for (std::size_t r = 0; r < m_runs.size(); ++r)
+        for (const auto& [key, value] : m_runs[r].info.options) {
+            const QString name = QString::fromStdString(key);
+            if (std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
+            values[r][name] = QString::fromStdString(value);
+        }
+    const QString none(QChar(0x2014));
+    const auto at = [&](std::size_t r, const QString& key) {
+        const auto found = values[r].find(key);
+        return found == values[r].end() ? none : found->second;
+    };
+    m_view->clear();
+    m_view->setColumnCount(static_cast<int>(m_runs.size()) + 1);
+    QStringList heads{QStringLiteral("Field")};
+    for (std::size_t r = 0; r < m_runs.size(); ++r)
+        heads += QString::fromStdString(m_runs[r].info.name) + (r == 0 ? QStringLiteral(" (reference)") : QString());
+    m_view->setHorizontalHeaderLabels(heads);
+    for (std::size_t r = 0; r < m_runs.size(); ++r)
+        m_view->horizontalHeaderItem(static_cast<int>(r) + 1)->setIcon(swatch(t.seriesColor(m_runs[r].colorIndex), devicePixelRatioF()));
+    m_differing = 0;
+    int row = 0;
+    m_view->setRowCount(static_cast<int>(keys.size()));
+    for (const QString& key : keys) {
+        bool differs = false;
+        for (std::size_t r = 1; r < m_runs.size(); ++r) differs |= at(r, key) != at(0, key);
+        m_differing += differs;
+        if (!differs && !m_all) continue;
+        const auto cell = [&](int column, const QString& text, const QColor& ink) {
+            auto* item = new QTableWidgetItem(text);
+            item->setFont(monoFont(12));
+            item->setForeground(ink);
+            item->setToolTip(text);
+            m_view->setItem(row, column, item);
+            return item;
+        };
+        cell(0, key, t.text);
+        for (std::size_t r = 0; r < m_runs.size(); ++r) {
+            const bool other = r > 0 && at(r, key) != at(0, key);
+            QTableWidgetItem* item = cell(static_cast<int>(r) + 1, at(r, key), r == 0 || other ? t.text : t.muted);
+            if (!other) continue;
+            item->setBackground(t.warningFill);
+            item->setData(Qt::AccessibleTextRole, at(r, key) + QStringLiteral(", differs from the reference"));
+        }
+        ++row;
+    }
+    m_view->setRowCount(row);
+    m_view->setColumnWidth(0, 200);
+    for (int c = 1; c < m_view->columnCount(); ++c) m_view->setColumnWidth(c, 160);
+    m_view->horizontalHeader()->setStretchLastSection(m_runs.size() > 0);
+    m_head->setSubText(m_runs.size() < 2 ? QStringLiteral("choose two or more runs") : QString("%1 of %2 fields differ").arg(m_differing).arg(keys.size()));
+}
+
+QString DiffTable::csv() const {
+    QString text;
+    for (int row = -1; row < m_view->rowCount(); ++row) {
+        QStringList cells;
+        for (int c = 0; c < m_view->columnCount(); ++c) {
+            const QTableWidgetItem* item = row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
+            QString cell = item ? item->text() : QString();
+            if (cell.contains(u',') || cell.contains(u'"')) cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+            cells += cell;
+        }
+        text += cells.join(u',') + u'\n';
+    }
+    return text;
+}
+
+void DiffTable::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_view) fill();
+}
+
+}  // namespace relascope

@@ -1,0 +1,49 @@
+// How the configurations of runs differ.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "types/run_info.h"
+
+class QMenu;
+class QTableWidget;
+
+namespace relascope {
+
+class PanelHead;
+class SegmentedControl;
+
+struct DiffRun {
+    RunInfo info;
+    int colorIndex = 0;
+};
+
+/// A row an option, a column a run; the first run is the reference, other values are filled.
+class DiffTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit DiffTable(QWidget* parent = nullptr);
+
+    void setRuns(std::vector<DiffRun> runs);
+    void setAllFields(bool all);
+    int differingFields() const { return m_differing; }
+    QString csv() const;
+    QTableWidget* view() const { return m_view; }
+    QMenu* menu() const { return m_menu; }
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void fill();
+    std::vector<DiffRun> m_runs;
+    bool m_all = false;
+    int m_differing = 0;
+    PanelHead* m_head;
+    SegmentedControl* m_which;
+    QTableWidget* m_view;
+    QMenu* m_menu;
+};
+
+}  // namespace relascope

@@ -1,0 +1,194 @@
+#include "widgets/tables/runs_table.h"
+
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "widgets/tables/runs_model.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// Selection fill with the text's own colour; the run's swatch before its name.
+class TableDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const Theme& t = Theme::current();
+        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), t.grid);
+        QStyleOptionViewItem plain = option;
+        initStyleOption(&plain, index);
+        plain.state &= ~QStyle::State_Selected;
+        plain.state &= ~QStyle::State_HasFocus;
+        if (plain.features & QStyleOptionViewItem::HasCheckIndicator) {
+            plain.rect.adjust(8, 0, 0, 0);
+            plain.backgroundBrush = Qt::NoBrush;
+            QStyledItemDelegate::paint(painter, plain, index);
+            return;
+        }
+        painter->save();
+        QRect r = option.rect.adjusted(8, 0, -8, 0);
+        const QVariant color = index.data(RunsModel::ColorRole);
+        if (color.isValid()) {
+            painter->setRenderHint(QPainter::Antialiasing);
+            painter->setPen(Qt::NoPen);
+            painter->setBrush(t.seriesColor(color.toInt()));
+            painter->drawRoundedRect(QRectF(r.left(), r.center().y() - 4.5, 10, 10), 2, 2);
+            r.adjust(18, 0, 0, 0);
+        }
+        painter->setFont(index.data(Qt::FontRole).value<QFont>());
+        painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
+        painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
+                          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
+        if (option.state & QStyle::State_HasFocus) {
+            painter->setPen(QPen(t.accent, 2));
+            painter->setBrush(Qt::NoBrush);
+            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
+        }
+        painter->restore();
+    }
+};
+
+QString quoted(QString text) {
+    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
+    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+}
+
+}  // namespace
+
+RunsTable::RunsTable(QWidget* parent)
+    : QWidget(parent), m_head(new PanelHead(QStringLiteral("Runs"), this)), m_filter(new QLineEdit(this)), m_view(new QTableView(this)),
+      m_model(new RunsModel(this)), m_proxy(new RunsFilter(this)), m_menu(new QMenu(this)), m_columns(new QMenu(QStringLiteral("Columns"), this)) {
+    setAccessibleName(QStringLiteral("Runs to compare"));
+    m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. best_acc > 85"));
+    m_filter->setAccessibleName(QStringLiteral("Filter runs"));
+    m_filter->addAction(icon("filter"), QLineEdit::LeadingPosition);
+    m_filter->setFixedWidth(200);
+    auto* columns = new QPushButton(QStringLiteral("Columns"), this);
+    columns->setProperty("compact", true);
+    columns->setMenu(m_columns);
+    auto* csvButton = new QPushButton(icon("export"), QStringLiteral("CSV"), this);
+    csvButton->setProperty("compact", true);
+    auto* more = iconButton("more", QStringLiteral("More for the table"), this);
+    more->setMenu(m_menu);
+    more->setPopupMode(QToolButton::InstantPopup);
+    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, columns, csvButton, more}) m_head->addControl(control);
+
+    m_proxy->setSourceModel(m_model);
+    m_proxy->setSortRole(RunsModel::SortRole);
+    m_view->setModel(m_proxy);
+    m_view->setItemDelegate(new TableDelegate(m_view));
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setShowGrid(false);
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setSortingEnabled(true);
+    m_view->setAccessibleName(QStringLiteral("Runs"));
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(26);
+    m_view->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+    QHeaderView* header = m_view->horizontalHeader();
+    header->setHighlightSections(false);
+    header->setStretchLastSection(true);
+    header->setSectionsMovable(true);
+    header->setMinimumSectionSize(32);
+    const int widths[RunsModel::Columns] = {36, 190, 116, 92, 58, 88, 84, 104, 104, 100, 88, 120};
+    for (int c = 0; c < RunsModel::Columns; ++c) {
+        m_view->setColumnWidth(c, widths[c]);
+        if (c == RunsModel::Overlay) continue;
+        QAction* action = m_columns->addAction(RunsModel::columnName(c));
+        action->setCheckable(true);
+        action->setChecked(true);
+        action->setEnabled(c != RunsModel::Run);
+        connect(action, &QAction::toggled, this, [this, c](bool on) { m_view->setColumnHidden(c, !on); });
+    }
+    m_view->sortByColumn(RunsModel::Accuracy, Qt::DescendingOrder);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_head);
+    column->addWidget(m_view, 1);
+
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+        const QString problem = m_proxy->setText(text);
+        m_filter->setProperty("error", !problem.isEmpty());
+        m_filter->setToolTip(problem);
+        m_filter->update();
+        words();
+    });
+    connect(m_model, &RunsModel::overlayChanged, this, [this] {
+        words();
+        Q_EMIT overlayChanged(overlaid());
+    });
+    connect(m_model, &RunsModel::noteEdited, this, &RunsTable::noteEdited);
+    connect(m_view, &QTableView::activated, this, [this](const QModelIndex& at) {
+        if (at.column() != RunsModel::NoteText && at.column() != RunsModel::Overlay) Q_EMIT runActivated(at.data(RunsModel::PathRole).toString());
+    });
+    connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
+    words();
+}
+
+void RunsTable::words() {
+    const int all = m_model->rowCount(), shown = m_proxy->rowCount();
+    QString text = all == 0 ? QStringLiteral("none yet") : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
+    if (shown < all) text += QString(" · %1 hidden by the filter").arg(all - shown);
+    m_head->setSubText(text);
+}
+
+void RunsTable::setRows(const std::vector<TableRow>& rows) {
+    m_model->setRows(rows);
+    words();
+}
+void RunsTable::setOverlaid(const QStringList& paths) {
+    m_model->overlaid = QSet<QString>(paths.begin(), paths.end());
+    m_view->viewport()->update();
+    words();
+}
+QStringList RunsTable::overlaid() const {
+    QStringList paths;
+    for (const TableRow& row : m_model->rows())
+        if (const QString path = QString::fromStdString(row.info.path); m_model->overlaid.contains(path)) paths += path;
+    return paths;
+}
+QStringList RunsTable::selected() const {
+    QStringList paths;
+    for (const QModelIndex& at : m_view->selectionModel()->selectedRows()) paths += at.data(RunsModel::PathRole).toString();
+    return paths;
+}
+void RunsTable::setFilter(const QString& text) { m_filter->setText(text); }
+void RunsTable::setColumnShown(int column, bool shown) {
+    if (column > RunsModel::Overlay && column < RunsModel::Columns) m_columns->actions().at(column - 1)->setChecked(shown);
+}
+int RunsTable::shownRows() const { return m_proxy->rowCount(); }
+
+QString RunsTable::csv() const {
+    QStringList lines;
+    const QHeaderView* header = m_view->horizontalHeader();
+    for (int row = -1; row < m_proxy->rowCount(); ++row) {
+        QStringList cells;
+        for (int visual = 0; visual < RunsModel::Columns; ++visual) {
+            const int c = header->logicalIndex(visual);
+            if (c == RunsModel::Overlay || m_view->isColumnHidden(c)) continue;
+            QString cell = row < 0 ? RunsModel::columnName(c) : m_proxy->index(row, c).data().toString();
+            if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
+            cells += quoted(cell.replace(QChar(0x2212), QLatin1Char('-')));
+        }
+        lines += cells.join(u',');
+    }
+    return lines.join(u'\n') + u'\n';
+}
+
+void RunsTable::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_view) m_view->viewport()->update();
+}
+
+}  // namespace relascope

@@ -1,0 +1,66 @@
+// The table of runs on the Compare page.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <limits>
+#include <vector>
+
+#include "types/run_info.h"
+
+class QLineEdit;
+class QMenu;
+class QTableView;
+
+namespace relascope {
+
+class PanelHead;
+class RunsFilter;
+class RunsModel;
+
+struct TableRow {
+    RunInfo info;
+    int colorIndex = 0;
+    double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
+    QString note;
+};
+
+/// Sortable by a click on a head, filtered by words and by comparisons such as "best_acc > 85".
+/// Names for comparisons: best_acc, loss, params, seed, step, time (minutes), published, diff.
+class RunsTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunsTable(QWidget* parent = nullptr);
+
+    void setRows(const std::vector<TableRow>& rows);
+    void setOverlaid(const QStringList& paths);  ///< does not signal
+    QStringList overlaid() const;                ///< in the order of the rows given
+    QStringList selected() const;
+    void setFilter(const QString& text);
+    void setColumnShown(int column, bool shown);
+    QString csv() const;  ///< shown rows and columns, in the order shown
+    int shownRows() const;
+    QTableView* view() const { return m_view; }
+    QLineEdit* filterField() const { return m_filter; }
+    QMenu* menu() const { return m_menu; }  ///< behind "...": views add their export actions
+
+Q_SIGNALS:
+    void overlayChanged(const QStringList& paths);
+    void runActivated(const QString& path);
+    void noteEdited(const QString& path, const QString& note);
+    void csvRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void words();
+    PanelHead* m_head;
+    QLineEdit* m_filter;
+    QTableView* m_view;
+    RunsModel* m_model;
+    RunsFilter* m_proxy;
+    QMenu *m_menu, *m_columns;
+};
+
+}  // namespace relascope
