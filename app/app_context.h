@@ -1,0 +1,40 @@
+// What a page is given: the controllers, the shared choice, and a place to say things.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "widgets/bar/status_strip.h"
+
+namespace relascope {
+
+class RunsController;
+class Selection;
+class TrainingController;
+
+/// Sentences for the status strip and the log.
+class Messages : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+public Q_SLOTS:
+    void say(relascope::MessageLevel level, const QString& sentence) { Q_EMIT message(level, sentence); }
+    void info(const QString& sentence) { Q_EMIT message(MessageLevel::Info, sentence); }
+    void ok(const QString& sentence) { Q_EMIT message(MessageLevel::Ok, sentence); }
+    void warning(const QString& sentence) { Q_EMIT message(MessageLevel::Warning, sentence); }
+    void error(const QString& sentence) { Q_EMIT message(MessageLevel::Error, sentence); }
+
+Q_SIGNALS:
+    void message(relascope::MessageLevel level, const QString& sentence);
+};
+
+/// Pages take it by reference in their constructor; everything in it outlives them.
+struct AppContext {
+    RunsController& runs;
+    TrainingController& training;
+    Selection& selection;
+    Messages& messages;
+};
+
+}  // namespace relascope

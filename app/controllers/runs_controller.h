@@ -1,0 +1,108 @@
+// The runs on disk and the one that trains: their rows, colours, points and marks, the same on every page.
+#pragma once
+
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "types/metric.h"
+#include "types/run_info.h"
+#include "types/run_options.h"
+#include "types/train_event.h"
+#include "widgets/curves/curve_types.h"
+#include "widgets/lists/rail.h"
+
+namespace relascope {
+
+class JobQueue;
+
+class RunsController : public QObject {
+    Q_OBJECT
+public:
+    explicit RunsController(JobQueue& jobs, QObject* parent = nullptr);
+
+    /// Newest first. Includes runs opened from elsewhere.
+    const std::vector<RunRow>& rows() const { return m_rows; }
+    const RunInfo* info(const QString& path) const;
+    /// Index into Theme::series; the seeds of one group share it. The same for as long as the window lives.
+    int colorIndex(const QString& path) const;
+    /// Non-empty for a run that is one of several seeds; the same text for all of them.
+    QString group(const QString& path) const;
+    /// "between-dat-s0", or "between-dat · seed 1" for a run inside a group's folder.
+    QString name(const QString& path) const;
+    /// What CurvePanel::setRuns wants for these runs.
+    std::vector<CurveRun> curveRuns(const QStringList& paths, const QString& highlighted = {}) const;
+
+    /// Points known so far; load() reads them from the disk, off the window's thread.
+    const std::vector<MetricPoint>& points(const QString& path) const;
+    const std::vector<CurveMark>& marks(const QString& path) const;
+    const std::vector<qint64>& captures(const QString& path) const;
+    /// Begins reading points, marks and captures of these runs unless they are known or live.
+    void load(const QStringList& paths);
+    /// The paper's accuracies beside a run, or none.
+    std::vector<PublishedValue> published(const QString& path) const;
+
+    /// Adds a run from anywhere; its row comes with rowsChanged. A sentence in `error` when it is no run.
+    bool open(const QString& path, QString* error);
+    /// Takes runs off the list; files stay.
+    void remove(const QStringList& paths);
+
+    /// The folder that is listed; Settings and tests may change it.
+    QString folder() const { return m_folder; }
+    void setFolder(const QString& folder);
+
+    // Fed by TrainingController while a run goes on.
+    void setLive(const QString& path);  ///< empty: none
+    void liveInfo(const RunInfo& info);
+    void livePoints(const std::vector<MetricPoint>& points);
+    void liveNote(const Note& note);
+    void liveCapture(qint64 step);
+
+public Q_SLOTS:
+    void refresh();  ///< lists the folder again, off the window's thread
+
+Q_SIGNALS:
+    void rowsChanged();
+    /// New points behind those known; `path` is a run folder.
+    void pointsAppended(const QString& path, const std::vector<relascope::MetricPoint>& points);
+    /// Points, marks and captures of a run were read from the disk: take them all anew.
+    void loaded(const QString& path);
+    void marksChanged(const QString& path);
+    void capturesChanged(const QString& path);
+    void failed(const QString& sentence);
+
+private:
+    struct Record {
+        std::vector<MetricPoint> points;
+        std::vector<CurveMark> marks;
+        std::vector<qint64> captures;
+        std::uint64_t position = 0;  ///< bytes of metrics.jsonl read
+        bool loaded = false, loading = false;
+    };
+    struct Disk {
+        std::vector<RunInfo> runs;
+        std::map<QString, std::vector<PublishedValue>> published;
+    };
+    void take(std::vector<RunInfo> runs);
+    void rebuildRows();
+    Record& record(const QString& path);
+
+    JobQueue& m_jobs;
+    QString m_folder, m_live;
+    QStringList m_opened;
+    std::set<QString> m_removed;
+    std::vector<RunInfo> m_infos;
+    std::vector<RunRow> m_rows;
+    std::map<QString, Record> m_records;
+    QHash<QString, int> m_colors;
+    QTimer m_timer;
+    bool m_listing = false;
+};
+
+}  // namespace relascope

@@ -1,0 +1,68 @@
+// What the pages share: which runs are chosen, which one is looked into, when, and at what.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <utility>
+
+#include "widgets/inspector/inspector_view.h"
+
+namespace relascope {
+
+/// One object for the whole window. Setters signal only when something changed; whoever sets a value must
+/// expect to hear of it.
+class Selection : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    /// Run folders overlaid in the curves, in the order of the rail.
+    const QStringList& runs() const { return m_runs; }
+    /// The run the inspector looks into: one of `runs`, or empty.
+    const QString& current() const { return m_current; }
+    /// The step the time cursor stands at; nullopt follows the newest weights.
+    std::optional<qint64> step() const { return m_step; }
+    const InspectorView& view() const { return m_view; }
+    const QString& split() const { return m_split; }
+    qint64 sample() const { return m_sample; }
+    const QString& preset() const { return m_preset; }
+
+public Q_SLOTS:
+    void setRuns(const QStringList& paths) { set(m_runs, paths, &Selection::runsChanged); }
+    void setCurrent(const QString& path) { set(m_current, path, &Selection::currentChanged); }
+    void setStep(std::optional<qint64> step) { set(m_step, step, &Selection::stepChanged); }
+    void setView(const relascope::InspectorView& view) { set(m_view, view, &Selection::viewChanged); }
+    void setPreset(const QString& preset) { set(m_preset, preset, &Selection::presetChanged); }
+    void setSample(const QString& split, qint64 index) {
+        if (split == m_split && index == m_sample) return;
+        m_split = split;
+        m_sample = index;
+        Q_EMIT sampleChanged();
+    }
+
+Q_SIGNALS:
+    void runsChanged();
+    void currentChanged();
+    void stepChanged();
+    void viewChanged();
+    void sampleChanged();
+    void presetChanged();
+
+private:
+    template <class Value, class Signal>
+    void set(Value& member, const Value& value, Signal signal) {
+        if (member == value) return;
+        member = value;
+        Q_EMIT(this->*signal)();
+    }
+
+    QStringList m_runs;
+    QString m_current, m_split = QStringLiteral("validation"), m_preset;
+    std::optional<qint64> m_step;
+    InspectorView m_view;
+    qint64 m_sample = 0;
+};
+
+}  // namespace relascope
