@@ -3,8 +3,10 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QPainter>
+#include <QStyledItemDelegate>
 #include <QTableWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <map>
 
 #include "widgets/theme/controls.h"
@@ -13,17 +15,49 @@
 namespace relascope {
 namespace {
 
-QPixmap swatch(const QColor& color, qreal ratio) {
-    QPixmap picture(QSize(10, 10) * ratio);
-    picture.setDevicePixelRatio(ratio);
-    picture.fill(Qt::transparent);
-    QPainter painter(&picture);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(color);
-    painter.drawRoundedRect(QRectF(0, 0, 10, 10), 2, 2);
-    return picture;
-}
+/// A run's swatch before its name; the label leaves room for it.
+class SwatchHeader : public QHeaderView {
+public:
+    explicit SwatchHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+    std::vector<int> colors;
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+        painter->save();
+        QHeaderView::paintSection(painter, rect, section);
+        painter->restore();
+        if (section < 1 || section > static_cast<int>(colors.size())) return;
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(Theme::current().seriesColor(colors[static_cast<std::size_t>(section - 1)]));
+        painter->drawRoundedRect(QRectF(rect.left() + 8, rect.center().y() - 4.5, 10, 10), 2, 2);
+        painter->restore();
+    }
+};
+
+/// Room of 8 px at both sides, a line below each row.
+class CellDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const Theme& t = Theme::current();
+        const QVariant fill = index.data(Qt::BackgroundRole);
+        if (fill.isValid()) painter->fillRect(option.rect, fill.value<QBrush>());
+        else if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), t.grid);
+        painter->save();
+        const QRect r = option.rect.adjusted(8, 0, -8, 0);
+        painter->setFont(index.data(Qt::FontRole).value<QFont>());
+        painter->setPen(index.data(Qt::ForegroundRole).value<QBrush>().color());
+        painter->drawText(r, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
+        if (option.state & QStyle::State_HasFocus) {
+            painter->setPen(QPen(t.accent, 2));
+            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
+        }
+        painter->restore();
+    }
+};
 
 }  // namespace
 
@@ -36,6 +70,10 @@ DiffTable::DiffTable(QWidget* parent)
     more->setPopupMode(QToolButton::InstantPopup);
     m_head->addControl(m_which);
     m_head->addControl(more);
+    m_view->setHorizontalHeader(new SwatchHeader(m_view));
+    m_view->horizontalHeader()->setSectionsClickable(false);
+    m_view->setItemDelegate(new CellDelegate(m_view));
+    m_view->verticalHeader()->setMinimumSectionSize(26);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_view->verticalHeader()->hide();
@@ -83,10 +121,11 @@ void DiffTable::fill() {
     m_view->setColumnCount(static_cast<int>(m_runs.size()) + 1);
     QStringList heads{QStringLiteral("Field")};
     for (std::size_t r = 0; r < m_runs.size(); ++r)
-        heads += QString::fromStdString(m_runs[r].info.name) + (r == 0 ? QStringLiteral(" (reference)") : QString());
+        heads += QStringLiteral("     ") + QString::fromStdString(m_runs[r].info.name) + (r == 0 ? QStringLiteral(" (reference)") : QString());
     m_view->setHorizontalHeaderLabels(heads);
-    for (std::size_t r = 0; r < m_runs.size(); ++r)
-        m_view->horizontalHeaderItem(static_cast<int>(r) + 1)->setIcon(swatch(t.seriesColor(m_runs[r].colorIndex), devicePixelRatioF()));
+    auto* header = static_cast<SwatchHeader*>(m_view->horizontalHeader());
+    header->colors.clear();
+    for (const DiffRun& run : m_runs) header->colors.push_back(run.colorIndex);
     m_differing = 0;
     int row = 0;
     m_view->setRowCount(static_cast<int>(keys.size()));
@@ -126,7 +165,7 @@ QString DiffTable::csv() const {
         QStringList cells;
         for (int c = 0; c < m_view->columnCount(); ++c) {
             const QTableWidgetItem* item = row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
-            QString cell = item ? item->text() : QString();
+            QString cell = item ? item->text().trimmed() : QString();
             if (cell.contains(u',') || cell.contains(u'"')) cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
             cells += cell;
         }

@@ -93,6 +93,7 @@ RunsTable::RunsTable(QWidget* parent)
     m_view->setSortingEnabled(true);
     m_view->setAccessibleName(QStringLiteral("Runs"));
     m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setMinimumSectionSize(26);
     m_view->verticalHeader()->setDefaultSectionSize(26);
     m_view->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
     QHeaderView* header = m_view->horizontalHeader();
@@ -100,7 +101,7 @@ RunsTable::RunsTable(QWidget* parent)
     header->setStretchLastSection(true);
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);
-    const int widths[RunsModel::Columns] = {36, 190, 116, 92, 58, 88, 84, 104, 104, 100, 88, 120};
+    const int widths[RunsModel::Columns] = {36, 186, 114, 88, 52, 78, 82, 112, 98, 94, 80, 120};
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;

@@ -1,0 +1,49 @@
+// The command palette (Ctrl+K) and the sheet of shortcuts (F1).
+#pragma once
+
+#include <QAction>
+#include <QDialog>
+#include <QPointer>
+#include <utility>
+#include <vector>
+
+class QLineEdit;
+class QListWidget;
+
+namespace relascope {
+
+/// How well `pattern` is spelled in `text` in order of its letters; below 0: not at all. Beginnings
+/// of words and runs of letters count more.
+int fuzzyScore(const QString& pattern, const QString& text);
+
+/// Finds an action by some of its letters and triggers it. Down, Up, Enter; Esc closes.
+class CommandPalette : public QDialog {
+    Q_OBJECT
+public:
+    explicit CommandPalette(QWidget* parent = nullptr);
+    void setActions(const QList<QAction*>& actions);  ///< separators and menus are left out
+    /// Shows it at the top of its parent, empty and focused.
+    void popUp();
+    QLineEdit* field() const { return m_field; }
+    QListWidget* list() const { return m_list; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void search();
+    void run();
+    QList<QPointer<QAction>> m_actions;
+    QLineEdit* m_field;
+    QListWidget* m_list;
+};
+
+/// Keys and what they do, in two columns.
+class ShortcutSheet : public QDialog {
+    Q_OBJECT
+public:
+    explicit ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys, QWidget* parent = nullptr);
+};
+
+}  // namespace relascope
