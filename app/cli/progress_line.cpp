@@ -8,7 +8,8 @@
 
 namespace relascope {
 
-ProgressLine::ProgressLine() : m_terminal(isatty(STDERR_FILENO) != 0), m_shown(std::chrono::steady_clock::now() - std::chrono::hours(1)) {}
+// On a terminal the bar appears at once, elsewhere the first line comes after a minute.
+ProgressLine::ProgressLine() : m_terminal(isatty(STDERR_FILENO) != 0), m_shown(std::chrono::steady_clock::now() - std::chrono::seconds(m_terminal ? 60 : 0)) {}
 ProgressLine::~ProgressLine() { done(); }
 
 void ProgressLine::show(double share, const std::string& words) {

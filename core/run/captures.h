@@ -12,8 +12,8 @@ namespace relascope {
 /// What all captures of a run may take on disk together; fewer inputs are kept when they would not fit.
 constexpr std::uint64_t kCaptureBudget = 256ull << 20;
 
-/// True when growing intervals put a capture at this step: 0, 1, 2, 3, 4, 6, 8, 11, 16, ... (a factor of
-/// sqrt 2), so that 100,000 steps have 34 of them.
+/// True when growing intervals put a capture at this step: 0 to 5, 8, 11, 16, 22, 32, ... (a factor of sqrt
+/// 2), so that 100,000 steps have some 35 of them.
 bool isGrowingCaptureStep(std::int64_t step);
 /// How many captures a run of that many steps makes; `every` 0 means growing intervals.
 std::int64_t captureCount(std::int64_t totalSteps, std::int64_t every);
