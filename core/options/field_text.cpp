@@ -11,7 +11,10 @@ std::string numberText(double value) {
     if (value == std::floor(value) && std::abs(value) < 1e15) return std::to_string(static_cast<std::int64_t>(value));
     char buffer[32];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    return std::string(buffer, end);
+    std::string text(buffer, end);
+    // "5e-04" is written "5e-4".
+    if (const auto e = text.find('e'); e != std::string::npos && text.size() > e + 3 && text[e + 2] == '0') text.erase(e + 2, 1);
+    return text;
 }
 
 std::string trimmed(const std::string& text) {

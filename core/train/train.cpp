@@ -257,10 +257,11 @@ void Trainer::evaluate() {
     m_lastValidation = point;
     auto& info = m_folder.info();
     info.lastLoss = result.loss, info.lastAccuracy = result.accuracy;
+    m_sink(point);
+    if (m_state.step == 0) return;  // before training nothing is "best"
     if (!(info.bestLoss <= result.loss)) info.bestLoss = result.loss;
     if (!(info.bestAccuracy >= result.accuracy)) info.bestAccuracy = result.accuracy;
-    m_sink(point);
-    if (m_state.step > 0 && noteBest(result)) checkpoint();
+    if (noteBest(result)) checkpoint();
 }
 
 bool Trainer::noteBest(const Evaluation& e) {

@@ -1,0 +1,426 @@
+// The loop: it learns, obeys, resumes bit for bit, and stops before it does harm.
+#include "train/train.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include <torch/torch.h>
+
+#include "checkpoint/tensor_io.h"
+#include "files/atomic_file.h"
+#include "run/captures.h"
+#include "support/tiny_run.h"
+#include "train/checkpoints.h"
+#include "train/devices.h"
+#include "train/open_model.h"
+#include "train/optimizer.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+struct Trained {
+    TrainResult result;
+    std::vector<TrainEvent> events;
+    std::vector<std::string> notes() const {
+        std::vector<std::string> texts;
+        for (const auto& event : events)
+            if (const auto* note = std::get_if<Note>(&event)) texts.push_back(note->text);
+        return texts;
+    }
+};
+
+Trained trainIn(RunFolder& folder, Control& control, const DataSplits& data = tinyData(), std::function<void(const TrainEvent&, std::stop_source&)> watch = {}) {
+    std::stop_source stop;
+    Trained trained;
+    trained.result = train(folder, data, control, [&](TrainEvent event) {
+        if (watch) watch(event, stop);
+        trained.events.push_back(std::move(event));
+    }, stop.get_token());
+    return trained;
+}
+
+std::vector<double> losses(const std::string& run) {
+    std::vector<double> all;
+    for (const auto& p : readMetrics(run)) all.push_back(p.value("loss"));
+    return all;
+}
+
+TEST(Train, LearnsAndLeavesAWholeRun) {
+    TemporaryFolder home("learns");
+    auto options = tinyOptions();
+    options.train.epochs = 20;
+    options.model.dropout_rate = 0;
+    auto folder = RunFolder::create(home / "run", options);
+    folder.info().seed = 3;
+    Control control;
+    const auto trained = trainIn(folder, control);
+    EXPECT_EQ(trained.result.info.state, RunState::Done);
+    EXPECT_EQ(trained.result.info.step, 120);
+    EXPECT_GT(trained.result.lastValidation.value("accuracy"), 0.9);
+
+    const auto info = readRunInfo(home / "run");
+    EXPECT_EQ(info.state, RunState::Done);
+    EXPECT_EQ(info.seed, 3);
+    EXPECT_EQ(info.lastAccuracy, trained.result.lastValidation.value("accuracy"));
+    EXPECT_EQ(readRunOptions(home / "run"), options);
+    const auto points = readMetrics(home / "run");
+    std::int64_t trainPoints = 0, validationPoints = 0;
+    for (const auto& p : points) (p.split == Split::Train ? trainPoints : validationPoints)++;
+    EXPECT_EQ(trainPoints, 120);
+    EXPECT_EQ(validationPoints, 21);  // before the first step, then once an epoch
+    EXPECT_EQ(points.back().step, 120);
+    EXPECT_NEAR(points.back().epoch, 20.0, 1e-9);
+
+    const auto steps = captureSteps(home / "run/captures");
+    EXPECT_EQ(steps, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 8, 11, 16, 22, 32, 45, 64, 90, 120}));
+    OpenedModel model(home / "run", "last", "cpu");
+    const auto sample = tinyData().validation->sample(2);
+    const auto live = model.probe(sample, {"left", "right"}), kept = loadCapture(home / "run/captures", 120, 2);
+    EXPECT_EQ(kept.sample.image, sample.image);
+    EXPECT_EQ(kept.maps, live.maps) << "a capture is exact";
+    EXPECT_EQ(kept.probabilities, live.probabilities);
+    EXPECT_EQ(kept.classNames, live.classNames);
+    EXPECT_EQ(live.count(MapKind::Relation, 0), 1);
+    EXPECT_EQ(live.count(MapKind::SensoryAttention, 0), 1);
+    EXPECT_EQ(live.count(MapKind::RelationalAttention, 0), 1);
+    EXPECT_EQ(live.count(MapKind::Symbols, 0), 1);
+    const auto* r = live.find(MapKind::Relation, 0, 0);
+    EXPECT_FLOAT_EQ(r->at(2, 5), r->at(5, 2)) << "symmetric relations";
+    EXPECT_EQ(model.evaluate(tinyData().validation, 16).accuracy, info.lastAccuracy);
+    EXPECT_THROW(OpenedModel(home / "run", "7", "cpu"), FileError);
+    EXPECT_THROW(OpenedModel(home.path(), "", "cpu"), FileError);
+    EXPECT_THROW(RunFolder::create(home / "run", options), FileError) << "a run is never written over";
+}
+
+// Interrupted in the middle of an epoch, with dropout: the same losses to the last bit.
+TEST(Train, ResumesBitForBit) {
+    TemporaryFolder home("resume");
+    auto options = tinyOptions();
+    options.train.evaluate_every = 5;
+    auto whole = RunFolder::create(home / "whole", options);
+    Control none;
+    trainIn(whole, none);
+
+    {
+        auto first = RunFolder::create(home / "parts", options);
+        Control control;
+        const auto trained = trainIn(first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
+            const auto* point = std::get_if<MetricPoint>(&event);
+            if (point && point->split == Split::Train && point->step == 8) stop.request_stop();
+        });
+        EXPECT_EQ(trained.result.info.state, RunState::Interrupted);
+        EXPECT_EQ(readRunInfo(home / "parts").state, RunState::Interrupted);
+        EXPECT_EQ(trained.result.info.step, 8);
+        EXPECT_THROW(RunFolder::open(home / "parts"), FileError) << "still held";
+    }
+    {
+        auto second = RunFolder::open(home / "parts");
+        Control control;
+        const auto trained = trainIn(second, control);
+        EXPECT_EQ(trained.result.info.state, RunState::Done);
+    }
+    EXPECT_EQ(losses(home / "parts"), losses(home / "whole"));
+    const auto a = readTensors(home / "whole/checkpoints/step-24/model.safetensors"), b = readTensors(home / "parts/checkpoints/step-24/model.safetensors");
+    ASSERT_FALSE(a.empty());
+    for (const auto& [name, tensor] : a) EXPECT_TRUE(torch::equal(tensor, b.at(name))) << name;
+
+    // A finished run goes on when it is given more epochs.
+    auto longer = RunFolder::open(home / "parts");
+    auto more = longer.options();
+    more.train.epochs = 5;
+    longer.setOptions(more);
+    Control control;
+    EXPECT_EQ(trainIn(longer, control).result.info.step, 30);
+}
+
+TEST(Train, TwoSeedsDifferAndOneSeedRepeats) {
+    TemporaryFolder home("seeds");
+    std::vector<std::vector<double>> all;
+    for (const int seed : {0, 0, 1}) {
+        auto folder = RunFolder::create(home / std::to_string(all.size()), tinyOptions());
+        folder.info().seed = seed;
+        Control control;
+        trainIn(folder, control);
+        all.push_back(losses(folder.path()));
+    }
+    EXPECT_EQ(all[0], all[1]);
+    EXPECT_NE(all[0], all[2]);
+}
+
+TEST(Train, PausesStepsEditsAnswersAndStops) {
+    TemporaryFolder home("control");
+    auto options = tinyOptions();
+    options.train.epochs = 1000;
+    auto folder = RunFolder::create(home / "run", options);
+    Control control;
+    control.pause();
+    std::atomic<std::int64_t> lastStep{0};
+    std::atomic<bool> paused{false};
+    std::optional<ProbeAnswer> answer;
+    std::mutex mutex;
+    std::thread user([&] {
+        const auto until = [](auto condition) {
+            for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            EXPECT_TRUE(condition());
+        };
+        until([&] { return paused.load(); });
+        EXPECT_EQ(lastStep, 0);
+        control.step();
+        until([&] { return lastStep == 1; });
+        control.edit("train.learning_rate", 5e-4);
+        control.edit("train.learning_rate", -1.0);
+        control.edit("train.batch_size", std::int64_t{3});
+        control.probe(7, tinyData().validation->sample(1));
+        until([&] { std::lock_guard lock(mutex); return answer.has_value(); });
+        EXPECT_EQ(lastStep, 1) << "a probe is answered while paused";
+        control.resume();
+        until([&] { return lastStep > 20; });
+        control.stopAfterEpoch();
+    });
+    const auto trained = trainIn(folder, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
+        if (const auto* changed = std::get_if<RunChanged>(&event)) paused = changed->info.state == RunState::Paused;
+        if (const auto* point = std::get_if<MetricPoint>(&event); point && point->split == Split::Train) lastStep = point->step;
+        if (const auto* a = std::get_if<ProbeAnswer>(&event)) {
+            std::lock_guard lock(mutex);
+            answer = *a;
+        }
+    });
+    user.join();
+    EXPECT_EQ(trained.result.info.state, RunState::Stopped);
+    EXPECT_EQ(trained.result.info.step % 6, 0) << "stop finishes the epoch";
+    EXPECT_EQ(answer->request, 7u);
+    EXPECT_EQ(answer->result.step, 1);
+    EXPECT_EQ(answer->error, "");
+    const auto points = readMetrics(home / "run");
+    for (const auto& p : points)
+        EXPECT_TRUE(p.split != Split::Train || p.value("learning_rate") == (p.step <= 1 ? 1e-3 : 5e-4));
+    std::string all;
+    for (const auto& note : trained.notes()) all += note + "\n";
+    EXPECT_NE(all.find("Learning rate 0.001 → 5e-4"), std::string::npos) << all;
+    EXPECT_NE(all.find("train.learning_rate: -1 is below 0"), std::string::npos) << all;
+    EXPECT_NE(all.find("train.batch_size: cannot change while a run goes on"), std::string::npos) << all;
+    bool edit = false;
+    for (const auto& note : readEvents(home / "run")) edit = edit || note.level == Note::Level::Edit;
+    EXPECT_TRUE(edit) << "events.jsonl has the edit";
+    EXPECT_EQ(readRunOptions(home / "run").train.learning_rate, 5e-4);
+}
+
+TEST(Train, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
+    TemporaryFolder home("nan");
+    auto options = tinyOptions();
+    options.train.learning_rate = 1e30;
+    options.model.dropout_rate = 0.2;
+    auto folder = RunFolder::create(home / "run", options);
+    Control control;
+    const auto trained = trainIn(folder, control);
+    EXPECT_EQ(trained.result.info.state, RunState::Failed);
+    EXPECT_LT(trained.result.info.step, 6);
+    const auto& message = trained.result.info.message;
+    EXPECT_NE(message.find("not finite"), std::string::npos) << message;
+    EXPECT_TRUE(message.find("encoder_blocks.0") != std::string::npos || message.find("final_out") != std::string::npos ||
+                message.find("symbol_retriever") != std::string::npos || message.find("embedding") != std::string::npos) << message;
+    const auto weights = readTensors(newestCheckpoint(home / "run/checkpoints") + "/model.safetensors");
+    ASSERT_FALSE(weights.empty());
+    for (const auto& [name, tensor] : weights) EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>()) << name << ": the last good weights are kept";
+}
+
+TEST(Train, StopsEarlyAndRestoresTheBest) {
+    TemporaryFolder home("early");
+    auto options = tinyOptions();
+    options.train.epochs = 60;
+    options.train.learning_rate = 3e-3;
+    options.train.early_stopping = {"loss", "auto", 2, 0.0, 3, true};
+    auto folder = RunFolder::create(home / "run", options);
+    Control control;
+    // Labels of the validation set are independent of the images: its loss soon rises.
+    auto data = tinyData();
+    class Contrary : public Dataset {
+    public:
+        const DatasetInfo& info() const override { return m_data.info(); }
+        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override { return 1 - m_data.read(i, pixels); }
+        HalfBright m_data{32, 5000};
+    };
+    data.validation = std::make_shared<Contrary>();
+    const auto trained = trainIn(folder, control, data);
+    EXPECT_EQ(trained.result.info.state, RunState::Done);
+    EXPECT_LT(trained.result.info.step, 60 * 6);
+    EXPECT_GE(trained.result.info.step, 3 * 6);
+    EXPECT_NE(trained.result.info.message.find("early"), std::string::npos);
+    OpenedModel best(home / "run", "", "cpu");
+    EXPECT_NEAR(best.evaluate(data.validation, 32).loss, trained.result.info.bestLoss, 1e-6);
+    EXPECT_LT(best.step(), trained.result.info.step);
+}
+
+TEST(Train, RefusesWhatCannotWorkBeforeTheFirstStep) {
+    TemporaryFolder home("refuse");
+    auto options = tinyOptions();
+    options.model.image_shape = {3, 24, 24};
+    auto folder = RunFolder::create(home / "shape", options);
+    Control control;
+    EXPECT_THROW(trainIn(folder, control), OptionError);
+    options = tinyOptions();
+    options.train.device = "cuda:7";
+    auto other = RunFolder::create(home / "device", options);
+    EXPECT_THROW(trainIn(other, control), OptionError);
+    EXPECT_THROW(RunFolder::create("/proc/nowhere/run", tinyOptions()), FileError);
+    EXPECT_THROW(RunFolder::create(home / std::string(300, 'x'), tinyOptions()), FileError);
+    EXPECT_THROW(RunFolder::open(home.path()), FileError);
+    class BadLabels : public HalfBright {
+    public:
+        using HalfBright::HalfBright;
+        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override { return HalfBright::read(i, pixels) + 5; }
+    };
+    auto data = tinyData();
+    data.validation = std::make_shared<BadLabels>(16);
+    auto labels = RunFolder::create(home / "labels", tinyOptions());
+    const auto trained = trainIn(labels, control, data);
+    EXPECT_EQ(trained.result.info.state, RunState::Failed);
+    EXPECT_NE(trained.result.info.message.find("not one of the model's 2 classes"), std::string::npos);
+}
+
+TEST(Checkpoints, AFlippedBitIsNoticedAndTheOlderOneUsed) {
+    TemporaryFolder home("flip");
+    auto options = tinyOptions();
+    options.train.checkpoint_every = 6;
+    {
+        auto folder = RunFolder::create(home / "run", options);
+        Control control;
+        trainIn(folder, control);
+    }
+    const std::string checkpoints = home / "run/checkpoints";
+    const auto steps = checkpointSteps(checkpoints);
+    ASSERT_GE(steps.size(), 2u);
+    ASSERT_LE(steps.size(), 3u) << "the last two and the best are kept";
+    const std::string file = checkpoints + "/step-24/model.safetensors";
+    {
+        std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+        bytes.seekg(5000);
+        char c = 0;
+        bytes.get(c);
+        bytes.seekp(5000);
+        bytes.put(static_cast<char>(c ^ 4));
+    }
+    std::vector<std::string> problems;
+    const auto newest = newestCheckpoint(checkpoints, &problems);
+    EXPECT_NE(newest, checkpoints + "/step-24");
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0], "step-24: model.safetensors does not match its checksum");
+    auto folder = RunFolder::open(home / "run");
+    Control control;
+    const auto trained = trainIn(folder, control);
+    EXPECT_EQ(trained.result.info.state, RunState::Done);
+    EXPECT_EQ(readMetrics(home / "run").back().step, 24);
+}
+
+TEST(RunFolder, ToleratesATornLineAndAForeignFile) {
+    TemporaryFolder home("torn");
+    {
+        auto folder = RunFolder::create(home / "run", tinyOptions());
+        folder.append(MetricPoint{1, 0.1, 16, 0.5, Split::Train, {{"loss", 0.7}, {"accuracy", std::numeric_limits<double>::quiet_NaN()}}});
+        folder.append(MetricPoint{2, 0.2, 32, 0.6, Split::Validation, {{"loss", 0.6}}});
+        folder.saveInfo();
+    }
+    std::ofstream(home / "run/metrics.jsonl", std::ios::app) << R"({"step": 3, "epo)";
+    std::uint64_t position = 0;
+    auto points = readMetrics(home / "run", &position);
+    ASSERT_EQ(points.size(), 2u);
+    EXPECT_TRUE(std::isnan(points[0].value("accuracy")));
+    EXPECT_EQ(points[1].split, Split::Validation);
+    EXPECT_TRUE(readMetrics(home / "run", &position).empty());
+    {
+        auto folder = RunFolder::open(home / "run");
+        folder.rewindMetrics(1);
+    }
+    EXPECT_EQ(readMetrics(home / "run").size(), 1u);
+    EXPECT_EQ(listRuns(home.path()).size(), 1u);
+    writeTextFile(home / "run/run.json", R"({"format": 2})");
+    EXPECT_THROW(readRunInfo(home / "run"), FileError);
+    writeTextFile(home / "run/run.json", "{");
+    EXPECT_THROW(RunFolder::open(home / "run"), FileError);
+    EXPECT_TRUE(listRuns(home.path()).empty());
+}
+
+TEST(Schedule, WarmsUpAndFallsAlongACosine) {
+    TrainOptions o;
+    o.schedule = "cosine", o.warmup_steps = 10, o.min_learning_rate = 0.1;
+    EXPECT_NEAR(scheduledRate(o, 1.0, 0, 110), 0.1, 1e-12);
+    EXPECT_NEAR(scheduledRate(o, 1.0, 9, 110), 1.0, 1e-12);
+    EXPECT_NEAR(scheduledRate(o, 1.0, 60, 110), 0.55, 1e-12);
+    EXPECT_NEAR(scheduledRate(o, 1.0, 110, 110), 0.1, 1e-12);
+    o.schedule = "constant";
+    EXPECT_EQ(scheduledRate(o, 0.3, 60, 110), 0.3);
+}
+
+// Adam and AdamW as their papers write them.
+TEST(Optimizer, FollowsItsFormula) {
+    for (const bool decoupled : {false, true}) {
+        ModelOptions m = tinyOptions().model;
+        torch::manual_seed(1);
+        auto model = makeModel(m);
+        TrainOptions o;
+        o.optimizer = decoupled ? "adamw" : "adam", o.weight_decay = 0.1, o.beta1 = 0.8, o.beta2 = 0.9, o.clip_norm = 0.5;
+        Optimizer optimizer(*model, o);
+        auto parameter = trainableParameters(*model)[2];
+        auto w = parameter.detach().clone().to(torch::kDouble);
+        auto mean = torch::zeros_like(w), square = torch::zeros_like(w);
+        for (int step = 1; step <= 3; ++step) {
+            for (auto& p : trainableParameters(*model)) p.mutable_grad() = torch::randn_like(p);
+            double norm = 0;
+            for (auto& p : trainableParameters(*model)) norm += p.grad().to(torch::kDouble).square().sum().item<double>();
+            const auto before = parameter.grad().to(torch::kDouble).clone();
+            EXPECT_NEAR(optimizer.clipAndNorm(), std::sqrt(norm), 1e-3);
+            auto g = before * (0.5 / std::sqrt(norm));
+            if (decoupled) w = w * (1 - 1e-2 * 0.1);
+            else g = g + 0.1 * w;
+            mean = 0.8 * mean + 0.2 * g;
+            square = 0.9 * square + 0.1 * g * g;
+            w = w - 1e-2 * (mean / (1 - std::pow(0.8, step))) / ((square / (1 - std::pow(0.9, step))).sqrt() + 1e-8);
+            optimizer.step(1e-2);
+        }
+        EXPECT_LT((parameter.to(torch::kDouble) - w).abs().max().item<double>(), 1e-5);
+    }
+}
+
+TEST(Weights, LoadAllOrNothingAndReportEverything) {
+    TemporaryFolder home("weights");
+    std::filesystem::create_directories(home.path());
+    ModelOptions m = tinyOptions().model;
+    auto model = makeModel(m);
+    saveWeights(*model, home / "good.safetensors");
+    auto other = makeModel(m);
+    EXPECT_TRUE(loadWeights(*other, home / "good.safetensors").text().empty());
+    for (std::size_t i = 0; i < model->parameters().size(); ++i) EXPECT_TRUE(torch::equal(model->parameters()[i], other->parameters()[i]));
+
+    std::vector<std::pair<std::string, torch::Tensor>> tensors;
+    for (const auto& entry : stateOf(*model))
+        if (entry.aliasOf.empty() && entry.name != "final_out.bias") tensors.emplace_back(entry.name, entry.tensor);
+    tensors[0].second = torch::zeros({3});
+    tensors.emplace_back("stranger", torch::zeros({2}));
+    saveTensors(home / "bad.safetensors", tensors);
+    const auto before = other->parameters()[1].detach().clone();
+    try {
+        loadWeights(*other, home / "bad.safetensors");
+        FAIL();
+    } catch (const FileError& error) {
+        for (const char* words : {"missing: final_out.bias", "unexpected: stranger", "wrong shape: " , "[3]"})
+            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+    EXPECT_TRUE(torch::equal(before, other->parameters()[1])) << "nothing was replaced";
+
+    // A tied tensor may be stored under its second name, and numbers that are not finite are named.
+    tensors.clear();
+    for (const auto& entry : stateOf(*model)) {
+        if (entry.name.find("wq_rel") != std::string::npos) continue;
+        tensors.emplace_back(entry.name, entry.name == "final_out.bias" ? torch::full_like(entry.tensor, NAN) : entry.tensor);
+    }
+    saveTensors(home / "alias.safetensors", tensors);
+    EXPECT_EQ(loadWeights(*other, home / "alias.safetensors").text(), "not finite: final_out.bias");
+}
+
+}  // namespace
+}  // namespace relascope
