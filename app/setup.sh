@@ -61,8 +61,9 @@ need_torch() {
 # Configures when needed and builds a preset; the programs land in build/bin.
 build_preset() {
   local preset=$1; shift
-  local folder="$top/build"
-  [ "$preset" = release ] || folder="$top/build/$preset"
+  local folder="$top/build/$preset"
+  if [ "$preset" = release ]; then folder="$top/build"; fi
+  if [ "$preset" = no-gui ]; then folder="$top/build-no-gui"; fi  # as deep as build/, so that ccache can serve both
   if [ ! -f "$folder/build.ninja" ]; then
     say "configuring the $preset build"
     (cd "$top" && cmake --preset "$preset" >"$top/build-$preset.log" 2>&1) ||

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets (preset asan, clang) and runs each for SECONDS seconds (60) from its corpus.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+seconds=${1:-60}
+. "$top/app/setup.sh"
+need_packages "${build_packages[@]}" clang-14 libclang-rt-14-dev
+need_torch
+build_preset asan --target fuzz
+for name in safetensors npz; do
+  mkdir -p "$top/build/asan/corpus/$name"
+  say "fuzzing $name for $seconds s"
+  "$top/build/asan/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$top/build/asan/corpus/$name" "$top/tests/fuzz/corpus/$name" 2>&1 | tail -n 12
+done
+say "no findings"
