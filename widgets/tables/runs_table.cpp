@@ -101,7 +101,7 @@ RunsTable::RunsTable(QWidget* parent)
     header->setStretchLastSection(true);
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);
-    const int widths[RunsModel::Columns] = {36, 186, 114, 88, 52, 78, 82, 112, 98, 94, 80, 120};
+    const int widths[RunsModel::Columns] = {36, 182, 112, 86, 50, 76, 80, 124, 98, 94, 80, 120};
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;

@@ -1,0 +1,111 @@
+// Training bar, status strip, log, palette.
+#include <gtest/gtest.h>
+
+#include <QListWidget>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "widgets/bar/command_palette.h"
+#include "widgets/bar/status_strip.h"
+#include "widgets/bar/train_bar.h"
+#include "widgets/theme/theme.h"
+
+using namespace relascope;
+
+TEST(TrainBar, OneToggleStartsPausesResumes) {
+    TrainBar bar;
+    bar.resize(1440, 48);
+    bar.show();
+    QSignalSpy start(&bar, &TrainBar::startRequested), pause(&bar, &TrainBar::pauseRequested), resume(&bar, &TrainBar::resumeRequested),
+        step(&bar, &TrainBar::stepRequested), stop(&bar, &TrainBar::stopRequested), cancel(&bar, &TrainBar::cancelRequested);
+    QTest::mouseClick(bar.startButton(), Qt::LeftButton);
+    EXPECT_EQ(start.count(), 0);
+    EXPECT_FALSE(bar.startButton()->toolTip().isEmpty());
+    bar.setIdle("Ready.", true);
+    QTest::mouseClick(bar.startButton(), Qt::LeftButton);
+    EXPECT_EQ(start.count(), 1);
+    bar.setState(RunState::Running);
+    EXPECT_EQ(bar.startButton()->text(), "Pause");
+    EXPECT_FALSE(bar.stepButton()->isEnabled());
+    QTest::mouseClick(bar.startButton(), Qt::LeftButton);
+    EXPECT_EQ(pause.count(), 1);
+    bar.setState(RunState::Paused);
+    QTest::mouseClick(bar.stepButton(), Qt::LeftButton);
+    QTest::mouseClick(bar.startButton(), Qt::LeftButton);
+    QTest::mouseClick(bar.stopButton(), Qt::LeftButton);
+    QTest::mouseClick(bar.cancelButton(), Qt::LeftButton);
+    EXPECT_EQ(step.count() + resume.count() + stop.count() + cancel.count(), 4);
+    bar.setState(RunState::Done);
+    EXPECT_FALSE(bar.cancelButton()->isEnabled());
+}
+
+TEST(TrainBar, WordsOfTheProgress) {
+    ProgressLine line;
+    line.setProgress({1600, 2450, 32.7, 50, 6210, 70}, false);
+    EXPECT_EQ(line.text(), "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s  1 min 10 s left");
+    line.setProgress({0, 0, 0, 0, 0, 0}, true);
+    EXPECT_EQ(line.text(), "Step 0  paused");
+    line.resize(120, 36);
+    EXPECT_FALSE(line.grab().isNull());
+}
+
+TEST(StatusStrip, TheHeartbeatSaysAndShowsItsAge) {
+    StatusStrip strip;
+    strip.resize(800, 26);
+    EXPECT_TRUE(strip.heartbeatText().isEmpty());
+    strip.setHeartbeat(true);
+    strip.setSecondsSinceBeat(0.3);
+    EXPECT_EQ(strip.heartbeatColor(), Theme::current().ok);
+    EXPECT_TRUE(strip.heartbeatText().startsWith("last point 0."));
+    strip.setSecondsSinceBeat(5);
+    EXPECT_EQ(strip.heartbeatColor(), Theme::current().warning);
+    strip.setSecondsSinceBeat(200);
+    EXPECT_EQ(strip.heartbeatColor(), Theme::current().error);
+    EXPECT_EQ(strip.heartbeatText(), "last point 3 min 20 s ago");
+    strip.showMessage(MessageLevel::Error, "Something failed");
+    EXPECT_FALSE(strip.grab().isNull());
+}
+
+TEST(LogDrawer, FiltersByWordsAndForgetsTheOldest) {
+    LogDrawer log;
+    log.append(MessageLevel::Info, "started");
+    log.append(MessageLevel::Error, "loss is NaN");
+    QTest::keyClicks(log.filterField(), "nan");
+    EXPECT_EQ(log.shownLines(), 1);
+    EXPECT_TRUE(log.text().contains("loss is NaN"));
+    log.filterField()->clear();
+    for (int i = 0; i < 5010; ++i) log.append(MessageLevel::Info, "line");
+    EXPECT_EQ(log.shownLines(), 5000);
+}
+
+TEST(CommandPalette, FindsAndTriggers) {
+    EXPECT_LT(fuzzyScore("xyz", "Export figure"), 0);
+    EXPECT_GT(fuzzyScore("ef", "Export figure"), fuzzyScore("ef", "Open file"));
+    QAction open("&Open run"), exporting("Export figure"), off("Export data");
+    off.setEnabled(false);
+    open.setShortcut(QKeySequence("Ctrl+O"));
+    CommandPalette palette;
+    palette.setActions({&open, &exporting, &off});
+    palette.popUp();
+    QSignalSpy triggered(&exporting, &QAction::triggered);
+    EXPECT_EQ(palette.list()->count(), 3);
+    QTest::keyClicks(palette.field(), "efig");
+    ASSERT_EQ(palette.list()->count(), 1);
+    QTest::keyClick(palette.field(), Qt::Key_Return);
+    EXPECT_EQ(triggered.count(), 1);
+    EXPECT_FALSE(palette.isVisible());
+    palette.popUp();
+    QTest::keyClicks(palette.field(), "nothing at all");
+    QTest::keyClick(palette.field(), Qt::Key_Return);
+    QTest::keyClick(palette.field(), Qt::Key_Escape);
+    EXPECT_FALSE(palette.isVisible());
+}
+
+TEST(ShortcutSheet, ShowsEveryKey) {
+    ShortcutSheet sheet({{"Space", "Start or pause"}, {"N", "One step"}, {"F1", "This sheet"}});
+    EXPECT_FALSE(sheet.grab().isNull());
+    ShortcutSheet empty({});
+    EXPECT_FALSE(empty.grab().isNull());
+}

@@ -1,0 +1,259 @@
+// Learning curves and the captures track: numbers, legends, cursor, log axes, bands.
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QToolButton>
+#include <cmath>
+
+#include "widgets/curves/captures_track.h"
+#include "widgets/curves/curve_data.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/curves/curve_plot.h"
+#include "widgets/theme/theme.h"
+
+using namespace relascope;
+
+namespace {
+
+const double missing = std::numeric_limits<double>::quiet_NaN();
+
+MetricPoint point(std::int64_t step, double loss, double accuracy, Split split = Split::Validation) {
+    return {step, step / 10.0, step * 32, step * 0.5, split, {{"loss", loss}, {"accuracy", accuracy}}};
+}
+
+/// A shown panel with one run of 11 validation points, loss 1.0 down to 0.5.
+struct Shown {
+    CurvePanel panel;
+    Shown() {
+        panel.resize(920, 270);
+        panel.setRuns({{"a", "run a", "", 0, false}});
+        std::vector<MetricPoint> points;
+        for (int i = 0; i <= 10; ++i) points.push_back(point(i * 10, 1.0 - 0.05 * i, 0.5 + 0.04 * i));
+        panel.appendPoints("a", points);
+        panel.show();
+        panel.flush();
+        QCoreApplication::processEvents();
+        panel.lossPlot()->replotNow();
+        panel.accuracyPlot()->replotNow();
+    }
+};
+
+int near(const QImage& image, const QColor& wanted) {
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x) {
+            const QColor c = image.pixelColor(x, y);
+            count += std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) + std::abs(c.blue() - wanted.blue()) < 24;
+        }
+    return count;
+}
+
+}  // namespace
+
+TEST(CurveSeries, SmoothsWithItsFormulaAndSkipsNaN) {
+    CurveSeries s;
+    s.append(point(0, 1.0, 0.5));
+    s.append(point(1, missing, 0.5));
+    s.append(point(2, 0.0, 0.5));
+    const auto& smooth = s.smoothed(CurveMetric::Loss, 0.8);
+    EXPECT_DOUBLE_EQ(smooth[0], 1.0);
+    EXPECT_TRUE(std::isnan(smooth[1]));
+    EXPECT_DOUBLE_EQ(smooth[2], 0.8);
+    s.append(point(3, 0.0, 0.5));  // goes on where it stood
+    EXPECT_DOUBLE_EQ(s.smoothed(CurveMetric::Loss, 0.8)[3], 0.64);
+    EXPECT_DOUBLE_EQ(s.smoothed(CurveMetric::Loss, 0.5)[2], 0.5);  // another factor starts over
+}
+
+TEST(CurveSeries, ResumedRunReplacesLaterPoints) {
+    CurveSeries s;
+    for (int i = 0; i < 10; ++i) s.append(point(i, 1.0 - 0.1 * i, 0.5));
+    EXPECT_EQ(*s.best(CurveMetric::Loss), 9u);
+    s.append(point(5, 0.9, 0.5));
+    EXPECT_EQ(s.size(), 6u);
+    EXPECT_EQ(*s.best(CurveMetric::Loss), 4u);
+    EXPECT_EQ(s.cuts(), 1u);
+}
+
+TEST(CurveSeries, InfiniteBecomesNaNAndInterpolationStaysInside) {
+    CurveSeries s;
+    s.append(point(0, std::numeric_limits<double>::infinity(), 0.5));
+    s.append(point(10, 1.0, 0.5));
+    s.append(point(20, 2.0, 0.5));
+    EXPECT_TRUE(std::isnan(s.values(CurveMetric::Loss)[0]));
+    EXPECT_DOUBLE_EQ(s.at(CurveMetric::Loss, CurveAxis::Step, 15, -1), 1.5);
+    EXPECT_DOUBLE_EQ(s.at(CurveMetric::Loss, CurveAxis::Step, 10, -1), 1.0);
+    EXPECT_TRUE(std::isnan(s.at(CurveMetric::Loss, CurveAxis::Step, 5, -1)));
+    EXPECT_TRUE(std::isnan(s.at(CurveMetric::Loss, CurveAxis::Step, 21, -1)));
+}
+
+TEST(CurveBand, SeedsWithUnequalSteps) {
+    CurveSeries a, b;
+    for (const int i : {0, 10, 20}) a.append(point(i, 1.0, 0.5));
+    for (const int i : {0, 15}) b.append(point(i, 3.0, 0.5));
+    const CurveBand band = bandOf({&a, &b}, CurveMetric::Loss, CurveAxis::Step, -1.0);
+    EXPECT_EQ(band.keys, (std::vector<double>{0, 10, 15, 20}));
+    EXPECT_EQ(band.mean, (std::vector<double>{2, 2, 2, 1}));  // the second seed ends at 15
+    EXPECT_EQ(band.low[1], 1.0);
+    EXPECT_EQ(band.high[1], 3.0);
+    EXPECT_TRUE(bandOf({}, CurveMetric::Loss, CurveAxis::Step, -1.0).keys.empty());
+}
+
+TEST(CurveBand, KeepsLongSeedsSmall) {
+    CurveSeries a, b;
+    for (int i = 0; i < 50000; ++i) {
+        a.append(point(i, 1.0, 0.5));
+        b.append(point(i, 2.0, 0.5));
+    }
+    EXPECT_LT(bandOf({&a, &b}, CurveMetric::Loss, CurveAxis::Step, -1.0).keys.size(), 5000u);
+}
+
+TEST(CurveNames, LoseWhatTheyShare) {
+    EXPECT_EQ(shortNames({"vidat-sym", "vidat-asym"}), QStringList({"sym", "asym"}));
+    EXPECT_EQ(shortNames({"one"}), QStringList({"one"}));
+    EXPECT_EQ(shortNames({"same", "same"}), QStringList({"same", "same"}));
+    EXPECT_EQ(shortNames({"run", "run-b"}), QStringList({"run", "run-b"}));
+}
+
+TEST(CurvePanel, LegendShowsValuesAtTheCursor) {
+    Shown s;
+    s.panel.setCursorStep(50);
+    EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.750");
+    EXPECT_EQ(s.panel.accuracyPlot()->legendTexts().last(), "validation 70.0%");
+    s.panel.setCursorStep(std::nullopt);
+    EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.500");
+}
+
+TEST(CurvePanel, DraggingTheFlagMovesTheCursorInBothPlots) {
+    Shown s;
+    s.panel.setCursorStep(50);
+    QSignalSpy moved(&s.panel, &CurvePanel::cursorMoved);
+    QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
+    const auto at = [&](double step) { return plot->mapFrom(s.panel.lossPlot(), s.panel.lossPlot()->pixelOf(step, 0.6).toPoint()); };
+    QTest::mousePress(plot, Qt::LeftButton, {}, at(50));
+    QTest::mouseMove(plot, at(20));
+    QTest::mouseRelease(plot, Qt::LeftButton, {}, at(20));
+    ASSERT_GE(moved.count(), 1);
+    EXPECT_NEAR(static_cast<double>(moved.last()[0].toLongLong()), 20.0, 1.0);
+    EXPECT_EQ(s.panel.cursorStep(), moved.last()[0].toLongLong());
+    QTest::keyClick(plot, Qt::Key_Right);
+    EXPECT_EQ(*s.panel.cursorStep() % 10, 0);
+}
+
+TEST(CurvePanel, DrawsTheRunInItsColourAndFollowsTheTheme) {
+    Shown s;
+    const QImage light = s.panel.grab().toImage();
+    EXPECT_GT(near(light, Theme::light().series[0]), 200);
+    applyTheme(*qApp, ThemeMode::Dark);
+    QCoreApplication::processEvents();
+    s.panel.lossPlot()->replotNow();
+    const QImage dark = s.panel.grab().toImage();
+    applyTheme(*qApp, ThemeMode::Light);
+    EXPECT_GT(near(dark, Theme::darkTheme().series[0]), 200);
+    EXPECT_EQ(dark.pixelColor(3, 150), Theme::darkTheme().panel);
+}
+
+TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
+    Shown s;
+    s.panel.appendPoints("a", {point(110, 0.0, 0.0), point(120, -1.0, 1.0), point(130, 0.3, 0.9)});
+    s.panel.setLogX(true);
+    s.panel.setLogY(true);
+    s.panel.flush();
+    EXPECT_GT(s.panel.lossPlot()->rangeLow(), 0.0);
+    EXPECT_TRUE(std::isfinite(s.panel.lossPlot()->rangeHigh()));
+    EXPECT_GE(s.panel.lossPlot()->replotNow(), 0.0);
+}
+
+TEST(CurvePanel, XAxisByEpochAndTime) {
+    Shown s;
+    s.panel.setAxis(CurveAxis::Epoch);
+    EXPECT_NEAR(s.panel.lossPlot()->rangeHigh(), 10.0, 1e-9);
+    s.panel.setAxis(CurveAxis::Time);
+    EXPECT_NEAR(s.panel.lossPlot()->rangeHigh(), 50.0, 1e-9);
+    s.panel.setCursorStep(50);  // still a step
+    EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.750");
+}
+
+TEST(CurvePanel, WheelZoomsBothAndDoubleClickResets) {
+    Shown s;
+    QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
+    const QPoint middle = plot->rect().center();
+    QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(plot, &wheel);
+    EXPECT_GT(s.panel.lossPlot()->rangeLow(), 1.0);
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), s.panel.accuracyPlot()->rangeLow());
+    QTest::mouseDClick(plot, Qt::LeftButton, {}, middle);
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), 0.0);
+    EXPECT_DOUBLE_EQ(s.panel.accuracyPlot()->rangeHigh(), 100.0);
+}
+
+TEST(CurvePanel, EmptyUnknownAndAllNaN) {
+    CurvePanel panel;
+    panel.resize(600, 200);
+    panel.show();
+    panel.appendPoints("nobody", {point(1, 1, 1)});
+    panel.setRuns({{"a", "a", "", 9, false}, {"a", "twice", "", 0, false}});
+    panel.appendPoints("a", {point(1, missing, missing), point(2, missing, missing)});
+    panel.setCursorStep(7);
+    panel.setSmooth(true);
+    panel.flush();
+    EXPECT_TRUE(std::isfinite(panel.lossPlot()->rangeHigh()));
+    EXPECT_EQ(panel.summary(), "a: no validation point yet.");
+    panel.setRuns({});
+    panel.flush();
+    EXPECT_EQ(panel.summary(), "No runs are shown.");
+}
+
+TEST(CurvePanel, CsvHasAPointALine) {
+    CurvePanel panel;
+    panel.setRuns({{"a", "with, comma", "", 0, false}});
+    panel.appendPoints("a", {point(10, 0.5, missing), point(12, 0.4, 0.5, Split::Train)});
+    EXPECT_EQ(panel.csv(), "run,split,step,epoch,seconds,loss,accuracy\n"
+                           "\"with, comma\",train,12,1.2,6,0.4,0.5\n"
+                           "\"with, comma\",validation,10,1,5,0.5,\n");
+}
+
+TEST(CurvePanel, SeedsOfAGroupAreOneCurve) {
+    CurvePanel panel;
+    panel.resize(900, 260);
+    panel.setRuns({{"a", "seed 0", "both", 0, false}, {"b", "seed 1", "both", 0, false}});
+    panel.appendPoints("a", {point(0, 1.0, 0.5), point(10, 0.5, 0.6)});
+    panel.appendPoints("b", {point(0, 2.0, 0.5), point(10, 1.5, 0.6)});
+    panel.flush();
+    panel.setCursorStep(10);
+    EXPECT_EQ(panel.lossPlot()->legendTexts().last(), "validation 1.000");
+}
+
+TEST(CapturesTrack, ButtonsKeysAndClicksChoose) {
+    CapturesTrack track;
+    track.resize(920, 34);
+    track.setAxis(0, 1000, false, 50, 24);
+    track.setSteps({400, 0, 100, 100, 1000});
+    track.show();
+    EXPECT_EQ(track.steps().size(), 4u);
+    QSignalSpy chosen(&track, &CapturesTrack::stepChosen), live(&track, &CapturesTrack::liveRequested);
+    const auto buttons = track.findChildren<QToolButton*>();
+    QTest::mouseClick(buttons[0], Qt::LeftButton);
+    EXPECT_EQ(chosen.last()[0].toLongLong(), 400);
+    QTest::keyClick(&track, Qt::Key_Left);
+    EXPECT_EQ(chosen.last()[0].toLongLong(), 100);
+    QTest::mouseClick(&track, Qt::LeftButton, {}, QPoint(static_cast<int>(track.pixelOf(400)) + 2, 17));
+    EXPECT_EQ(chosen.last()[0].toLongLong(), 400);
+    QTest::keyClick(&track, Qt::Key_L);
+    EXPECT_EQ(live.count(), 1);
+    EXPECT_FALSE(track.chosen());
+    track.setChosen(399);  // not captured: the one before
+    EXPECT_EQ(*track.chosen(), 100);
+}
+
+TEST(CapturesTrack, FollowsALogarithmicAxisAndStandsEmpty) {
+    CapturesTrack track;
+    track.resize(920, 34);
+    track.setSteps({0, 1, 10, 100});
+    track.setAxis(1, 100, true, 50, 24);
+    EXPECT_NEAR(track.pixelOf(10), (track.pixelOf(1) + track.pixelOf(100)) / 2, 0.5);
+    EXPECT_DOUBLE_EQ(track.pixelOf(0), track.pixelOf(1));
+    track.setSteps({});
+    QTest::keyClick(&track, Qt::Key_Home);
+    EXPECT_FALSE(track.grab().isNull());
+}

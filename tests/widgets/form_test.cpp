@@ -1,0 +1,161 @@
+// The options form: parsing, refusal at the field, live fields, focus.
+#include <gtest/gtest.h>
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "types/run_options.h"
+#include "widgets/form/field_row.h"
+#include "widgets/form/field_text.h"
+#include "widgets/form/options_form.h"
+
+using namespace relascope;
+using Reason = FieldError::Reason;
+
+namespace {
+
+FieldSpec spec(FieldKind kind, double low = -1e18, double high = 1e18) {
+    FieldSpec s{"f", "F", "Help.", kind, low, high};
+    s.choices = {"one", "two"};
+    return s;
+}
+template <class T>
+T value(const QString& text, const FieldSpec& s) {
+    return std::get<T>(std::get<FieldValue>(parseField(text, s)));
+}
+Reason reason(const QString& text, const FieldSpec& s) { return std::get<FieldError>(parseField(text, s)).reason; }
+
+struct Form {
+    RunOptions options, preset;
+    OptionsForm form;
+    Form() {
+        form.resize(280, 720);
+        form.setStates(options.states(preset));
+        form.show();
+        QCoreApplication::processEvents();
+    }
+    QLineEdit* edit(const char* key) {
+        QWidget* editor = form.row(key)->editor();
+        auto* line = qobject_cast<QLineEdit*>(editor);
+        return line ? line : editor->findChild<QLineEdit*>();
+    }
+    void type(const char* key, const QString& text) {
+        edit(key)->selectAll();
+        QTest::keyClicks(edit(key), text);
+    }
+};
+
+}  // namespace
+
+TEST(FieldText, WritesAndReadsBack) {
+    EXPECT_EQ(fieldText(1e-3, FieldKind::Real), "1e-3");
+    EXPECT_EQ(fieldText(0.1, FieldKind::Real), "0.1");
+    EXPECT_EQ(fieldText(0.0, FieldKind::Real), "0");
+    EXPECT_EQ(fieldText(1e-8, FieldKind::Real), "1e-8");
+    EXPECT_EQ(fieldText(std::vector<std::int64_t>{0, 1}, FieldKind::IntegerList), "0, 1");
+    EXPECT_EQ(fieldText(true, FieldKind::Boolean), "on");
+    EXPECT_EQ(value<double>("1e-3", spec(FieldKind::Real)), 1e-3);
+    EXPECT_EQ(value<double>(" 5E-4 ", spec(FieldKind::Real)), 5e-4);
+    EXPECT_EQ(value<std::int64_t>("25,000", spec(FieldKind::Integer)), 25000);
+    EXPECT_EQ(value<std::int64_t>("1e3", spec(FieldKind::Integer)), 1000);
+    EXPECT_EQ(value<std::int64_t>("9007199254740992", spec(FieldKind::Integer)), 9007199254740992);
+    EXPECT_EQ(value<std::vector<std::int64_t>>("0, 1 2", spec(FieldKind::IntegerList)), (std::vector<std::int64_t>{0, 1, 2}));
+    EXPECT_FALSE(value<bool>("off", spec(FieldKind::Boolean)));
+}
+
+TEST(FieldText, RefusesWithTheBound) {
+    EXPECT_EQ(reason("", spec(FieldKind::Integer)), Reason::Empty);
+    EXPECT_EQ(reason("two", spec(FieldKind::Integer)), Reason::NotANumber);
+    EXPECT_EQ(reason("1.5", spec(FieldKind::Integer)), Reason::NotWhole);
+    EXPECT_EQ(reason("0", spec(FieldKind::Integer, 1)), Reason::TooSmall);
+    EXPECT_EQ(reason("nan", spec(FieldKind::Real)), Reason::NotANumber);
+    EXPECT_EQ(reason("inf", spec(FieldKind::Real)), Reason::NotANumber);
+    EXPECT_EQ(reason("0, x", spec(FieldKind::IntegerList)), Reason::NotANumber);
+    EXPECT_EQ(reason("three", spec(FieldKind::Choice)), Reason::UnknownChoice);
+    const auto error = std::get<FieldError>(parseField("2", spec(FieldKind::Real, 0, 0.99)));
+    EXPECT_EQ(error.reason, Reason::TooLarge);
+    EXPECT_TRUE(error.sentence.contains("0.99"));
+}
+
+TEST(OptionsForm, TypingSignalsValidValuesOnly) {
+    Form f;
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged), validity(&f.form, &OptionsForm::validityChanged);
+    f.type("train.learning_rate", "5e-4");
+    ASSERT_GE(changed.count(), 1);
+    EXPECT_EQ(changed.last()[0].toString(), "train.learning_rate");
+    EXPECT_EQ(std::get<double>(changed.last()[1].value<FieldValue>()), 5e-4);
+    EXPECT_TRUE(f.form.row("train.learning_rate")->changed());
+    f.type("model.d_model", "0");
+    EXPECT_FALSE(f.form.valid());
+    EXPECT_TRUE(f.form.row("model.d_model")->problem().contains("1"));
+    EXPECT_EQ(validity.last()[0].toBool(), false);
+    f.type("model.d_model", "64");
+    EXPECT_TRUE(f.form.valid());
+    EXPECT_EQ(std::get<std::int64_t>(changed.last()[1].value<FieldValue>()), 64);
+}
+
+TEST(OptionsForm, NewStatesKeepFocusAndTheTextBeingTyped) {
+    Form f;
+    f.form.activateWindow();
+    f.edit("train.learning_rate")->setFocus();
+    QObject::connect(&f.form, &OptionsForm::valueChanged, &f.form, [&](const QString& key, const FieldValue& v) {
+        RunOptions::field(key.toStdString()).set(f.options, v);
+        f.form.setStates(f.options.states(f.preset));
+    });
+    f.type("train.learning_rate", "0.0020");
+    EXPECT_EQ(f.edit("train.learning_rate")->text(), "0.0020");
+    EXPECT_EQ(f.options.train.learning_rate, 0.002);
+    EXPECT_TRUE(f.form.isAncestorOf(QApplication::focusWidget()));
+}
+
+TEST(OptionsForm, ArrowsTicksAndChoices) {
+    Form f;
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged);
+    QTest::keyClick(f.form.row("model.n_layers")->editor(), Qt::Key_Up);
+    EXPECT_EQ(std::get<std::int64_t>(changed.last()[1].value<FieldValue>()), 3);
+    auto* check = qobject_cast<QCheckBox*>(f.form.row("model.symmetric_rels")->editor());
+    QTest::mouseClick(check, Qt::LeftButton, {}, QPoint(8, check->height() / 2));
+    EXPECT_EQ(std::get<bool>(changed.last()[1].value<FieldValue>()), false);
+    QTest::keyClick(f.form.row("model.activation")->editor(), Qt::Key_Up);
+    EXPECT_EQ(std::get<std::string>(changed.last()[1].value<FieldValue>()), "silu");
+}
+
+TEST(OptionsForm, WhileRunningOnlyLiveFieldsCanChange) {
+    Form f;
+    f.form.setRunning(true);
+    EXPECT_TRUE(f.form.row("train.learning_rate")->editor()->isEnabled());
+    EXPECT_FALSE(f.form.row("model.d_model")->editor()->isEnabled());
+    EXPECT_TRUE(f.form.row("model.d_model")->editor()->toolTip().contains("restart"));
+    f.form.setRunning(false);
+    EXPECT_TRUE(f.form.row("model.d_model")->editor()->isEnabled());
+}
+
+TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {
+    Form f;
+    EXPECT_FALSE(f.form.row("model.rope")->isVisibleTo(&f.form));
+    EXPECT_TRUE(f.form.row("model.symmetric_rels")->isVisibleTo(&f.form));
+    f.options.model.architecture = "VisionTransformer";
+    f.form.setStates(f.options.states(f.preset));
+    EXPECT_FALSE(f.form.row("model.symmetric_rels")->isVisibleTo(&f.form));
+    f.form.setProblems({{"model.rope", "needs an even width"}});
+    EXPECT_TRUE(f.form.row("model.rope")->isVisibleTo(&f.form));
+    EXPECT_FALSE(f.form.valid());
+    f.form.setProblems({});
+    EXPECT_TRUE(f.form.valid());
+}
+
+TEST(OptionsForm, ResetsToThePresetAndCollapses) {
+    Form f;
+    f.type("train.epochs", "7");
+    EXPECT_TRUE(f.form.row("train.epochs")->changed());
+    f.form.row("train.epochs")->resetToPreset();
+    EXPECT_FALSE(f.form.row("train.epochs")->changed());
+    EXPECT_EQ(f.edit("train.epochs")->text(), "50");
+    f.form.setCollapsed(true);
+    EXPECT_EQ(f.form.width(), 28);
+    f.form.setStates({});
+    EXPECT_TRUE(f.form.valid());
+}

@@ -1,0 +1,105 @@
+// The rail: filter, selection that outlives updates, signals.
+#include <gtest/gtest.h>
+
+#include <QLineEdit>
+#include <QListWidget>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTreeWidget>
+
+#include "widgets/lists/rail.h"
+
+using namespace relascope;
+
+namespace {
+
+RunRow run(const std::string& path, RunState state = RunState::Running, std::int64_t step = 1600) {
+    RunRow row;
+    row.info.path = path;
+    row.info.name = path;
+    row.info.state = state;
+    row.info.step = step;
+    return row;
+}
+
+struct Shown {
+    Rail rail;
+    Shown() {
+        rail.resize(240, 800);
+        rail.setExperiments({{"Vision relations", "between", "Between", "Which shape is between"}, {"Vision relations", "same", "Same", ""}, {"Sets", "set", "SET", ""}});
+        rail.setRuns({run("/a"), run("/b"), run("/c")});
+        rail.show();
+    }
+    void click(int row, Qt::KeyboardModifiers keys = {}) {
+        QListWidget* list = rail.runs();
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, keys, list->visualItemRect(list->item(row)).center());
+    }
+};
+
+}  // namespace
+
+TEST(Rail, StateLines) {
+    EXPECT_EQ(runStateLine(run("/a").info), "running · step 1,600");
+    EXPECT_EQ(runStateLine(run("/a", RunState::Done, 2450).info), "done · 2,450 steps");
+    EXPECT_EQ(runStateLine(run("/a", RunState::Queued).info), "queued");
+    RunInfo failed = run("/a", RunState::Failed).info;
+    failed.message = "NaN at step 388";
+    EXPECT_EQ(runStateLine(failed), "failed · NaN at step 388");
+}
+
+TEST(Rail, ClicksChooseAndUpdatesKeepTheSelection) {
+    Shown s;
+    QSignalSpy selected(&s.rail, &Rail::runsSelected);
+    s.click(0);
+    s.click(2, Qt::ControlModifier);
+    EXPECT_EQ(s.rail.selectedRuns(), QStringList({"/a", "/c"}));
+    EXPECT_EQ(selected.last()[0].toStringList(), QStringList({"/a", "/c"}));
+    const int before = static_cast<int>(selected.count());
+    s.rail.setRuns({run("/a", RunState::Running, 1700), run("/b"), run("/c")});
+    s.rail.setRuns({run("/new"), run("/a"), run("/b"), run("/c")});
+    EXPECT_EQ(s.rail.selectedRuns(), QStringList({"/a", "/c"}));
+    EXPECT_EQ(selected.count(), before);
+    s.rail.setRuns({run("/b"), run("/c")});
+    EXPECT_EQ(selected.last()[0].toStringList(), QStringList({"/c"}));
+}
+
+TEST(Rail, PresetsByClickAndKey) {
+    Shown s;
+    QSignalSpy chosen(&s.rail, &Rail::presetChosen);
+    QTreeWidget* tree = s.rail.experiments();
+    QTreeWidgetItem* between = tree->topLevelItem(0)->child(0);
+    QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(between).center());
+    EXPECT_EQ(chosen.last()[0].toString(), "between");
+    QTest::keyClick(tree, Qt::Key_Down);
+    EXPECT_EQ(chosen.last()[0].toString(), "same");
+    s.rail.setCurrentPreset("set");
+    EXPECT_EQ(chosen.count(), 2);
+}
+
+TEST(Rail, TheFilterReachesAllParts) {
+    Shown s;
+    s.rail.setCheckpoints({{"/k", "DAT-343M", "1.28 GiB"}});
+    QTest::keyClicks(s.rail.searchField(), "betw");
+    EXPECT_FALSE(s.rail.experiments()->topLevelItem(0)->child(0)->isHidden());
+    EXPECT_TRUE(s.rail.experiments()->topLevelItem(0)->child(1)->isHidden());
+    EXPECT_TRUE(s.rail.experiments()->topLevelItem(1)->isHidden());
+    EXPECT_TRUE(s.rail.runs()->item(0)->isHidden());
+    EXPECT_TRUE(s.rail.checkpoints()->item(0)->isHidden());
+    QTest::keyClick(s.rail.searchField(), Qt::Key_Escape);
+    EXPECT_FALSE(s.rail.runs()->item(0)->isHidden());
+}
+
+TEST(Rail, DeleteAsksForRemovalAndManyRunsAreFine) {
+    Shown s;
+    QSignalSpy removed(&s.rail, &Rail::removeRequested);
+    s.click(1);
+    QTest::keyClick(s.rail.runs(), Qt::Key_Delete);
+    ASSERT_EQ(removed.count(), 1);
+    EXPECT_EQ(removed[0][0].toStringList(), QStringList({"/b"}));
+    std::vector<RunRow> many;
+    for (int i = 0; i < 3000; ++i) many.push_back(run("/m" + std::to_string(i)));
+    s.rail.setRuns(many);
+    EXPECT_EQ(s.rail.runs()->count(), 3000);
+    s.rail.setRuns({});
+    EXPECT_FALSE(s.rail.runs()->isVisibleTo(&s.rail));
+}
