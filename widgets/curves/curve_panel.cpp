@@ -128,8 +128,9 @@ void CurvePanel::words() {
     for (const Curve& curve : m_model->curves()) most = qMax(most, curve.members.size());
     if (m_subText.isEmpty() && most > 1) parts += QString("mean of %1 seeds, band = min to max").arg(most);
     if (m_subText.isEmpty() && !m_model->showTraining) parts += QStringLiteral("validation; training hidden");
+    // First, so that a narrow head cuts the other words and not the formula.
     if (m_model->smooth)
-        parts += QString("smoothed: s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2);
+        parts.prepend(QString("s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2));
     m_head->setSubText(parts.join(QStringLiteral(" · ")));
 }
 
@@ -219,6 +220,7 @@ void CurvePanel::setAxis(CurveAxis axis) {
     resetZoom();
 }
 CurveAxis CurvePanel::axis() const { return m_model->axis; }
+double CurvePanel::keyOfStep(qint64 step) const { return m_model->keyOfStep(static_cast<double>(step)); }
 void CurvePanel::setLogX(bool on) {
     m_logX->setChecked(on);
     if (m_model->logX == on) return;

@@ -44,6 +44,8 @@ public:
     void setShowTraining(bool shown);
     void setAxis(CurveAxis axis);
     CurveAxis axis() const;
+    /// Where a step stands on the axis in force, for CapturesTrack::setKeys.
+    double keyOfStep(qint64 step) const;
     void setLogX(bool on);
     void setLogY(bool on);  ///< of the loss
     void setSmooth(bool on);
