@@ -6,10 +6,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" "${window_packages[@]}"
 need_torch
-if [ ! -f "$top/build/build.ninja" ]; then
-  say "configuring"
-  (cd "$top" && cmake --preset release $(dpkg-query -W -f='${Status}' libgtest-dev 2>/dev/null | grep -q 'ok installed' || echo -DRELASCOPE_TESTS=OFF) >/dev/null)
-fi
+# The tests need packages of their own; a folder that tests/run.sh has configured stays as it is.
+[ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF
 say "building (a few minutes the first time)"
 cmake --build "$top/build" --target relascope relascope-cli
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then

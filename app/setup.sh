@@ -58,19 +58,12 @@ need_torch() {
   echo "$torch_version $kind" > "$venv/relascope-torch"
 }
 
-# Configures when needed and builds a preset; the programs land in build/bin.
-build_preset() {
-  local preset=$1; shift
-  local folder="$top/build/$preset"
-  if [ "$preset" = release ]; then folder="$top/build"; fi
-  if [ "$preset" = no-gui ]; then folder="$top/build-no-gui"; fi  # as deep as build/, so that ccache can serve both
-  if [ ! -f "$folder/build.ninja" ]; then
-    say "configuring the $preset build"
-    (cd "$top" && cmake --preset "$preset" >"$top/build-$preset.log" 2>&1) ||
-      { cat "$top/build-$preset.log"; exit 1; }
-    mv "$top/build-$preset.log" "$folder/configure.log"
-  fi
-  cmake --build "$folder" "$@"
+# Configures a preset when needed (further words go to CMake) into the folder that it names.
+configure_preset() {
+  local preset=$1 folder=$2; shift 2
+  [ -f "$folder/build.ninja" ] && [ $# = 0 ] && return 0
+  (cd "$top" && cmake --preset "$preset" "$@" >"$top/.configure.log" 2>&1) || { cat "$top/.configure.log"; exit 1; }
+  rm -f "$top/.configure.log"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

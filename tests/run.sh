@@ -5,10 +5,13 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
 need_torch
-say "building the programs and the tests"
-build_preset release
+# One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
-build_preset no-gui --target relascope-cli
+configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON
+cmake --build "$top/build" --target relascope-cli
+say "building the window and the tests"
+configure_preset release "$top/build" -DRELASCOPE_GUI=ON -DRELASCOPE_TESTS=ON
+cmake --build "$top/build"
 say "running the tests"
 bash "$top/tests/checks.sh"
 cd "$top/build"

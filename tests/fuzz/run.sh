@@ -6,7 +6,8 @@ seconds=${1:-60}
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" clang-14 libclang-rt-14-dev
 need_torch
-build_preset asan --target fuzz
+configure_preset asan "$top/build/asan"
+cmake --build "$top/build/asan" --target fuzz
 for name in safetensors npz; do
   mkdir -p "$top/build/asan/corpus/$name"
   say "fuzzing $name for $seconds s"
