@@ -1,0 +1,135 @@
+// The same checks on a CUDA device. They are registered only where one is usable; the run says how many.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "checkpoint/verify.h"
+#include "support/tiny_run.h"
+#include "train/devices.h"
+#include "train/open_model.h"
+#include "train/train.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+TrainResult trainOn(RunFolder& folder, const std::string& device, std::int64_t epochs, const std::string& precision = "float32") {
+    auto options = folder.options();
+    options.train.device = device, options.train.epochs = epochs, options.train.precision = precision;
+    folder.setOptions(options);
+    Control control;
+    return train(folder, tinyData(), control, [](TrainEvent) {}, {});
+}
+
+void goldenCasesVerify() {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(RELASCOPE_FIXTURES) + "/golden")) {
+        const auto report = verifyFolder(entry.path().string(), "cuda:0");
+        for (const auto& line : report.lines) EXPECT_TRUE(line.ok) << entry.path().filename() << " " << line.name << " " << line.absolute << " " << line.note;
+    }
+}
+
+void trainsResumesAndIsInspected() {
+    TemporaryFolder home("cuda");
+    {
+        auto folder = RunFolder::create(home / "run", tinyOptions());
+        EXPECT_EQ(trainOn(folder, "cuda:0", 2).info.state, RunState::Done);
+    }
+    {
+        auto folder = RunFolder::open(home / "run");
+        EXPECT_EQ(trainOn(folder, "cuda:0", 4).info.step, 24);
+    }
+    OpenedModel cuda(home / "run", "last", "cuda:0"), cpu(home / "run", "last", "cpu");
+    const auto sample = tinyData().validation->sample(1);
+    const auto a = cuda.probe(sample, {}), b = cpu.probe(sample, {});
+    ASSERT_EQ(a.maps.size(), b.maps.size());
+    for (std::size_t i = 0; i < a.maps.size(); ++i)
+        for (std::size_t v = 0; v < a.maps[i].values.size(); ++v) EXPECT_NEAR(a.maps[i].values[v], b.maps[i].values[v], 1e-4);
+}
+
+void resumesBitForBit() {
+    TemporaryFolder home("cuda-resume");
+    std::vector<double> losses[2];
+    for (const bool parts : {false, true}) {
+        const std::string path = home / (parts ? "parts" : "whole");
+        {
+            auto folder = RunFolder::create(path, tinyOptions());
+            trainOn(folder, "cuda:0", parts ? 2 : 4);
+        }
+        if (parts) {
+            auto folder = RunFolder::open(path);
+            trainOn(folder, "cuda:0", 4);
+        }
+        for (const auto& p : readMetrics(path))
+            if (p.split == Split::Train) losses[parts].push_back(p.value("loss"));
+    }
+    EXPECT_EQ(losses[0], losses[1]);
+}
+
+void movesBetweenDevices() {
+    TemporaryFolder home("cuda-move");
+    {
+        auto folder = RunFolder::create(home / "run", tinyOptions());
+        trainOn(folder, "cpu", 1);
+    }
+    for (const auto& [device, epochs] : {std::pair{"cuda:0", 2}, std::pair{"cpu", 3}}) {
+        auto folder = RunFolder::open(home / "run");
+        EXPECT_EQ(trainOn(folder, device, epochs).info.step, 6 * epochs);
+    }
+    bool warned = false;
+    for (const auto& note : readEvents(home / "run")) warned = warned || note.level == Note::Level::Warning;
+    EXPECT_TRUE(warned) << "the change of device is said";
+}
+
+void bfloat16Trains() {
+    TemporaryFolder home("cuda-bf16");
+    auto folder = RunFolder::create(home / "run", tinyOptions());
+    const auto result = trainOn(folder, "cuda:0", 20, "bfloat16");
+    EXPECT_EQ(result.info.state, RunState::Done);
+    EXPECT_GT(result.lastValidation.value("accuracy"), 0.8);
+}
+
+class CudaTest : public testing::Test {
+public:
+    explicit CudaTest(void (*body)()) : m_body(body) {}
+    void TestBody() override { m_body(); }
+
+private:
+    void (*m_body)();
+};
+
+// Before main: the devices are asked once, and the tests exist only where there is one.
+const int registered = [] {
+    initDevices();
+    int count = 0;
+    for (const auto& device : devices()) {
+        if (device.name != "cuda:0" || !device.usable) continue;
+        const std::pair<const char*, void (*)()> tests[] = {{"GoldenCasesVerify", goldenCasesVerify}, {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
+                                                            {"ResumesBitForBit", resumesBitForBit}, {"MovesBetweenDevices", movesBetweenDevices}, {"Bfloat16Trains", bfloat16Trains}};
+        for (const auto& [name, body] : tests) {
+            testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__, [body = body]() -> testing::Test* { return new CudaTest(body); });
+            ++count;
+        }
+    }
+    std::printf("CUDA tests: %d registered%s\n", count, count ? "" : " (no usable CUDA device)");
+    return count;
+}();
+
+TEST(Devices, SayWhyCudaIsNotUsable) {
+    ASSERT_FALSE(devices().empty());
+    EXPECT_EQ(devices()[0].name, "cpu");
+    EXPECT_TRUE(devices()[0].usable);
+    EXPECT_EQ(resolveDevice("cpu"), "cpu");
+    EXPECT_EQ(resolveDevice("auto"), registered ? "cuda:0" : "cpu");
+    EXPECT_THROW(resolveDevice("gpu"), OptionError);
+    for (const auto& device : devices()) EXPECT_EQ(device.usable, device.reason.empty());
+    if (registered) return;
+    ASSERT_EQ(devices().size(), 2u);
+    EXPECT_FALSE(devices()[1].reason.empty());
+    EXPECT_THROW(resolveDevice("cuda:0"), OptionError);
+}
+
+}  // namespace
+}  // namespace relascope
