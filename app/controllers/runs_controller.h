@@ -58,7 +58,7 @@ public:
     void setFolder(const QString& folder);
 
     // Fed by TrainingController while a run goes on.
-    void setLive(const QString& path);  ///< empty: none
+    void setLive(const QString& path, const RunOptions& options = {});  ///< empty: none
     void liveInfo(const RunInfo& info);
     void livePoints(const std::vector<MetricPoint>& points);
     void liveNote(const Note& note);
@@ -82,27 +82,25 @@ private:
         std::vector<MetricPoint> points;
         std::vector<CurveMark> marks;
         std::vector<qint64> captures;
-        std::uint64_t position = 0;  ///< bytes of metrics.jsonl read
+        std::vector<PublishedValue> published;
         bool loaded = false, loading = false;
     };
-    struct Disk {
-        std::vector<RunInfo> runs;
-        std::map<QString, std::vector<PublishedValue>> published;
-    };
+    static Record readRecord(const std::string& path);
     void take(std::vector<RunInfo> runs);
     void rebuildRows();
-    Record& record(const QString& path);
+    /// Tells of new rows, a few times a second at most.
+    void announce();
 
     JobQueue& m_jobs;
     QString m_folder, m_live;
     QStringList m_opened;
     std::set<QString> m_removed;
-    std::vector<RunInfo> m_infos;
+    std::vector<RunInfo> m_infos;  ///< as read, or as the run that goes on says
     std::vector<RunRow> m_rows;
     std::map<QString, Record> m_records;
     QHash<QString, int> m_colors;
-    QTimer m_timer;
-    bool m_listing = false;
+    QTimer m_announce;
+    bool m_listing = false, m_again = false;
 };
 
 }  // namespace relascope

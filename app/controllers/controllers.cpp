@@ -1,0 +1,66 @@
+#include "app/controllers/controllers.h"
+
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+MessageLevel levelOf(Note::Level level) {
+    switch (level) {
+        case Note::Level::Warning: return MessageLevel::Warning;
+        case Note::Level::Checkpoint: return MessageLevel::Ok;
+        default: return MessageLevel::Info;
+    }
+}
+
+QString firstUpper(QString text) {
+    if (!text.isEmpty()) text[0] = text[0].toUpper();
+    return text;
+}
+
+}  // namespace
+
+Controllers::Controllers(QObject* parent) : QObject(parent) {
+    // The run that goes on, as a run like the others.
+    connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
+        runs.setLive(path, training.options());
+        QStringList chosen = selection.runs();
+        // The next seed of a group joins the others; any other new run is shown alone.
+        const bool resumed = chosen.contains(path);
+        const QString folder = path.section(u'/', 0, -2);
+        const bool sibling = !chosen.isEmpty() && chosen.first().section(u'/', 0, -2) == folder && folder != runs.folder();
+        if (!resumed) selection.setRuns(sibling ? QStringList{path} + chosen : QStringList{path});
+        selection.setStep(std::nullopt);
+        selection.setCurrent(path);
+        messages.info(QString("%1 began").arg(runs.name(path)));
+    });
+    connect(&training, &TrainingController::runInfo, &runs, &RunsController::liveInfo);
+    connect(&training, &TrainingController::pointsArrived, &runs, &RunsController::livePoints);
+    connect(&training, &TrainingController::noteArrived, &runs, &RunsController::liveNote);
+    connect(&training, &TrainingController::captureTaken, &runs, &RunsController::liveCapture);
+    connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
+        const QString words = firstUpper(QString::fromStdString(note.text));
+        const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
+        messages.say(levelOf(note.level), dated ? QString("%1, at step %2").arg(words, groupedNumber(note.step)) : words);
+    });
+    connect(&training, &TrainingController::failed, &messages, &Messages::error);
+    connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
+        const RunInfo& info = training.info();
+        runs.liveInfo(info);
+        runs.setLive({});
+        const QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
+        if (info.state == RunState::Done) messages.ok(words);
+        else if (info.state != RunState::Failed) messages.info(words);  // a failure was told already
+    });
+    connect(&runs, &RunsController::failed, &messages, &Messages::error);
+    connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
+    connect(&probe, &ProbeController::failed, &messages, &Messages::error);
+    // One run in the inspector: the last one chosen, or none.
+    connect(&selection, &Selection::runsChanged, this, [this] {
+        runs.load(selection.runs());
+        if (!selection.runs().contains(selection.current()))
+            selection.setCurrent(selection.runs().isEmpty() ? QString() : selection.runs().first());
+    });
+}
+
+}  // namespace relascope

@@ -1,0 +1,36 @@
+// Every controller of one window, wired to one another, in the order in which they may go.
+#pragma once
+
+#include <memory>
+
+#include "app/app_context.h"
+#include "app/controllers/data_cache.h"
+#include "app/controllers/experiment_controller.h"
+#include "app/controllers/job_queue.h"
+#include "app/controllers/probe_controller.h"
+#include "app/controllers/runs_controller.h"
+#include "app/controllers/training_controller.h"
+#include "app/selection.h"
+
+namespace relascope {
+
+/// The last member goes first: what asks is gone before what answers.
+class Controllers : public QObject {
+    Q_OBJECT
+public:
+    explicit Controllers(QObject* parent = nullptr);
+
+    std::shared_ptr<DataCache> data = std::make_shared<DataCache>();
+    Messages messages;
+    Selection selection;
+    JobQueue disk;    ///< lists and metrics
+    JobQueue models;  ///< data sets, captures and finished runs
+    RunsController runs{disk};
+    TrainingController training{data};
+    ExperimentController experiment{runs, training, disk};
+    ProbeController probe{runs, training, selection, data, models};
+
+    AppContext context() { return {runs, training, selection, messages}; }
+};
+
+}  // namespace relascope

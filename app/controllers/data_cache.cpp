@@ -1,0 +1,33 @@
+#include "app/controllers/data_cache.h"
+
+#include <algorithm>
+
+#include "datasets/registry.h"
+
+namespace relascope {
+
+std::shared_ptr<DataCache::Entry> DataCache::entry(const DataOptions& options) {
+    std::lock_guard lock(m_mutex);
+    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
+                                    [&](const auto& e) { return e->options == options; });
+    if (found != m_entries.end()) {
+        m_entries.splice(m_entries.begin(), m_entries, found);
+    } else {
+        m_entries.push_front(std::make_shared<Entry>());
+        m_entries.front()->options = options;
+        while (m_entries.size() > kKept) m_entries.pop_back();
+    }
+    return m_entries.front();
+}
+
+std::shared_ptr<const DataSplits> DataCache::get(const DataOptions& options,
+                                                 const ProgressCallback& progress,
+                                                 std::stop_token stop) {
+    const auto mine = entry(options);
+    std::lock_guard lock(mine->opening);
+    if (!mine->splits)
+        mine->splits = std::make_shared<const DataSplits>(openData(options, progress, stop));
+    return mine->splits;
+}
+
+}  // namespace relascope

@@ -1,0 +1,35 @@
+// Data sets that are open, shared by training and the inspector so that none is made twice.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+#include "data/dataset.h"
+#include "types/data_options.h"
+
+namespace relascope {
+
+/// Thread-safe. Two askers for the same data wait for one another; the last few stay open.
+class DataCache {
+public:
+    /// Throws what openData throws.
+    std::shared_ptr<const DataSplits> get(const DataOptions& options, const ProgressCallback& progress,
+                                          std::stop_token stop);
+
+private:
+    struct Entry {
+        DataOptions options;
+        std::mutex opening;
+        std::shared_ptr<const DataSplits> splits;
+    };
+    std::shared_ptr<Entry> entry(const DataOptions& options);
+
+    static constexpr std::size_t kKept = 3;
+    std::mutex m_mutex;
+    std::list<std::shared_ptr<Entry>> m_entries;  ///< the one asked for last in front
+};
+
+}  // namespace relascope

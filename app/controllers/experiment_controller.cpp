@@ -1,0 +1,204 @@
+#include "app/controllers/experiment_controller.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/controllers/job_queue.h"
+#include "app/controllers/runs_controller.h"
+#include "app/controllers/training_controller.h"
+#include "options/estimates.h"
+#include "options/field_text.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+QString gibibytes(double bytes) {
+    const double gib = bytes / (1024.0 * 1024.0 * 1024.0);
+    if (gib >= 100.0) return QString::number(gib, 'f', 0);
+    return QString::number(std::max(gib, 0.1), 'f', 1);
+}
+
+double machineBytes() {
+    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+/// Fields that a run may change when it goes on; the others make another run of it.
+bool keepsRun(const std::string& key) {
+    return key == "train.epochs" || key == "train.steps" || key == "train.device" ||
+           RunOptions::field(key).spec.live;
+}
+
+}  // namespace
+
+ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
+                                           JobQueue& jobs, QObject* parent)
+    : QObject(parent), m_runs(runs), m_training(training), m_jobs(jobs) {
+    connect(&training, &TrainingController::progressed, this, &ExperimentController::measureSpeed);
+    connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
+        // A group's next seed has the same options; a form turned elsewhere stays there.
+        if (!m_run.isEmpty() && m_runs.group(m_run).isEmpty() && m_run != path) return;
+        adopt(m_training.options(), path);
+    });
+    connect(&training, &TrainingController::finished, this, &ExperimentController::changed);
+    connect(&runs, &RunsController::rowsChanged, this, [this, was = false]() mutable {
+        if (std::exchange(was, resumes()) != resumes()) Q_EMIT changed();
+    });
+}
+
+QStringList ExperimentController::variants() const {
+    QStringList names;
+    for (const auto& preset : presets())
+        if (preset.name == m_options.preset)
+            for (const auto& variant : preset.variants) names << QString::fromStdString(variant);
+    return names;
+}
+
+QString ExperimentController::title() const {
+    for (const auto& preset : presets()) {
+        if (preset.name != m_options.preset) continue;
+        return QString("%1, %2 images").arg(QString::fromStdString(preset.title), groupedNumber(m_options.data.train_size));
+    }
+    return QString::fromStdString(m_options.preset);
+}
+
+bool ExperimentController::live() const {
+    return !m_run.isEmpty() && m_training.busy() && m_training.run() == m_run;
+}
+
+bool ExperimentController::resumes() const {
+    if (m_run.isEmpty() || !m_ofRun || live()) return false;
+    const RunInfo* info = m_runs.info(m_run);
+    if (!info) return false;
+    for (const auto& field : RunOptions::fieldTable())
+        if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name)) return false;
+    if (info->state == RunState::Stopped || info->state == RunState::Interrupted) return true;
+    return info->state == RunState::Done && totalSteps(m_options) > totalSteps(*m_ofRun);
+}
+
+std::vector<FieldProblem> ExperimentController::problems() const {
+    auto found = m_options.problems();
+    for (const auto& field : RunOptions::fieldTable()) {
+        try {
+            checkFieldValue(field.spec.name, field.spec, field.get(m_options));
+        } catch (const OptionError& error) {
+            found.push_back({field.spec.name, error.message()});
+        }
+    }
+    return found;
+}
+
+std::vector<std::pair<QString, QString>> ExperimentController::estimates() const {
+    if (!hasOptions() || !problems().empty()) return {};
+    const auto& t = m_options.train;
+    std::vector<std::pair<QString, QString>> rows;
+    rows.emplace_back("Memory", QString("%1 of %2 GiB").arg(gibibytes(static_cast<double>(trainingBytes(m_options))), gibibytes(machineBytes())));
+    const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
+                                     : QString("Time for %1 epochs").arg(groupedNumber(t.epochs));
+    const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *
+                         static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
+    rows.emplace_back(what, m_flopsPerSecond > 0.0 ? "about " + durationText(flops / m_flopsPerSecond)
+                                                   : QStringLiteral("known once it runs"));
+    rows.emplace_back("Parameters", groupedNumber(parameterCount(m_options.model)));
+    return rows;
+}
+
+QString ExperimentController::obstacle() const {
+    if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
+    const auto found = problems();
+    if (found.empty()) return {};
+    const auto& field = RunOptions::field(found.front().field).spec;
+    return QString("%1: %2").arg(QString::fromStdString(field.label), QString::fromStdString(found.front().message));
+}
+
+bool ExperimentController::choosePreset(const QString& preset, const QString& variant, QString* error) {
+    try {
+        const RunOptions options = presetOptions(preset.toStdString(), variant.toStdString());
+        m_wanted.clear();
+        m_preset = options;
+        m_ofRun.reset();
+        m_options = options;
+        m_run.clear();
+        Q_EMIT changed();
+        Q_EMIT problemsChanged();
+        return true;
+    } catch (const Error& problem) {
+        if (error) *error = QString::fromStdString(problem.what());
+        return false;
+    }
+}
+
+void ExperimentController::adopt(const RunOptions& options, const QString& run) {
+    m_options = options;
+    m_ofRun = options;
+    m_run = m_wanted = run;
+    try {
+        m_preset = presetOptions(options.preset, options.variant);
+    } catch (const Error&) {
+        m_preset = options;  // a preset of another version: nothing counts as changed
+    }
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
+void ExperimentController::showRun(const QString& path) {
+    m_wanted = path;
+    if (m_training.busy() && m_training.run() == path) return adopt(m_training.options(), path);
+    m_jobs.post(this, [file = path.toStdString()](std::stop_token) { return readRunOptions(file); },
+                [this, path](const RunOptions& options) {
+                    if (m_wanted == path) adopt(options, path);
+                },
+                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void ExperimentController::set(const QString& key, const FieldValue& value) {
+    const auto& field = RunOptions::field(key.toStdString());
+    if (field.get(m_options) == value) return;
+    if (live()) {
+        if (!field.spec.live) return;
+        m_training.edit(key, value);
+        field.set(*m_ofRun, value);
+    }
+    field.set(m_options, value);
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
+void ExperimentController::reset() {
+    if (live() || m_options == m_preset) return;
+    m_options = m_preset;
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
+void ExperimentController::start() {
+    if (m_training.busy()) return;
+    if (const QString why = obstacle(); !why.isEmpty()) {
+        Q_EMIT failed(why);
+        return;
+    }
+    if (resumes()) {
+        m_training.resume(m_run, m_options);
+        return;
+    }
+    m_run.clear();  // the form follows the run that begins
+    m_wanted.clear();
+    m_training.start(m_options, m_runs.folder());
+}
+
+void ExperimentController::measureSpeed() {
+    const double rate = m_training.progress().examplesPerSecond;
+    const auto& options = m_training.options();
+    if (!(rate > 0.0)) return;
+    const double before = m_flopsPerSecond;
+    m_flopsPerSecond = trainingFlops(options) * rate / static_cast<double>(options.train.batch_size);
+    // The words hold two digits; a form that is rewritten twenty times a second cannot be read.
+    if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1) Q_EMIT problemsChanged();
+    else m_flopsPerSecond = before;
+}
+
+}  // namespace relascope

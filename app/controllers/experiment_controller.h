@@ -1,0 +1,73 @@
+// What the options form shows and Start begins: a preset's options, or those of a chosen run.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "types/run_options.h"
+
+namespace relascope {
+
+class JobQueue;
+class RunsController;
+class TrainingController;
+
+class ExperimentController : public QObject {
+    Q_OBJECT
+public:
+    ExperimentController(RunsController& runs, TrainingController& training, JobQueue& jobs,
+                         QObject* parent = nullptr);
+
+    bool hasOptions() const { return !m_options.preset.empty(); }
+    const RunOptions& options() const { return m_options; }
+    const RunOptions& presetValues() const { return m_preset; }
+    /// Models of the preset, the first being its default.
+    QStringList variants() const;
+    /// "Between · quick start", for heads.
+    QString title() const;
+    /// Folder of the run whose options these are; empty for a preset's.
+    const QString& run() const { return m_run; }
+    /// These are the options of the run that trains now: live fields reach it at once.
+    bool live() const;
+    /// Start goes on with `run()` instead of beginning a new one.
+    bool resumes() const;
+
+    std::vector<FieldState> states() const { return m_options.states(m_preset); }
+    std::vector<FieldProblem> problems() const;
+    /// Rows for the form: parameters, memory, time.
+    std::vector<std::pair<QString, QString>> estimates() const;
+    /// Why Start cannot be pressed; empty when it can.
+    QString obstacle() const;
+
+    /// A preset with one of its models ("" = the first). False with a sentence for an unknown one.
+    bool choosePreset(const QString& preset, const QString& variant = {}, QString* error = nullptr);
+    /// The options of a run, read off the window's thread.
+    void showRun(const QString& path);
+    void set(const QString& key, const FieldValue& value);
+    /// All fields as in the preset.
+    void reset();
+    /// Begins or goes on.
+    void start();
+
+Q_SIGNALS:
+    void changed();          ///< options, preset or what Start means
+    void problemsChanged();  ///< validity or estimates
+    void failed(const QString& sentence);
+
+private:
+    void adopt(const RunOptions& options, const QString& run);
+    void measureSpeed();
+
+    RunsController& m_runs;
+    TrainingController& m_training;
+    JobQueue& m_jobs;
+    RunOptions m_options, m_preset;
+    std::optional<RunOptions> m_ofRun;  ///< as the run has them
+    QString m_run, m_wanted;
+    double m_flopsPerSecond = 0.0;  ///< measured in the run that goes on or went last
+};
+
+}  // namespace relascope

@@ -1,0 +1,54 @@
+#include "app/controllers/job_queue.h"
+
+namespace relascope {
+
+JobQueue::JobQueue(QObject* parent)
+    : QObject(parent), m_thread([this](std::stop_token stop) { run(stop); }) {}
+
+JobQueue::~JobQueue() {
+    m_thread.request_stop();
+    clear();
+    m_thread.join();
+}
+
+void JobQueue::clear() {
+    std::deque<Job> dropped;  // destroyed outside the lock: a job may hold a model
+    std::lock_guard lock(m_mutex);
+    dropped.swap(m_jobs);
+}
+
+bool JobQueue::busy() const {
+    std::lock_guard lock(m_mutex);
+    return m_running || !m_jobs.empty();
+}
+
+void JobQueue::add(Job job) {
+    {
+        std::lock_guard lock(m_mutex);
+        m_jobs.push_back(std::move(job));
+    }
+    m_wake.notify_one();
+}
+
+void JobQueue::answer(std::function<void()> call) {
+    // This object is the context: it outlives the thread, and calls that wait go with it.
+    QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
+}
+
+void JobQueue::run(std::stop_token stop) {
+    for (;;) {
+        Job job;
+        {
+            std::unique_lock lock(m_mutex);
+            m_running = false;
+            if (!m_wake.wait(lock, stop, [this] { return !m_jobs.empty(); })) return;
+            if (stop.stop_requested()) return;
+            job = std::move(m_jobs.front());
+            m_jobs.pop_front();
+            m_running = true;
+        }
+        job(stop);
+    }
+}
+
+}  // namespace relascope

@@ -1,0 +1,304 @@
+#include "app/controllers/probe_controller.h"
+
+#include <QFileInfo>
+#include <QRandomGenerator>
+#include <algorithm>
+
+#include "app/controllers/data_cache.h"
+#include "app/controllers/job_queue.h"
+#include "app/controllers/runs_controller.h"
+#include "app/controllers/training_controller.h"
+#include "app/selection.h"
+#include "datasets/readers/image_file.h"
+#include "run/captures.h"
+#include "run/run_folder.h"
+#include "train/open_model.h"
+
+namespace relascope {
+
+/// The finished run that is open; it belongs to the jobs' thread.
+struct ProbeController::Opened {
+    std::string path;
+    std::int64_t step = -1;
+    std::unique_ptr<OpenedModel> model;
+};
+
+ProbeController::ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
+                                 std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent)
+    : QObject(parent), m_runs(runs), m_training(training), m_selection(selection),
+      m_data(std::move(data)), m_jobs(jobs), m_opened(std::make_shared<Opened>()) {
+    m_pace.setSingleShot(true);
+    m_pace.setInterval(kLiveInterval);
+    connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
+    // A run may end between a question and its answer; then nobody answers.
+    m_patience.setSingleShot(true);
+    m_patience.setInterval(5000);
+    connect(&m_patience, &QTimer::timeout, this, [this] {
+        m_waiting = false;
+        ask();
+    });
+    connect(&selection, &Selection::currentChanged, this, &ProbeController::follow);
+    connect(&selection, &Selection::stepChanged, this, [this] {
+        ++m_request;
+        m_waiting = false;
+        offerSplits();
+        ask();
+    });
+    connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
+        if (path == m_run) follow();
+    });
+    connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
+        if (path != m_run) return;
+        // Weights on disk are newer than those that were open.
+        m_jobs.post(this, [opened = m_opened](std::stop_token) { return opened->model.reset(), 0; }, [](int) {});
+        ++m_request;
+        m_waiting = false;
+    });
+    connect(&training, &TrainingController::finished, this, &ProbeController::ask);
+    connect(&training, &TrainingController::progressed, this, [this](const Progress& progress) {
+        // Paused: each single step is looked at. Running: the pace timer asks.
+        if (mode() == Mode::Live && progress.step != m_shownStep && !m_pace.isActive()) ask();
+    });
+    connect(&training, &TrainingController::probeAnswered, this, [this](const ProbeAnswer& answer) {
+        if (answer.request != m_liveRequest || mode() != Mode::Live) return;
+        m_waiting = false;
+        m_patience.stop();
+        if (answer.error.empty()) take(answer.result);
+        else refuse(QString::fromStdString(answer.error));
+        if (m_training.running()) m_pace.start();
+        if (std::exchange(m_again, false)) ask();
+    });
+}
+
+ProbeController::~ProbeController() = default;
+
+void ProbeController::setActive(bool active) {
+    if (std::exchange(m_active, active) == active) return;
+    if (active) ask();
+    else m_pace.stop();
+}
+
+ProbeController::Mode ProbeController::mode() const {
+    if (m_run.isEmpty()) return Mode::Nothing;
+    if (m_selection.step()) return Mode::Captured;
+    return m_training.busy() && m_training.run() == m_run ? Mode::Live : Mode::Finished;
+}
+
+void ProbeController::follow() {
+    m_run = m_selection.current();
+    m_options.reset();
+    m_splits.reset();
+    m_image.reset();
+    m_shownStep = -1;
+    m_waiting = m_again = false;
+    const quint64 request = ++m_request;
+    if (m_run.isEmpty()) {
+        Q_EMIT cleared({});
+        return;
+    }
+    struct Found {
+        RunOptions options;
+        std::shared_ptr<const DataSplits> splits;
+    };
+    std::optional<RunOptions> known;
+    if (mode() == Mode::Live) known = m_training.options();
+    const auto work = [path = m_run.toStdString(), known, data = m_data](std::stop_token stop) {
+        Found found{known ? *known : readRunOptions(path), nullptr};
+        found.splits = data->get(found.options.data, {}, stop);
+        return found;
+    };
+    m_jobs.post(this, work,
+                [this, request](Found found) {
+                    if (!fits(request)) return;
+                    m_options = std::move(found.options);
+                    m_splits = std::move(found.splits);
+                    offerSplits();
+                    ask();
+                },
+                [this, request](const QString& sentence) {
+                    if (fits(request)) refuse(sentence);
+                });
+    if (m_selection.step()) ask();  // captures need no data
+}
+
+void ProbeController::offerSplits() {
+    if (mode() == Mode::Captured) {
+        Q_EMIT splitsChanged({QStringLiteral("captured")}, {std::max<qint64>(1, m_capturedCount)});
+        Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
+        return;
+    }
+    if (!m_splits) return;
+    QStringList names;
+    std::vector<qint64> sizes;
+    for (const auto& name : m_splits->names()) {
+        names << QString::fromStdString(name);
+        sizes.push_back(m_splits->find(name)->size());
+    }
+    Q_EMIT splitsChanged(names, sizes);
+    Q_EMIT sampleShown(m_selection.split(), m_selection.sample());
+}
+
+std::optional<ProbeSample> ProbeController::sample() {
+    if (m_image) return m_image;
+    if (!m_splits) return std::nullopt;
+    auto data = m_splits->find(m_selection.split().toStdString());
+    if (!data) data = m_splits->validation;
+    return data->sample(std::clamp<qint64>(m_selection.sample(), 0, data->size() - 1));
+}
+
+void ProbeController::ask() {
+    if (!m_active) return;
+    if (m_waiting) {
+        m_again = true;
+        return;
+    }
+    switch (mode()) {
+        case Mode::Nothing: return;
+        case Mode::Live: return askLive();
+        case Mode::Finished: return askFinished();
+        case Mode::Captured: return askCaptured();
+    }
+}
+
+void ProbeController::askLive() {
+    auto looked = sample();
+    if (!looked) return;
+    m_liveRequest = m_training.probe(std::move(*looked));
+    m_waiting = m_liveRequest != 0;
+    if (m_waiting) m_patience.start();
+}
+
+void ProbeController::askFinished() {
+    auto looked = sample();
+    if (!looked || !m_options) return;
+    m_waiting = true;
+    m_patience.stop();
+    const auto work = [opened = m_opened, path = m_run.toStdString(), looked = std::move(*looked),
+                       names = m_splits ? m_splits->validation->info().classNames : std::vector<std::string>()](std::stop_token) {
+        if (opened->path != path || !opened->model) {
+            opened->model.reset();
+            opened->path = path;
+            opened->model = std::make_unique<OpenedModel>(path, "", "cpu");
+        }
+        return opened->model->probe(looked, names);
+    };
+    const quint64 request = m_request;
+    const auto ready = [this, request](const auto& use) {
+        if (!fits(request)) return;
+        m_waiting = false;
+        use();
+        if (std::exchange(m_again, false)) ask();
+    };
+    m_jobs.post(this, work,
+                [this, ready](ProbeResult result) { ready([&] { take(std::move(result)); }); },
+                [this, ready](const QString& sentence) { ready([&] { refuse(sentence); }); });
+}
+
+void ProbeController::askCaptured() {
+    m_waiting = true;
+    const auto wanted = *m_selection.step();
+    const auto work = [folder = m_run.toStdString() + "/captures", wanted, sample = m_captured](std::stop_token) {
+        const auto steps = captureSteps(folder);
+        if (steps.empty()) throw Error("this run kept no captures; train.capture_samples says how many inputs to keep");
+        const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
+        auto nearest = after == steps.end() ? steps.back() : *after;
+        if (after != steps.begin() && (after == steps.end() || wanted - *(after - 1) < *after - wanted)) nearest = *(after - 1);
+        const auto count = captureSamples(folder, nearest);
+        return std::pair(loadCapture(folder, nearest, std::clamp<std::int64_t>(sample, 0, std::max<std::int64_t>(0, count - 1))), count);
+    };
+    const quint64 request = m_request;
+    m_jobs.post(this, work,
+                [this, request](std::pair<ProbeResult, std::int64_t> found) {
+                    if (!fits(request)) return;
+                    m_waiting = false;
+                    if (std::exchange(m_capturedCount, found.second) != found.second) offerSplits();
+                    take(std::move(found.first));
+                    if (std::exchange(m_again, false)) ask();
+                },
+                [this, request](const QString& sentence) {
+                    if (!fits(request)) return;
+                    m_waiting = m_again = false;
+                    refuse(sentence);
+                });
+}
+
+void ProbeController::take(ProbeResult result) {
+    m_shownStep = result.step;
+    Q_EMIT resultReady(std::make_shared<const ProbeResult>(std::move(result)));
+}
+
+void ProbeController::refuse(const QString& sentence) {
+    Q_EMIT failed(sentence);
+    if (m_shownStep < 0) Q_EMIT cleared(sentence);
+}
+
+void ProbeController::chooseSample(const QString& split, qint64 index) {
+    if (mode() == Mode::Captured) {
+        m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
+        Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
+    } else {
+        m_image.reset();
+        m_selection.setSample(split, index);
+        Q_EMIT sampleShown(split, index);
+    }
+    ask();
+}
+
+void ProbeController::chooseRandom(const QString& split, int label) {
+    if (mode() == Mode::Captured) {
+        if (m_capturedCount > 1)  // another one than is shown
+            chooseSample(split, (m_captured + 1 + QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) % m_capturedCount);
+        return;
+    }
+    const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
+    if (!data) return;
+    const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
+    if (label < 0) return chooseSample(split, index);
+    m_selection.setSample(split, index);
+    chooseByLabel(split, label, true);
+}
+
+void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
+    const auto data = m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
+    if (!data) return;
+    const auto work = [data, label, forward, from = m_selection.sample()](std::stop_token stop) -> qint64 {
+        std::vector<std::uint8_t> pixels(data->pixelBytes());
+        const qint64 size = data->size();
+        for (qint64 k = 1; k <= size; ++k) {
+            if (stop.stop_requested()) throw Cancelled();
+            const qint64 index = ((from + (forward ? k : -k)) % size + size) % size;
+            if (data->read(index, pixels) == label) return index;
+        }
+        return -1;
+    };
+    m_jobs.post(this, work,
+                [this, split](qint64 index) {
+                    if (index >= 0) chooseSample(split, index);
+                    else Q_EMIT failed(QString("No sample of %1 has that label; choose any label to go on.").arg(split));
+                },
+                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void ProbeController::chooseImage(const QString& path) {
+    if (!m_options || mode() == Mode::Captured) {
+        Q_EMIT failed(mode() == Mode::Captured ? QStringLiteral("A picture can be looked at with the newest weights only; press Live first.")
+                                               : QStringLiteral("Start or open a run first, then drop a picture onto its inspector."));
+        return;
+    }
+    const auto shape = m_options->model.image_shape;
+    const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(), shape](std::stop_token) {
+        ProbeSample read;
+        read.image = fitImage(readImageFile(file), static_cast<int>(shape[1]), static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+        read.origin = name;
+        return read;
+    };
+    m_jobs.post(this, work,
+                [this, request = m_request](ProbeSample read) {
+                    if (!fits(request)) return;
+                    m_image = std::move(read);
+                    ask();
+                },
+                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+}  // namespace relascope

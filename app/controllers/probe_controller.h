@@ -1,0 +1,89 @@
+// What the inspector shows: the newest weights while a run trains, a finished run's, or those of a captured
+// step, for the sample that was chosen.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/dataset.h"
+#include "types/relation_map.h"
+#include "types/run_options.h"
+
+namespace relascope {
+
+class DataCache;
+class JobQueue;
+class RunsController;
+class Selection;
+class TrainingController;
+
+class ProbeController : public QObject {
+    Q_OBJECT
+public:
+    /// How often a run that trains is looked into, at most.
+    static constexpr int kLiveInterval = 100;
+
+    ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
+                    std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent = nullptr);
+    ~ProbeController() override;
+
+    /// Nothing is asked while the inspector cannot be seen.
+    void setActive(bool active);
+    /// The step of the answer shown; -1 without one.
+    qint64 shownStep() const { return m_shownStep; }
+
+    // Wishes of the source pane.
+    void chooseSample(const QString& split, qint64 index);
+    void chooseRandom(const QString& split, int label);
+    void chooseByLabel(const QString& split, int label, bool forward);
+    void chooseImage(const QString& path);
+
+Q_SIGNALS:
+    void resultReady(const std::shared_ptr<const relascope::ProbeResult>& result);
+    /// There is nothing to show, and why.
+    void cleared(const QString& sentence);
+    void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
+    void sampleShown(const QString& split, qint64 index);
+    void failed(const QString& sentence);
+
+private:
+    enum class Mode { Nothing, Live, Finished, Captured };
+    struct Opened;
+
+    void follow();      ///< another run, or the same in another state
+    void offerSplits();
+    void ask();         ///< one request at a time; a wish made meanwhile is served behind it
+    void askLive();
+    void askFinished();
+    void askCaptured();
+    void take(ProbeResult result);
+    void refuse(const QString& sentence);
+    std::optional<ProbeSample> sample();
+    bool fits(quint64 request) const { return request == m_request; }
+    Mode mode() const;
+
+    RunsController& m_runs;
+    TrainingController& m_training;
+    Selection& m_selection;
+    std::shared_ptr<DataCache> m_data;
+    JobQueue& m_jobs;
+    std::shared_ptr<Opened> m_opened;  ///< touched by jobs only
+
+    QString m_run;
+    std::optional<RunOptions> m_options;
+    std::shared_ptr<const DataSplits> m_splits;
+    std::optional<ProbeSample> m_image;  ///< dropped by the user
+    qint64 m_captured = 0;               ///< which of the captured inputs
+    qint64 m_capturedCount = 0;
+    quint64 m_request = 0;
+    quint64 m_liveRequest = 0;
+    qint64 m_shownStep = -1;
+    bool m_active = true, m_waiting = false, m_again = false;
+    QTimer m_pace, m_patience;
+};
+
+}  // namespace relascope

@@ -1,0 +1,216 @@
+#include "app/controllers/training_controller.h"
+
+#include <atomic>
+#include <filesystem>
+
+#include "app/controllers/data_cache.h"
+#include "app/controllers/mailbox.h"
+#include "files/atomic_file.h"
+#include "train/train.h"
+
+namespace relascope {
+
+/// What the window and the thread share.
+struct TrainingController::Job {
+    RunOptions options;
+    std::string folder;  ///< where new runs go
+    std::string resume;  ///< or the run to go on with
+    std::shared_ptr<DataCache> data;
+    Mailbox mailbox;
+    std::atomic<bool> last = false;  ///< no further seeds
+
+    /// The control of the run that goes on; a fresh one a run.
+    std::shared_ptr<Control> control() {
+        std::lock_guard lock(m_mutex);
+        return m_control;
+    }
+    std::shared_ptr<Control> renew() {
+        std::lock_guard lock(m_mutex);
+        m_control = std::make_shared<Control>();
+        return m_control;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::shared_ptr<Control> m_control = std::make_shared<Control>();
+};
+
+namespace {
+
+// Several seeds stand in one folder of runs, which lists and curves show as a group.
+std::string groupFolder(const std::string& folder, const RunOptions& options) {
+    const std::string single = freshRunPath(folder, options, options.train.seeds.front());
+    const std::string mark = "-s" + std::to_string(options.train.seeds.front());
+    const std::string base = single.substr(0, single.rfind(mark)) + "-seeds";
+    std::string path = base;
+    for (int copy = 2; std::filesystem::exists(path); ++copy)
+        path = base + "-" + std::to_string(copy);
+    return path;
+}
+
+}  // namespace
+
+TrainingController::TrainingController(std::shared_ptr<DataCache> data, QObject* parent)
+    : QObject(parent), m_data(std::move(data)) {
+    m_timer.setInterval(50);
+    connect(&m_timer, &QTimer::timeout, this, &TrainingController::fetch);
+}
+
+TrainingController::~TrainingController() {
+    m_timer.stop();
+    m_thread.request_stop();  // the jthread's own destructor joins
+}
+
+bool TrainingController::start(const RunOptions& options, const QString& folder) {
+    auto job = std::make_shared<Job>();
+    job->options = options;
+    job->folder = folder.toStdString();
+    return launch(std::move(job));
+}
+
+bool TrainingController::resume(const QString& path, const RunOptions& options) {
+    auto job = std::make_shared<Job>();
+    job->options = options;
+    job->resume = path.toStdString();
+    return launch(std::move(job));
+}
+
+bool TrainingController::launch(std::shared_ptr<Job> job) {
+    if (busy()) return false;
+    job->data = m_data;
+    m_options = job->options;
+    m_job = std::move(job);
+    m_run.clear();
+    m_info = {};
+    m_progress = {};
+    m_ending = false;
+    m_thread = std::jthread([job = m_job](std::stop_token stop) { work(job, stop); });
+    m_timer.start();
+    Q_EMIT stateChanged();
+    return true;
+}
+
+void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
+    auto& mail = job->mailbox;
+    const auto trainOne = [&](RunFolder run, const DataSplits& data) {
+        const auto control = job->control();
+        mail.begin(run.path());
+        const EventSink sink = [&mail](TrainEvent event) { mail.push(std::move(event)); };
+        try {
+            train(run, data, *control, sink, stop);
+        } catch (const std::exception& error) {
+            // Before the first step: the folder is there and says why nothing came of it.
+            run.info().state = RunState::Failed;
+            run.info().message = userMessage(error);
+            mail.push(RunChanged{run.info()});
+            mail.push(Failed{userMessage(error)});
+            run.saveInfo();
+        }
+        mail.end();
+    };
+    try {
+        const auto data = job->data->get(
+            job->options.data, [&](double share) { return mail.preparing(share), true; }, stop);
+        if (!job->resume.empty()) {
+            RunFolder run = RunFolder::open(job->resume);
+            run.setOptions(job->options);
+            trainOne(std::move(run), *data);
+        } else {
+            const auto& seeds = job->options.train.seeds;
+            const std::string group =
+                seeds.size() > 1 ? groupFolder(job->folder, job->options) : std::string();
+            for (const auto seed : seeds) {
+                if (stop.stop_requested() || job->last) break;
+                if (seed != seeds.front()) job->renew();
+                const std::string path = group.empty()
+                                             ? freshRunPath(job->folder, job->options, seed)
+                                             : group + "/seed-" + std::to_string(seed);
+                RunFolder run = RunFolder::create(path, job->options);
+                run.info().seed = seed;
+                trainOne(std::move(run), *data);
+            }
+        }
+    } catch (const Cancelled&) {
+        // Asked for before the first step: there is nothing to save.
+    } catch (const std::exception& error) {
+        mail.fail(userMessage(error));
+    }
+    mail.finish();
+}
+
+void TrainingController::fetch() {
+    if (!m_job) return;
+    auto post = m_job->mailbox.take();
+    if (post.preparing && m_run.isEmpty()) Q_EMIT preparingData(*post.preparing);
+    for (auto& run : post.runs) {
+        const QString path = QString::fromStdString(run.path);
+        if (path != m_run) {
+            m_run = path;
+            m_info = {};
+            m_progress = {};
+            Q_EMIT runBegan(path);
+        }
+        if (!run.points.empty()) Q_EMIT pointsArrived(run.points);
+        for (const auto& note : run.notes) Q_EMIT noteArrived(note);
+        for (const auto step : run.captures) Q_EMIT captureTaken(step);
+        if (run.progress) {
+            m_progress = *run.progress;
+            m_info.step = m_progress.step;
+            m_info.epoch = m_progress.epoch;
+        }
+        if (run.info) {
+            m_info = std::move(*run.info);
+            Q_EMIT runInfo(m_info);
+            Q_EMIT stateChanged();
+        }
+        if (run.progress) Q_EMIT progressed(m_progress);
+        if (run.probe) Q_EMIT probeAnswered(*run.probe);
+        if (run.failed) Q_EMIT failed(QString::fromStdString(*run.failed));
+        if (run.ended) Q_EMIT runEnded(path);
+    }
+    if (post.failed) Q_EMIT failed(QString::fromStdString(*post.failed));
+    if (!post.finished) return;
+    m_timer.stop();
+    m_thread.join();
+    m_job.reset();
+    m_run.clear();
+    Q_EMIT stateChanged();
+    Q_EMIT finished();
+}
+
+void TrainingController::pause() {
+    if (m_job) m_job->control()->pause();
+}
+void TrainingController::goOn() {
+    if (m_job) m_job->control()->resume();
+}
+void TrainingController::step() {
+    if (paused()) m_job->control()->step();
+}
+void TrainingController::stop() {
+    if (!m_job) return;
+    m_ending = true;
+    m_job->last = true;
+    m_job->control()->stopAfterEpoch();
+    m_job->control()->resume();  // a paused epoch has to go on to its end
+    Q_EMIT stateChanged();
+}
+void TrainingController::cancel() {
+    if (!m_job) return;
+    m_ending = true;
+    m_thread.request_stop();
+    Q_EMIT stateChanged();
+}
+void TrainingController::edit(const QString& key, const FieldValue& value) {
+    if (!m_job) return;
+    m_job->control()->edit(key.toStdString(), value);
+    const auto& field = RunOptions::field(key.toStdString());
+    if (field.spec.live) field.set(m_options, value);
+}
+quint64 TrainingController::probe(ProbeSample sample) {
+    if (!m_job || m_run.isEmpty()) return 0;
+    m_job->control()->probe(++m_request, std::move(sample));
+    return m_request;
+}
+
+}  // namespace relascope

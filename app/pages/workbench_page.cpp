@@ -1,0 +1,231 @@
+#include "app/pages/workbench_page.h"
+
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/controllers/controllers.h"
+#include "options/presets.h"
+#include "widgets/curves/captures_track.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/export/export.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// Steps on another axis of the curves, between the points that were measured.
+std::vector<double> keysOnAxis(const std::vector<qint64>& steps, const std::vector<MetricPoint>& points,
+                               CurveAxis axis) {
+    std::vector<double> keys;
+    if (axis == CurveAxis::Step || points.empty()) return keys;
+    const auto value = [axis](const MetricPoint& p) { return axis == CurveAxis::Epoch ? p.epoch : p.seconds; };
+    for (const qint64 step : steps) {
+        const auto after = std::lower_bound(points.begin(), points.end(), step,
+                                            [](const MetricPoint& p, qint64 s) { return p.step < s; });
+        if (after == points.end() || after == points.begin()) {
+            keys.push_back(value(after == points.end() ? points.back() : points.front()));
+            continue;
+        }
+        const auto& before = *(after - 1);
+        const double share = after->step == before.step
+                                 ? 0.0
+                                 : static_cast<double>(step - before.step) / static_cast<double>(after->step - before.step);
+        keys.push_back(value(before) + share * (value(*after) - value(before)));
+    }
+    return keys;
+}
+
+qint64 nearest(const std::vector<qint64>& steps, qint64 step) {
+    if (steps.empty()) return step;
+    const auto after = std::lower_bound(steps.begin(), steps.end(), step);
+    if (after == steps.begin()) return *after;
+    if (after == steps.end()) return steps.back();
+    return step - *(after - 1) < *after - step ? *(after - 1) : *after;
+}
+
+}  // namespace
+
+WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
+    : QWidget(parent), m_c(controllers), m_stack(new QStackedLayout(this)),
+      m_empty(new EmptyState(QStringLiteral("Choose an experiment on the left and press Start."),
+                             QStringLiteral("Train the quick start"), this)),
+      m_splitter(new QSplitter(Qt::Vertical, this)), m_curves(new CurvePanel(this)),
+      m_track(new CapturesTrack(this)), m_inspector(new RelationInspector(this)) {
+    setAccessibleName(QStringLiteral("Workbench"));
+    m_empty->setAutoFillBackground(true);
+    m_empty->setBackgroundRole(QPalette::Base);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_splitter);
+
+    auto* above = new QWidget(m_splitter);
+    above->setAutoFillBackground(true);
+    above->setBackgroundRole(QPalette::Base);
+    auto* column = new QVBoxLayout(above);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_curves, 1);
+    column->addWidget(horizontalLine(above));
+    column->addWidget(m_track);
+    m_splitter->addWidget(above);
+    m_splitter->addWidget(m_inspector);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setStretchFactor(0, 40);
+    m_splitter->setStretchFactor(1, 60);
+    m_splitter->setSizes({300, 440});
+    m_curves->setMinimumHeight(150);
+
+    connectCurves();
+    connectInspector();
+    connect(m_empty, &EmptyState::activated, this, [this] {
+        m_c.experiment.choosePreset(QStringLiteral("quick"));
+        m_c.selection.setPreset(QStringLiteral("quick"));
+        m_c.experiment.start();
+    });
+    connect(&m_c.training, &TrainingController::stateChanged, this, &WorkbenchPage::showEmptyOrNot);
+    showRuns();
+}
+
+void WorkbenchPage::connectCurves() {
+    auto& c = m_c;
+    connect(&c.selection, &Selection::runsChanged, this, &WorkbenchPage::showRuns);
+    connect(&c.runs, &RunsController::rowsChanged, this, &WorkbenchPage::showRuns);
+    connect(&c.selection, &Selection::currentChanged, this, [this] {
+        showRuns();
+        showCaptures();
+        showHead();
+    });
+    connect(&c.runs, &RunsController::loaded, this, [this](const QString& path) {
+        m_curves->clearPoints(path);
+        showPoints(path);
+        showMarks(path);
+        showCaptures();
+        showHead();
+    });
+    connect(&c.runs, &RunsController::pointsAppended, m_curves, &CurvePanel::appendPoints);
+    connect(&c.runs, &RunsController::marksChanged, this, &WorkbenchPage::showMarks);
+    connect(&c.runs, &RunsController::capturesChanged, this, [this](const QString& path) {
+        if (path == m_c.selection.current()) showCaptures();
+    });
+    connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showCursor);
+    connect(m_curves, &CurvePanel::cursorMoved, this, [this](qint64 step) { m_c.selection.setStep(step); });
+    connect(m_track, &CapturesTrack::stepChosen, this, [this](qint64 step) { m_c.selection.setStep(step); });
+    connect(m_track, &CapturesTrack::liveRequested, this, [this] { m_c.selection.setStep(std::nullopt); });
+    connect(m_curves, &CurvePanel::axisChanged, this, [this](double low, double high, bool logarithmic, int left, int right) {
+        m_track->setAxis(low, high, logarithmic, left, right);
+        m_track->setKeys(keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+    });
+
+    // The panel has a menu of its own; the entries that save it come from a button that is never seen.
+    auto* hidden = new QToolButton(m_curves);
+    hidden->hide();
+    auto* save = new ViewMenu(hidden, m_curves, [] { return QStringLiteral("learning-curves"); }, [this] { return m_curves->csv(); });
+    save->paintVector = [this](QPainter& painter) { m_curves->paintVector(painter, m_curves->rect()); };
+    m_curves->menu()->addActions(save->menu()->actions());
+}
+
+void WorkbenchPage::connectInspector() {
+    auto& c = m_c;
+    auto* more = iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
+    m_inspector->addHeadControl(more);
+    new ViewMenu(more, m_inspector, [] { return QStringLiteral("inspector"); }, [this] { return m_inspector->csv(); });
+    m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
+
+    connect(&c.probe, &ProbeController::resultReady, this, [this](const std::shared_ptr<const ProbeResult>& result) {
+        // A picture of the user's own is named; a sample stands in the chooser already.
+        const bool sample = result->sample.label >= 0;
+        m_inspector->setSubText(sample ? QString() : QString("step %1 · %2").arg(groupedNumber(result->step), QString::fromStdString(result->sample.origin)));
+        m_inspector->setResult(result);
+    });
+    connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
+        m_inspector->setEmptyState(sentence.isEmpty() ? QStringLiteral("Choose a run on the left to look inside its model.") : sentence, {});
+        m_inspector->setResult(nullptr);
+    });
+    connect(&c.probe, &ProbeController::splitsChanged, m_inspector, &RelationInspector::setSplits);
+    connect(&c.probe, &ProbeController::sampleShown, m_inspector, &RelationInspector::setSample);
+    connect(m_inspector, &RelationInspector::sampleRequested, &c.probe, &ProbeController::chooseSample);
+    connect(m_inspector, &RelationInspector::randomSampleRequested, &c.probe,
+            [this](const QString& split) { m_c.probe.chooseRandom(split, m_inspector->sourcePane()->labelFilter()); });
+    connect(m_inspector, &RelationInspector::labelRequested, &c.probe, &ProbeController::chooseByLabel);
+    connect(m_inspector, &RelationInspector::imageDropped, &c.probe, &ProbeController::chooseImage);
+    connect(m_inspector, &RelationInspector::viewChanged, &c.selection, &Selection::setView);
+    connect(&c.selection, &Selection::viewChanged, this, [this] { m_inspector->setView(m_c.selection.view()); });
+}
+
+void WorkbenchPage::showRuns() {
+    const QStringList chosen = m_c.selection.runs();
+    auto fresh = m_c.runs.curveRuns(chosen, chosen.size() > 1 ? m_c.selection.current() : QString());
+    if (m_shown != fresh) {
+        QStringList before;
+        for (const auto& run : m_shown) before << run.id;
+        m_shown = fresh;
+        m_curves->setRuns(std::move(fresh));
+        for (const auto& path : chosen) {
+            if (before.contains(path)) continue;
+            showPoints(path);
+            showMarks(path);
+        }
+        showHead();
+    }
+    showEmptyOrNot();
+}
+
+void WorkbenchPage::showEmptyOrNot() {
+    const bool any = !m_c.selection.runs().isEmpty() || m_c.training.busy();
+    m_stack->setCurrentIndex(any ? 1 : 0);
+}
+
+void WorkbenchPage::showPoints(const QString& path) { m_curves->appendPoints(path, m_c.runs.points(path)); }
+void WorkbenchPage::showMarks(const QString& path) { m_curves->setMarks(path, m_c.runs.marks(path)); }
+
+void WorkbenchPage::showCaptures() {
+    m_track->setSteps(m_c.runs.captures(m_c.selection.current()));
+    m_track->setKeys(keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+    showCursor();
+}
+
+void WorkbenchPage::showCursor() {
+    const auto step = m_c.selection.step();
+    m_curves->setCursorStep(step);
+    m_track->setChosen(step ? std::optional(nearest(m_track->steps(), *step)) : std::nullopt);
+}
+
+void WorkbenchPage::showHead() {
+    const QString path = m_c.selection.current();
+    m_curves->setPublished(m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>());
+    const RunInfo* info = m_c.runs.info(path);
+    if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
+    QString title = QString::fromStdString(info->preset);
+    for (const auto& preset : presets())
+        if (preset.name == info->preset) title = QString::fromStdString(preset.title);
+    for (const auto& [key, text] : info->options)
+        if (key == "data.train_size") title += QString(", %1 images").arg(groupedNumber(QString::fromStdString(text).toLongLong()));
+    m_curves->setTitle(title);
+}
+
+bool WorkbenchPage::arrowKey(int key) {
+    if (!m_inspector->result()) return false;
+    switch (key) {
+        case Qt::Key_Left: m_inspector->previousRelation(); return true;
+        case Qt::Key_Right: m_inspector->nextRelation(); return true;
+        case Qt::Key_Up: m_inspector->nextLayer(); return true;
+        case Qt::Key_Down: m_inspector->previousLayer(); return true;
+        default: return false;
+    }
+}
+
+void WorkbenchPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_c.probe.setActive(true);
+}
+void WorkbenchPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    m_c.probe.setActive(false);
+}
+
+}  // namespace relascope

@@ -1,0 +1,59 @@
+// The Workbench: learning curves above, the relation inspector below, one time cursor through both.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "app/app_context.h"
+#include "widgets/curves/curve_types.h"
+
+class QSplitter;
+class QStackedLayout;
+
+namespace relascope {
+
+class CapturesTrack;
+class Controllers;
+class CurvePanel;
+class EmptyState;
+class RelationInspector;
+
+class WorkbenchPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit WorkbenchPage(Controllers& controllers, QWidget* parent = nullptr);
+
+    CurvePanel* curves() const { return m_curves; }
+    CapturesTrack* track() const { return m_track; }
+    RelationInspector* inspector() const { return m_inspector; }
+    EmptyState* emptyState() const { return m_empty; }
+    QSplitter* splitter() const { return m_splitter; }
+    /// Arrow keys that no pane has used: relations and layers. False for any other key.
+    bool arrowKey(int key);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
+private:
+    void connectCurves();
+    void connectInspector();
+    void showRuns();      ///< which runs are overlaid
+    void showPoints(const QString& path);
+    void showMarks(const QString& path);
+    void showCaptures();
+    void showCursor();
+    void showHead();
+    void showEmptyOrNot();
+
+    Controllers& m_c;
+    std::vector<CurveRun> m_shown;
+    QStackedLayout* m_stack;
+    EmptyState* m_empty;
+    QSplitter* m_splitter;
+    CurvePanel* m_curves;
+    CapturesTrack* m_track;
+    RelationInspector* m_inspector;
+};
+
+}  // namespace relascope
