@@ -146,11 +146,23 @@ TrainBar::TrainBar(QWidget* parent)
 }
 
 void TrainBar::setState(RunState state) {
+    m_preparing = false;
     m_state = state;
     refresh();
 }
 void TrainBar::setProgress(const Progress& progress) { m_line->setProgress(progress, m_state == RunState::Paused); }
+void TrainBar::setResumes(bool resumes) {
+    if (m_resumes == resumes) return;
+    m_resumes = resumes;
+    refresh();
+}
+void TrainBar::setPreparing(const QString& sentence) {
+    setIdle(sentence, false);
+    m_preparing = true;
+    refresh();
+}
 void TrainBar::setIdle(const QString& sentence, bool canStart) {
+    m_preparing = false;
     m_canStart = canStart;
     if (m_state != RunState::Running && m_state != RunState::Paused) m_line->setSentence(sentence);
     m_start->setProperty("why", sentence);
@@ -159,17 +171,18 @@ void TrainBar::setIdle(const QString& sentence, bool canStart) {
 
 void TrainBar::refresh() {
     const bool running = m_state == RunState::Running, paused = m_state == RunState::Paused;
-    m_start->setText(running ? QStringLiteral("Pause") : paused ? QStringLiteral("Resume") : QStringLiteral("Start"));
+    m_start->setText(running ? QStringLiteral("Pause") : paused || m_resumes ? QStringLiteral("Resume") : QStringLiteral("Start"));
     const bool enabled = running || paused || m_canStart;
     m_start->setIcon(icon(running ? "pause" : "play", enabled ? Theme::current().onAccent : Theme::current().faint));
     m_start->setEnabled(enabled);
     m_start->setToolTip(running ? QStringLiteral("Pause between two steps (Space)") : paused ? QStringLiteral("Go on (Space)")
+                        : enabled && m_resumes ? QStringLiteral("Go on with the run that is chosen (Space)")
                         : enabled ? QStringLiteral("Start training (Space)") : m_start->property("why").toString());
     m_step->setEnabled(paused);
     m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)") : QStringLiteral("One step at a time, while paused"));
     m_stop->setEnabled(running || paused);
     m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop") : QStringLiteral("Nothing is running"));
-    m_cancel->setEnabled(running || paused);
+    m_cancel->setEnabled(running || paused || m_preparing);
     m_cancel->setToolTip(running || paused ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint") : QStringLiteral("Nothing is running"));
 }
 

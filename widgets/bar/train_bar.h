@@ -23,6 +23,10 @@ public:
     void setProgress(const Progress& progress);
     /// What to do next, or why Start is off.
     void setIdle(const QString& sentence, bool canStart);
+    /// Start goes on with a stopped run instead of beginning one.
+    void setResumes(bool resumes);
+    /// Work before the first step, which Cancel can end.
+    void setPreparing(const QString& sentence);
     void setDevice(const QString& device);  ///< empty: no chip
     void setModel(const QString& words);    ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& words);  ///< warning chip; empty: none
@@ -47,7 +51,7 @@ protected:
 private:
     void refresh();
     RunState m_state = RunState::Queued;
-    bool m_canStart = false;
+    bool m_canStart = false, m_resumes = false, m_preparing = false;
     QPushButton *m_start, *m_step, *m_stop, *m_cancel;
     ProgressLine* m_line;
     Chip *m_device, *m_model, *m_intervention;

@@ -234,6 +234,9 @@ void CurvePanel::setLogY(bool on) {
     m_model->logY = on;
     changed();
 }
+bool CurvePanel::logX() const { return m_model->logX; }
+bool CurvePanel::logY() const { return m_model->logY; }
+bool CurvePanel::smooth() const { return m_model->smooth; }
 void CurvePanel::setSmooth(bool on) {
     m_smooth->setChecked(on);
     if (m_model->smooth == on) return;

@@ -48,6 +48,9 @@ public:
     double keyOfStep(qint64 step) const;
     void setLogX(bool on);
     void setLogY(bool on);  ///< of the loss
+    bool logX() const;
+    bool logY() const;
+    bool smooth() const;
     void setSmooth(bool on);
     void setSmoothing(double beta);  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
     /// Toggles Published and Training in the head, for the Compare page.

@@ -33,34 +33,36 @@ QImage picture(QWidget& widget, double scale) {
     return image;
 }
 
-bool writeSvg(QWidget& widget, QSaveFile& file) {
+using Paint = std::function<void(QPainter&)>;
+
+bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const QColor& ground, QSaveFile& file) {
     QSvgGenerator svg;
     svg.setOutputDevice(&file);
-    svg.setSize(widget.size());
-    svg.setViewBox(widget.rect());
+    svg.setSize(box.size());
+    svg.setViewBox(box);
     svg.setResolution(static_cast<int>(screenDpi));
-    svg.setTitle(widget.accessibleName());
+    svg.setTitle(title);
     QPainter painter(&svg);
     if (!painter.isActive()) return false;
-    painter.fillRect(widget.rect(), widget.palette().color(QPalette::Base));
-    widget.render(&painter);
+    painter.fillRect(box, ground);
+    paint(painter);
     return painter.end();
 }
 
-bool writePdf(QWidget& widget, QSaveFile& file) {
+bool writePdf(const Paint& paint, const QRect& box, const QString& title, const QColor& ground, QSaveFile& file) {
     constexpr int resolution = 1200;
     QPdfWriter pdf(&file);
     pdf.setCreator(QStringLiteral("Relascope"));
-    pdf.setTitle(widget.accessibleName());
-    pdf.setPageSize(QPageSize(QSizeF(widget.size()) * 72.0 / screenDpi, QPageSize::Point, QString(),
+    pdf.setTitle(title);
+    pdf.setPageSize(QPageSize(QSizeF(box.size()) * 72.0 / screenDpi, QPageSize::Point, QString(),
                               QPageSize::ExactMatch));
     pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
     pdf.setResolution(resolution);
     QPainter painter(&pdf);
     if (!painter.isActive()) return false;
     painter.scale(resolution / screenDpi, resolution / screenDpi);
-    painter.fillRect(widget.rect(), widget.palette().color(QPalette::Base));
-    widget.render(&painter);
+    painter.fillRect(box, ground);
+    paint(painter);
     return painter.end();
 }
 
@@ -78,15 +80,30 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
         say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
         return false;
     }
+    const Paint paint = [&widget](QPainter& painter) { widget.render(&painter); };
+    const QColor ground = widget.palette().color(QPalette::Base);
     bool drawn = false;
     if (ending == QLatin1String("svg"))
-        drawn = writeSvg(widget, file);
+        drawn = writeSvg(paint, widget.rect(), widget.accessibleName(), ground, file);
     else if (ending == QLatin1String("pdf"))
-        drawn = writePdf(widget, file);
+        drawn = writePdf(paint, widget.rect(), widget.accessibleName(), ground, file);
     else
         drawn = picture(widget, qBound(24, dpi, 2400) / screenDpi).save(&file, "PNG");
     if (!drawn || !file.commit()) {
         say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
+        return false;
+    }
+    return true;
+}
+
+bool exportPainting(const Paint& paint, const QSize& size, const QString& title, const QColor& ground,
+                    const QString& path, QString* error) {
+    QSaveFile file(path);
+    const QRect box(QPoint(0, 0), size);
+    const bool svg = QFileInfo(path).suffix().toLower() == QLatin1String("svg");
+    if (!file.open(QIODevice::WriteOnly) ||
+        !(svg ? writeSvg(paint, box, title, ground, file) : writePdf(paint, box, title, ground, file)) || !file.commit()) {
+        say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
         return false;
     }
     return true;
@@ -153,6 +170,9 @@ void ViewMenu::save(const QString& ending) {
     QString error;
     const bool done = ending == QLatin1String("csv")
                           ? exportCsv(m_csv ? m_csv() : QString(), path, &error)
+                      : paintVector && ending != QLatin1String("png")
+                          ? exportPainting(paintVector, m_view->size(), m_view->accessibleName(),
+                                           m_view->palette().color(QPalette::Base), path, &error)
                           : exportWidget(*m_view, path, m_dpi, &error);
     if (done)
         Q_EMIT saved(path);

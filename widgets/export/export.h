@@ -5,7 +5,10 @@
 #include <QString>
 #include <functional>
 
+class QColor;
 class QMenu;
+class QPainter;
+class QSize;
 class QToolButton;
 class QWidget;
 
@@ -15,6 +18,9 @@ namespace relascope {
 /// .svg or .pdf (both as shapes and text). The file appears whole or not at all. False with a
 /// sentence in `error` when it could not be written.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
+/// The same for what knows how to draw itself as shapes; `paint` gets a painter in pixels of `size`.
+bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size, const QString& title,
+                    const QColor& ground, const QString& path, QString* error);
 /// Writes a table, whole or not at all.
 bool exportCsv(const QString& text, const QString& path, QString* error);
 /// The widget as a picture on the clipboard, at twice the size on the screen.
@@ -28,6 +34,9 @@ public:
     ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name,
              std::function<QString()> csv = {});
 
+    QWidget* view() const { return m_view; }
+    /// Draws .svg and .pdf where the widget itself would give pixels (plots); empty: the widget.
+    std::function<void(QPainter&)> paintVector;
     /// For entries of the view's own, above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.

@@ -307,6 +307,8 @@ void OptionsForm::setCollapsed(bool collapsed) {
     Q_EMIT collapsedChanged(collapsed);
 }
 
+void OptionsForm::setHeadRow(QWidget* row) { static_cast<QVBoxLayout*>(m_content->layout())->insertWidget(1, row); }
+
 bool OptionsForm::valid() const {
     for (const auto& [key, row] : m_rows)
         if (row->state().applies && !row->valid()) return false;

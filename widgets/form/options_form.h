@@ -32,6 +32,8 @@ public:
     /// While a run goes on only live fields can be edited.
     void setRunning(bool running);
     void setCollapsed(bool collapsed);
+    /// A row below the title, for what stands above all fields.
+    void setHeadRow(QWidget* row);
     bool collapsed() const { return m_collapsed; }
     bool valid() const;
     /// Row of a key, nullptr when there is none; for tests and for moving the focus to a problem.

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <limits>
 
+#include "widgets/export/export.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/theme/controls.h"
@@ -65,6 +66,10 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     below->addWidget(m_output);
     below->addStretch(1);
     below->addWidget(m_filter);
+    auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
+    m_menu = new ViewMenu(more, this, [this] { return QString("%1-%2").arg(split()).arg(index()); }, [this] { return csv(); });
+    below->addWidget(more);
+    setAccessibleName(QStringLiteral("Sample and output"));
     column->addLayout(below);
     m_bars = new ProbabilityBars(this);
     column->addWidget(m_bars);
@@ -95,6 +100,7 @@ void SourcePane::setResult(const ProbeResult& result) {
         fillLabelMenu();
     }
     const auto label = static_cast<int>(result.sample.label);
+    m_probabilities = result.probabilities;
     m_patches->setImage(result.sample.image, result.grid);
     m_patches->setLabel(label < 0 ? QString() : names.value(label, QString::number(label)));
     m_output->setText(QStringLiteral("Output at step %1")
@@ -103,6 +109,13 @@ void SourcePane::setResult(const ProbeResult& result) {
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
     m_patches->setToolTip({});
+}
+
+QString SourcePane::csv() const {
+    QString text = QStringLiteral("class,probability\n");
+    for (std::size_t k = 0; k < m_probabilities.size(); ++k)
+        text += QString("%1,%2\n").arg(m_classes.value(static_cast<int>(k), QString::number(k))).arg(m_probabilities[k], 0, 'g', 9);
+    return text;
 }
 
 void SourcePane::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {

@@ -16,6 +16,7 @@ namespace relascope {
 
 class PatchView;
 class ProbabilityBars;
+class ViewMenu;
 
 class SourcePane : public QWidget {
     Q_OBJECT
@@ -23,6 +24,9 @@ public:
     explicit SourcePane(QWidget* parent = nullptr);
 
     PatchView* patches() const { return m_patches; }
+    ViewMenu* menu() const { return m_menu; }
+    /// Classes with their probabilities, one a line.
+    QString csv() const;
     void setResult(const ProbeResult& result);
     /// Splits that samples can be taken from; `sizes` (may be shorter) bound the index.
     void setSplits(const QStringList& names, const std::vector<qint64>& sizes = {});
@@ -54,7 +58,9 @@ private:
     PatchView* m_patches;
     QLabel* m_output;
     ProbabilityBars* m_bars;
+    ViewMenu* m_menu;
     QStringList m_classes;
+    std::vector<float> m_probabilities;
     std::vector<qint64> m_sizes;
     int m_labelFilter = -1;
 };
