@@ -21,7 +21,7 @@ start() { # starts or resumes in the background
 last=0
 for ((i = 1; i <= count; i++)); do
   start
-  sleep "0.$((RANDOM % 70 + 25))"
+  sleep "$((RANDOM % 2)).$((RANDOM % 70 + 30))"
   if kill -9 "$pid" 2>/dev/null; then :; fi
   code=0; wait "$pid" 2>/dev/null || code=$?
   if [ "$code" != 137 ] && [ "$code" != 0 ]; then echo "kill $i: resume failed: $(cat "$work/err")"; exit 1; fi

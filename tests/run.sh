@@ -14,5 +14,6 @@ configure_preset release "$top/build" -DRELASCOPE_GUI=ON -DRELASCOPE_TESTS=ON
 cmake --build "$top/build"
 say "running the tests"
 bash "$top/tests/checks.sh"
+"$top/build/bin/core_tests" --gtest_filter='Cuda*:Devices*' --gtest_brief=1 | head -n 1
 cd "$top/build"
 ctest --output-on-failure -j 2

@@ -293,8 +293,8 @@ void Trainer::checkpoint() {
     TrainState state = m_state;
     state.seconds = elapsed();
     whileDiskFull([&] {
+        m_folder.flush();  // first: a checkpoint never knows more steps than the metrics
         saveCheckpoint(m_folder.checkpointsPath(), *m_model, *m_optimizer, state);
-        m_folder.flush();
         auto& info = m_folder.info();
         info.step = m_state.step, info.epoch = epochNow(), info.seconds = state.seconds;
         m_folder.saveInfo();

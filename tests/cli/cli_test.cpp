@@ -1,0 +1,170 @@
+// relascope-cli as a user meets it: words in, exit code, stdout and stderr out.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "support/tiny_run.h"
+
+namespace relascope {
+namespace {
+
+using testing_support::TemporaryFolder;
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+};
+
+std::string slurp(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Outcome cli(const std::string& words) {
+    static int number = 0;
+    const std::string base = (std::filesystem::temp_directory_path() / ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++))).string();
+    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" + base + ".out 2>" + base + ".err </dev/null").c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(base + ".out"), slurp(base + ".err")};
+    std::filesystem::remove(base + ".out");
+    std::filesystem::remove(base + ".err");
+    return outcome;
+}
+
+nlohmann::json json(const Outcome& o) { return nlohmann::json::parse(o.out); }
+
+const std::string kTiny = "quick --set model.d_model=16 --set model.dff=16 --set data.train_size=64 --set data.validation_size=32 --set data.test_size=40 "
+                          "--set train.batch_size=16 --device cpu --threads 1 ";
+
+void expectRefused(const std::string& words, int code, const std::string& sentence) {
+    const auto o = cli(words);
+    EXPECT_EQ(o.code, code) << words << "\n" << o.err;
+    EXPECT_NE(o.err.find(sentence), std::string::npos) << words << " said: " << o.err;
+    EXPECT_TRUE(o.out.empty()) << o.out;
+}
+
+TEST(Cli, ListsForPeopleAndPrograms) {
+    EXPECT_EQ(cli("--help").code, 0);
+    EXPECT_NE(cli("--version").out.find("0.1.0"), std::string::npos);
+    const auto presets = json(cli("presets --json"));
+    EXPECT_EQ(presets.size(), 6u);
+    for (const auto& p : presets) {
+        if (p["name"] != "relational-games-same") continue;
+        EXPECT_EQ(p["models"].size(), 10u);
+        EXPECT_EQ(p["models"][0]["name"], "dat");
+        EXPECT_EQ(p["models"][0]["parameters"], 388322);
+    }
+    EXPECT_EQ(json(cli("datasets --json")).size(), 5u);
+    EXPECT_EQ(json(cli("devices --json"))[0]["name"], "cpu");
+    EXPECT_NE(cli("presets").out.find("relational-games-between"), std::string::npos);
+}
+
+TEST(Cli, RefusesBadUseWithTheNearestName) {
+    expectRefused("", 2, "--help lists the commands");
+    expectRefused("trian quick", 2, "did you mean 'train'?");
+    expectRefused("train quik", 2, "did you mean 'quick'?");
+    expectRefused("train quick --model dta", 2, "dat");
+    expectRefused("train quick --set model.d_modle=3", 2, "did you mean 'model.d_model'");
+    expectRefused("train quick --set model.d_model=65", 2, "not a multiple");
+    expectRefused("train quick --set model.d_model", 2, "KEY=VALUE");
+    expectRefused("train quick --epoch 3", 2, "--epochs");
+    expectRefused("train quick --device cuda:9", 2, "cuda:9");
+    expectRefused("train", 2, "presets");
+    expectRefused("train quick --out /proc/x/y", 1, "/proc/x/y");
+    expectRefused("train --resume /nonexistent", 1, "/nonexistent");
+    expectRefused("eval /nonexistent", 1, "does not exist");
+    expectRefused("verify /nonexistent", 1, "/nonexistent/config.json");
+    expectRefused("bench relgames_dot", 2, "did you mean 'relgames_dat'");
+    expectRefused("data quick --count 0 --out x.npz", 2, "--count");
+    expectRefused("info /nonexistent", 1, "/nonexistent");
+}
+
+TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
+    TemporaryFolder home("cli");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run";
+    const auto trained = cli("train " + kTiny + "--epochs 3 --out " + run + " --json");
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    EXPECT_EQ(json(trained)["steps"], 12);
+    EXPECT_EQ(json(trained)["run"], run);
+    EXPECT_EQ(json(trained)["split"], "validation");
+    expectRefused("train " + kTiny + "--out " + run, 1, "holds a run already");
+
+    const auto evaluated = cli("eval " + run + " --json");
+    EXPECT_EQ(json(evaluated)["accuracy"], json(trained)["accuracy"]);
+    EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
+    EXPECT_EQ(json(cli("eval " + run + " --split hexos --json"))["examples"], 40);
+    expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
+    expectRefused("eval " + run + " --checkpoint 5", 1, "there are last, best");
+
+    const auto resumed = cli("train --resume " + run + " --epochs 4 --json --threads 1");
+    EXPECT_EQ(json(resumed)["steps"], 16) << resumed.err;
+    expectRefused("train quick --resume " + run, 2, "read from the run");
+
+    const std::string csv = home / "map.csv";
+    EXPECT_EQ(cli("inspect " + run + " --sample 3 --layer 2 --out " + csv).code, 0);
+    const auto text = slurp(csv);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);  // a head and ten tokens
+    const auto at = json(cli("inspect " + run + " --step 0 --sample 1 --kind attention-sa --json"));
+    EXPECT_EQ(at["step"], 0);
+    EXPECT_EQ(at["values"].size(), 100u);
+    expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
+    expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
+    expectRefused("inspect " + run + " --step 7", 2, "was not captured; there are 0, 1, 2");
+    expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
+    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf, .csv");
+    EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"), std::string::npos);
+
+    const auto several = cli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " + (home / "two") + " --json");
+    EXPECT_EQ(json(several)["runs"].size(), 2u) << several.err;
+    EXPECT_TRUE(std::filesystem::exists(home / "two/seed-5/run.json"));
+}
+
+TEST(Cli, ReadsRealShapedDataAndRefusesAnothersShape) {
+    TemporaryFolder home("cli-data");
+    std::filesystem::create_directories(home.path());
+    const std::string file = home / "made.npz", run = home / "run";
+    EXPECT_EQ(cli("data relational-games-between --count 120 --seed 3 --family hexos --out " + file).code, 0);
+    const auto trained = cli("train " + kTiny + "--epochs 1 --data " + file + " --out " + run + " --json");
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    EXPECT_EQ(json(cli("eval " + run + " --data " + file + " --json"))["examples"], 120);
+    expectRefused("train " + kTiny + "--set data.train_size=500 --data " + file + " --out " + (home / "more"), 1, "has 120 images");
+    const auto small = cli("train " + kTiny + "--set model.image_shape=3,24,24 --out " + (home / "shape"));
+    EXPECT_EQ(small.code, 2);
+    EXPECT_NE(small.err.find("model.image_shape"), std::string::npos) << small.err;
+    std::ofstream(home / "bad.npz") << "not an archive";
+    expectRefused("eval " + run + " --data " + (home / "bad.npz"), 1, "bad.npz");
+}
+
+TEST(Cli, AnInterruptSavesAndExits130) {
+    TemporaryFolder home("cli-int");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run", program = std::string(RELASCOPE_BIN) + "/relascope-cli";
+    const pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stdout);
+        freopen("/dev/null", "w", stderr);
+        execl("/bin/sh", "sh", "-c", ("exec " + program + " train " + kTiny + "--epochs 100000 --out " + run).c_str(), nullptr);
+        _exit(99);
+    }
+    for (int i = 0; i < 1500 && !std::filesystem::exists(run + "/metrics.jsonl"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(child, SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    const auto state = nlohmann::json::parse(slurp(run + "/run.json"));
+    EXPECT_EQ(state["state"], "interrupted");
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/step-" + std::to_string(state["step"].get<int>()) + "/manifest.json"));
+}
+
+}  // namespace
+}  // namespace relascope
