@@ -1,1 +1,90 @@
-int main() { return 0; }
+// The window, and the command line's words for those who have only this program.
+#include <QApplication>
+#include <QTimer>
+#include <QtGlobal>
+#include <cstdlib>
+
+#include "app/cli/cli.h"
+#include "app/controllers/controllers.h"
+#include "app/launch.h"
+#include "app/main_window.h"
+#include "app/screenshot.h"
+#include "widgets/export/figure.h"
+#include "widgets/theme/theme.h"
+
+using namespace relascope;
+
+namespace {
+
+bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::string* error) {
+    InspectorView view;
+    view.kind = request.kind;
+    view.layer = request.layer;
+    view.index = request.index;
+    view.source = request.source;
+    QString sentence;
+    const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence);
+    if (error) *error = sentence.toStdString();
+    return done;
+}
+
+int runCommand(int argc, char** argv) {
+    // Only pictures need an application; lists and numbers are there at once without one.
+    if (std::string_view(argv[1]) != "inspect") return runCommandLine(argc, argv);
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    int count = 1;
+    QApplication application(count, argv);
+    applyTheme(application, ThemeMode::Light);
+    return runCommandLine(argc, argv, drawFigure);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (isCommandLine(argc, argv)) return runCommand(argc, argv);
+    // Before any thread starts, so that all of them leave the signals to the window.
+    const std::stop_token interrupted = stopOnSignals();
+    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Mesa's LLVM and LibTorch's do not go together; nothing here needs OpenGL.
+    if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION")) qputenv("QT_XCB_GL_INTEGRATION", "none");
+    QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
+    QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
+    QApplication application(argc, argv);
+    application.setDesktopFileName(QStringLiteral("relascope"));
+
+    int exitCode = 0;
+    const auto launch = parseLaunch(application.arguments(), &exitCode);
+    if (!launch) return exitCode;
+    const bool picture = !launch->screenshot.isEmpty();
+    const ThemeMode theme = launch->theme == "dark" ? ThemeMode::Dark : launch->theme == "light" || picture ? ThemeMode::Light : ThemeMode::System;
+    applyTheme(application, theme);
+
+    MainWindow window(!picture);
+    if (!launch->theme.isEmpty() || picture) window.setTheme(theme);
+    QTimer signal;
+    QObject::connect(&signal, &QTimer::timeout, &window, [&] {
+        if (!interrupted.stop_requested()) return;
+        signal.stop();
+        exitCode = kExitInterrupted;
+        window.stopAndClose();
+    });
+    signal.start(200);
+
+    if (picture) {
+        Screenshot screenshot(window, *launch);
+        QObject::connect(&screenshot, &Screenshot::done, &application, &QCoreApplication::quit, Qt::QueuedConnection);
+        screenshot.begin();
+        application.exec();
+        return screenshot.exitCode();
+    }
+    window.show();
+    if (!launch->page.isEmpty()) window.showPage(launch->page);
+    if (!launch->run.isEmpty()) window.openRun(launch->run);
+    if (launch->options) {
+        window.controllers().selection.setPreset(launch->train);
+        window.controllers().experiment.begin(*launch->options);
+    }
+    application.exec();
+    return exitCode;
+}

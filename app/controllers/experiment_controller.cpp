@@ -110,7 +110,7 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
 QString ExperimentController::obstacle() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
-    if (found.empty()) return {};
+    if (found.empty()) return m_formValid ? QString() : QStringLiteral("A field of the options holds no value it can take; its sentence says why.");
     const auto& field = RunOptions::field(found.front().field).spec;
     return QString("%1: %2").arg(QString::fromStdString(field.label), QString::fromStdString(found.front().message));
 }
@@ -168,11 +168,20 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     Q_EMIT problemsChanged();
 }
 
+void ExperimentController::setFormValid(bool valid) {
+    if (std::exchange(m_formValid, valid) != valid) Q_EMIT problemsChanged();
+}
+
 void ExperimentController::reset() {
     if (live() || m_options == m_preset) return;
     m_options = m_preset;
     Q_EMIT changed();
     Q_EMIT problemsChanged();
+}
+
+void ExperimentController::begin(const RunOptions& options) {
+    adopt(options, {});
+    start();
 }
 
 void ExperimentController::start() {

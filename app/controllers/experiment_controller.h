@@ -47,8 +47,12 @@ public:
     /// The options of a run, read off the window's thread.
     void showRun(const QString& path);
     void set(const QString& key, const FieldValue& value);
+    /// Whether every text in the form can be read; a text that cannot is no value yet.
+    void setFormValid(bool valid);
     /// All fields as in the preset.
     void reset();
+    /// Shows these options and begins a run with them.
+    void begin(const RunOptions& options);
     /// Begins or goes on.
     void start();
 
@@ -67,6 +71,7 @@ private:
     RunOptions m_options, m_preset;
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;
+    bool m_formValid = true;
     double m_flopsPerSecond = 0.0;  ///< measured in the run that goes on or went last
 };
 

@@ -7,6 +7,7 @@
 #include "app/controllers/data_cache.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
+#include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
 #include "datasets/readers/image_file.h"
@@ -175,6 +176,7 @@ void ProbeController::askFinished() {
     m_patience.stop();
     const auto work = [opened = m_opened, path = m_run.toStdString(), looked = std::move(*looked),
                        names = m_splits ? m_splits->validation->info().classNames : std::vector<std::string>()](std::stop_token) {
+        awaitRuntime();
         if (opened->path != path || !opened->model) {
             opened->model.reset();
             opened->path = path;

@@ -5,6 +5,7 @@
 
 #include "app/controllers/data_cache.h"
 #include "app/controllers/mailbox.h"
+#include "app/controllers/runtime.h"
 #include "files/atomic_file.h"
 #include "train/train.h"
 
@@ -109,6 +110,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
         mail.end();
     };
     try {
+        awaitRuntime();
         const auto data = job->data->get(
             job->options.data, [&](double share) { return mail.preparing(share), true; }, stop);
         if (!job->resume.empty()) {

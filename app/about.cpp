@@ -1,0 +1,59 @@
+#include "app/about.h"
+
+#include <QClipboard>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "options/builtin_resources.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+void copyText(const QString& text) { QGuiApplication::clipboard()->setText(text); }
+
+void showAbout(QWidget* parent) {
+    struct Part {
+        const char *name, *licence;
+    };
+    static constexpr Part parts[] = {
+        {"Qt 6", "LGPL-3.0"},           {"QCustomPlot", "GPL-3.0-or-later"}, {"LibTorch", "BSD-3-Clause"},
+        {"OpenCV", "Apache-2.0"},       {"nlohmann JSON", "MIT"},            {"CLI11", "BSD-3-Clause"},
+        {"libzip", "BSD-3-Clause"},     {"zlib", "Zlib"},                    {"libpng", "libpng-2.0"},
+        {"libjpeg-turbo", "BSD-3-Clause and IJG"}, {"Inter", "OFL-1.1"},     {"JetBrains Mono", "OFL-1.1"},
+    };
+    QString rows;
+    for (const auto& part : parts)
+        rows += QString("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>").arg(QLatin1String(part.name), QLatin1String(part.licence));
+
+    auto* dialog = new QDialog(parent);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(QStringLiteral("About Relascope"));
+    auto* column = new QVBoxLayout(dialog);
+    column->setContentsMargins(24, 24, 24, 16);
+    column->setSpacing(12);
+    auto* picture = new QLabel(dialog);
+    picture->setPixmap(applicationIcon().pixmap(64, 64));
+    column->addWidget(picture);
+    auto* title = new QLabel(QString("Relascope %1").arg(QLatin1String(builtin::version())), dialog);
+    title->setFont(titleFont());
+    column->addWidget(title);
+    auto* words = new QLabel(QStringLiteral("Trains relational Transformers and looks inside them while they learn.<br>"
+                                            "Free software under the GNU General Public License, version 3 or later. It is built on:"), dialog);
+    words->setWordWrap(true);
+    column->addWidget(words);
+    auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);
+    table->setFont(smallFont());
+    table->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(table);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    column->addWidget(buttons);
+    dialog->setMinimumWidth(440);
+    dialog->open();
+}
+
+}  // namespace relascope

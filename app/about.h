@@ -1,0 +1,13 @@
+// Version and licences.
+#pragma once
+
+#include <QString>
+
+class QWidget;
+
+namespace relascope {
+
+void showAbout(QWidget* parent);
+void copyText(const QString& text);
+
+}  // namespace relascope

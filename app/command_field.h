@@ -1,0 +1,18 @@
+// The field in the menu bar's corner that opens the command palette.
+#pragma once
+
+#include <QAbstractButton>
+
+namespace relascope {
+
+class CommandField : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit CommandField(QWidget* parent = nullptr);
+    QSize sizeHint() const override { return {240, 30}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+};
+
+}  // namespace relascope

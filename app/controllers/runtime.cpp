@@ -1,0 +1,16 @@
+#include "app/controllers/runtime.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "train/devices.h"
+
+namespace relascope {
+
+void awaitRuntime() {
+    static std::once_flag once;
+    std::call_once(once, [] { initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1)); });
+}
+
+}  // namespace relascope

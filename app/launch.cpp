@@ -1,0 +1,128 @@
+#include "app/launch.h"
+
+#include <QCommandLineParser>
+#include <QDir>
+#include <cstdio>
+#include <set>
+
+#include "app/cli/cli.h"
+#include "options/field_text.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+
+namespace relascope {
+namespace {
+
+void trainOptions(Launch& launch, const QCommandLineParser& parser) {
+    const auto number = [&](const char* name) -> std::int64_t {
+        bool ok = true;
+        const QString text = parser.value(QLatin1String(name));
+        const std::int64_t value = text.isEmpty() ? 0 : text.toLongLong(&ok);
+        if (!ok || value < 0) throw OptionError(std::string("--") + name, "'" + text.toStdString() + "' is no whole number");
+        return value;
+    };
+    RunOptions options = presetOptions(launch.train.toStdString(), launch.model.toStdString());
+    for (const auto& setting : parser.values(QStringLiteral("set"))) {
+        const auto equals = setting.indexOf(u'=');
+        if (equals < 0) throw OptionError("--set", "'" + setting.toStdString() + "' is not KEY=VALUE");
+        setOption(options, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString());
+    }
+    if (parser.isSet("data")) options.data.path = parser.value("data").toStdString();
+    if (const auto epochs = number("epochs")) options.train.epochs = epochs, options.train.steps = 0;
+    if (const auto steps = number("steps")) options.train.steps = steps;
+    if (parser.isSet("seed")) options.train.seeds = {number("seed")};
+    if (parser.isSet("device")) options.train.device = parser.value("device").toStdString();
+    options.check();
+    launch.options = options;
+}
+
+}  // namespace
+
+bool isCommandLine(int argc, char** argv) {
+    static const std::set<std::string> words = {"presets", "datasets", "devices", "eval", "inspect", "data", "verify", "info", "bench", "--version"};
+    if (argc < 2) return false;
+    if (words.contains(argv[1])) return true;
+    // Going on with a run and results as JSON are the command line's.
+    const std::set<std::string> rest(argv + 2, argv + argc);
+    return std::string(argv[1]) == "train" && (rest.contains("--json") || rest.contains("--out"));
+}
+
+std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription(QStringLiteral(
+        "Relascope trains relational Transformers and looks inside them while they learn.\n\n"
+        "  relascope                     the window\n"
+        "  relascope RUN                 the window with that run\n"
+        "  relascope train PRESET        the window, training\n"
+        "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench ...\n"
+        "                                as relascope-cli"));
+    const auto help = parser.addHelpOption();
+    const auto option = [&parser](const char* name, const char* words, const char* value) {
+        parser.addOption(QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
+    };
+    option("screenshot", "Saves a picture of the window and ends.", "file.png");
+    option("size", "Size of that window.", "1440x900");
+    option("page", "Page shown: workbench, compare or data.", "page");
+    option("theme", "dark, light or system.", "theme");
+    option("preset", "Experiment that the picture shows (default quick).", "preset");
+    option("run", "Run that the picture shows, instead of training.", "folder");
+    option("after-steps", "Step of training at which the picture is taken.", "n");
+    option("model", "One of the preset's models.", "name");
+    option("set", "KEY=VALUE for any option: model.d_model=64.", "key=value");
+    option("data", "A .npz file or a folder of them.", "path");
+    option("epochs", "Total epochs.", "n");
+    option("steps", "Total steps.", "n");
+    option("seed", "One seed instead of the preset's.", "n");
+    option("device", "auto, cpu, cuda:0.", "name");
+    const auto bad = [exitCode](const QString& sentence) {
+        std::fprintf(stderr, "relascope: %s\n", qPrintable(sentence));
+        *exitCode = kExitUsage;
+        return std::nullopt;
+    };
+    if (!parser.parse(arguments)) return bad(parser.errorText() + QStringLiteral("; relascope --help lists what there is"));
+    if (parser.isSet(help)) {
+        std::fputs(qPrintable(parser.helpText()), stdout);
+        *exitCode = 0;
+        return std::nullopt;
+    }
+    Launch launch;
+    launch.screenshot = parser.value("screenshot");
+    launch.page = parser.value("page");
+    launch.theme = parser.value("theme").toLower();
+    launch.model = parser.value("model");
+    launch.run = parser.value("run");
+    launch.train = parser.value("preset");
+    if (parser.isSet("size")) {
+        const QStringList sides = parser.value("size").toLower().split(u'x');
+        launch.size = sides.size() == 2 ? QSize(sides[0].toInt(), sides[1].toInt()) : QSize();
+        if (launch.size.width() < 320 || launch.size.height() < 240 || launch.size.width() > 16384 || launch.size.height() > 16384)
+            return bad(QString("--size: '%1' is no size such as 1440x900").arg(parser.value("size")));
+    }
+    if (parser.isSet("after-steps")) {
+        bool ok = false;
+        launch.afterSteps = parser.value("after-steps").toLongLong(&ok);
+        if (!ok || launch.afterSteps < 0) return bad(QString("--after-steps: '%1' is no whole number").arg(parser.value("after-steps")));
+    }
+    if (!launch.theme.isEmpty() && launch.theme != "dark" && launch.theme != "light" && launch.theme != "system")
+        return bad(QString("--theme: '%1' is none of dark, light, system").arg(launch.theme));
+    const QStringList words = parser.positionalArguments();
+    if (!words.isEmpty() && words.first() == QLatin1String("train")) {
+        if (words.size() != 2) return bad(QStringLiteral("train: give one experiment; `relascope presets` lists them"));
+        launch.train = words[1];
+    } else if (words.size() == 1) {
+        launch.run = words.first();
+        if (!QDir(launch.run).exists()) return bad(QString("%1: is neither a run folder nor a command; relascope --help lists them").arg(launch.run));
+    } else if (!words.isEmpty()) {
+        return bad(QString("'%1': one run at a time; choose the others in the window").arg(words.join(u' ')));
+    }
+    if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty()) launch.train = QStringLiteral("quick");
+    try {
+        if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString())) return bad(QString("%1: holds no run.json; name the folder of a run").arg(launch.run));
+        if (!launch.train.isEmpty()) trainOptions(launch, parser);
+    } catch (const std::exception& error) {
+        return bad(QString::fromStdString(userMessage(error)));
+    }
+    return launch;
+}
+
+}  // namespace relascope

@@ -1,0 +1,265 @@
+#include "app/main_window.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QProgressDialog>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QUrl>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window_actions.h"
+#include "app/pages/workbench_page.h"
+#include "app/session.h"
+#include "app/wiring.h"
+#include "widgets/bar/command_palette.h"
+#include "widgets/bar/train_bar.h"
+#include "widgets/export/export.h"
+#include "widgets/form/options_form.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/lists/rail.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+
+namespace relascope {
+
+MainWindow::MainWindow(bool remember)
+    : m_controllers(std::make_unique<Controllers>()), m_session(std::make_unique<Session>(remember)),
+      m_actions(std::make_unique<Actions>()), m_bar(new TrainBar), m_rail(new Rail), m_form(new OptionsForm),
+      m_status(new StatusStrip), m_log(new LogDrawer), m_tabs(new QTabBar), m_pages(new QStackedWidget),
+      m_workbench(new WorkbenchPage(*m_controllers)) {
+    setWindowTitle(QStringLiteral("Relascope"));
+    setWindowIcon(applicationIcon());
+    setAcceptDrops(true);
+    resize(1440, 900);
+    setMinimumSize(1024, 640);
+
+    auto& c = *m_controllers;
+    wireBar(*m_bar, c);
+    wireRail(*m_rail, c);
+    wireForm(*m_form, c);
+    wireStatus(*m_status, *m_log, c);
+    setCentralWidget(makeCentre());
+    addPage(QStringLiteral("Workbench"), m_workbench);
+    makeMenus();
+    addFurtherPages(*this);
+
+    connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
+    connect(&c.training, &TrainingController::stateChanged, this, &MainWindow::refreshActions);
+    connect(&c.experiment, &ExperimentController::changed, this, &MainWindow::refreshActions);
+    connect(&c.experiment, &ExperimentController::problemsChanged, this, &MainWindow::refreshActions);
+    connect(&c.selection, &Selection::currentChanged, this, &MainWindow::refreshActions);
+    connect(&c.training, &TrainingController::runBegan, this, [this](const QString& path) {
+        m_recent.removeAll(path);
+        m_recent.prepend(path);
+        setRecentRuns(m_recent);
+    });
+    connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
+        if (!std::exchange(restored, true)) m_session->restoreRuns(*this);
+    });
+    confirmClose = [this] {
+        QMessageBox box(QMessageBox::Question, QStringLiteral("A run is going on"),
+                        QString("%1 is training. Stop it, save a checkpoint and close?").arg(m_controllers->runs.name(m_controllers->training.run())),
+                        QMessageBox::Cancel, this);
+        box.setInformativeText(QStringLiteral("It can be resumed from where it is."));
+        auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
+        box.setDefaultButton(stop);
+        box.exec();
+        return box.clickedButton() == stop;
+    };
+    qApp->installEventFilter(this);
+    m_session->restore(*this);
+    refreshActions();
+    c.runs.refresh();
+}
+
+MainWindow::~MainWindow() {
+    qApp->removeEventFilter(this);
+    // Pages look into the controllers until they are gone.
+    delete takeCentralWidget();
+}
+
+QWidget* MainWindow::makeCentre() {
+    auto* all = new QWidget(this);
+    auto* column = new QVBoxLayout(all);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_bar);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(0);
+    row->addWidget(m_rail);
+    auto* centre = new QWidget(all);
+    centre->setAutoFillBackground(true);
+    centre->setBackgroundRole(QPalette::Base);
+    auto* middle = new QVBoxLayout(centre);
+    middle->setContentsMargins(0, 0, 0, 0);
+    middle->setSpacing(0);
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(4, 0, 8, 0);
+    m_tabs->setDrawBase(false);
+    m_tabs->setExpanding(false);
+    m_tabs->setFocusPolicy(Qt::TabFocus);
+    m_tabs->setAccessibleName(QStringLiteral("Pages"));
+    head->addWidget(m_tabs);
+    head->addStretch(1);
+    auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
+    auto* menu = new ViewMenu(more, m_pages, [this] { return currentPage().toLower(); });
+    m_pages->setAccessibleName(QStringLiteral("Page"));
+    connect(menu, &ViewMenu::saved, this, [this](const QString& path) { m_controllers->messages.ok(QString("Wrote %1").arg(path)); });
+    connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
+    head->addWidget(more);
+    middle->addLayout(head);
+    middle->addWidget(horizontalLine(centre));
+    middle->addWidget(m_pages, 1);
+    row->addWidget(centre, 1);
+    row->addWidget(m_form);
+    column->addLayout(row, 1);
+    column->addWidget(m_log);
+    column->addWidget(m_status);
+    return all;
+}
+
+void MainWindow::addPage(const QString& title, QWidget* page) {
+    m_pages->addWidget(page);
+    m_tabs->addTab(title);
+    for (auto* menu : page->findChildren<ViewMenu*>()) {
+        connect(menu, &ViewMenu::saved, this, [this](const QString& path) { m_controllers->messages.ok(QString("Wrote %1").arg(path)); });
+        connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
+    }
+}
+
+bool MainWindow::showPage(const QString& title) {
+    for (int i = 0; i < m_tabs->count(); ++i) {
+        if (m_tabs->tabText(i).compare(title, Qt::CaseInsensitive) != 0) continue;
+        m_tabs->setCurrentIndex(i);
+        return true;
+    }
+    return false;
+}
+
+QString MainWindow::currentPage() const { return m_tabs->tabText(m_tabs->currentIndex()); }
+
+QWidget* MainWindow::page(const QString& title) const {
+    for (int i = 0; i < m_tabs->count(); ++i)
+        if (m_tabs->tabText(i).compare(title, Qt::CaseInsensitive) == 0) return m_pages->widget(i);
+    return nullptr;
+}
+
+void MainWindow::pageChanged(int index) {
+    m_pages->setCurrentIndex(index);
+    // Compare needs the width: the form folds there and comes back as it was.
+    const QString compare = QStringLiteral("Compare");
+    if (currentPage() == compare && m_lastPage != compare) {
+        m_formCollapsed = m_form->collapsed();
+        m_form->setCollapsed(true);
+    } else if (m_lastPage == compare) {
+        m_form->setCollapsed(m_formCollapsed);
+    }
+    m_lastPage = currentPage();
+    refreshActions();
+}
+
+void MainWindow::setTheme(ThemeMode mode) {
+    m_theme = mode;
+    applyTheme(*qApp, mode);
+    refreshActions();
+}
+
+bool MainWindow::openRun(const QString& path) {
+    auto& c = *m_controllers;
+    const QString clean = QDir::cleanPath(QDir(path).absolutePath());
+    QString error;
+    if (!c.runs.open(clean, &error)) {
+        c.messages.error(error);
+        return false;
+    }
+    m_recent.removeAll(clean);
+    m_recent.prepend(clean);
+    setRecentRuns(m_recent);
+    c.selection.setRuns({clean});
+    c.selection.setStep(std::nullopt);
+    c.selection.setCurrent(clean);
+    c.experiment.showRun(clean);
+    showPage(QStringLiteral("Workbench"));
+    return true;
+}
+
+void MainWindow::setRecentRuns(const QStringList& paths) {
+    m_recent = paths.mid(0, 10);
+    fillRecent();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    auto& training = m_controllers->training;
+    if (training.busy() && !m_closing) {
+        event->ignore();
+        if (!training.ending() && !confirmClose()) return;
+        return stopAndClose();
+    }
+    m_session->save(*this);
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::stopAndClose() {
+    auto& training = m_controllers->training;
+    if (!training.busy()) {
+        close();
+        return;
+    }
+    auto* progress = new QProgressDialog(QStringLiteral("Saving a checkpoint"), QString(), 0, 0, this);
+    progress->setWindowModality(Qt::WindowModal);
+    progress->setMinimumDuration(1000);
+    progress->setAttribute(Qt::WA_DeleteOnClose);
+    connect(&training, &TrainingController::finished, progress, [this, progress] {
+        progress->close();
+        m_closing = true;
+        close();
+    });
+    training.cancel();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->modifiers() == Qt::NoModifier && m_pages->currentWidget() == m_workbench && m_workbench->arrowKey(event->key())) return;
+    QMainWindow::keyPressEvent(event);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::FocusIn) {
+        const auto reason = static_cast<QFocusEvent*>(event)->reason();
+        m_byKeyboard = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+    } else if (event->type() == QEvent::ShortcutOverride && m_byKeyboard && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
+        // Who walks through the controls with Tab presses them with Space.
+        if (qobject_cast<QAbstractButton*>(watched) || qobject_cast<QComboBox*>(watched)) {
+            event->accept();
+            return true;
+        }
+    }
+    return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) return event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls()) {
+        if (!url.isLocalFile()) continue;
+        event->acceptProposedAction();
+        const QFileInfo file(url.toLocalFile());
+        const QString path = file.isDir() ? file.filePath() : file.fileName() == "run.json" ? file.path() : QString();
+        if (!path.isEmpty()) openRun(path);
+        else m_controllers->probe.chooseImage(file.filePath());
+        return;
+    }
+}
+
+}  // namespace relascope

@@ -1,0 +1,109 @@
+// The window: menus and the stack of pages. What they do is wired in wiring, pages and controllers.
+#pragma once
+
+#include <QMainWindow>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/app_context.h"
+#include "widgets/theme/theme.h"
+
+class QProgressDialog;
+class QStackedWidget;
+class QTabBar;
+
+namespace relascope {
+
+class CommandPalette;
+class Controllers;
+class LogDrawer;
+class OptionsForm;
+class Rail;
+class Session;
+class StatusStrip;
+class TrainBar;
+class WorkbenchPage;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    /// `remember`: layout, theme, recent runs and the last view come from the settings and go back there.
+    explicit MainWindow(bool remember = true);
+    ~MainWindow() override;
+
+    void addPage(const QString& title, QWidget* page);
+    /// By its title, in any case; false when there is none.
+    bool showPage(const QString& title);
+    QString currentPage() const;
+    QWidget* page(const QString& title) const;
+    void setTheme(ThemeMode mode);
+    ThemeMode theme() const { return m_theme; }
+
+    /// Opens a run folder from anywhere and looks into it; false with a message when it is no run.
+    bool openRun(const QString& path);
+    QStringList recentRuns() const { return m_recent; }
+    void setRecentRuns(const QStringList& paths);
+    /// Stops what trains, saves its checkpoint and closes; without a question.
+    void stopAndClose();
+
+    Controllers& controllers() { return *m_controllers; }
+    WorkbenchPage* workbench() const { return m_workbench; }
+    TrainBar* bar() const { return m_bar; }
+    Rail* rail() const { return m_rail; }
+    OptionsForm* form() const { return m_form; }
+    StatusStrip* status() const { return m_status; }
+    LogDrawer* log() const { return m_log; }
+    /// Every entry of the menus, for the palette.
+    QList<QAction*> commands() const;
+    /// Asks whether a run shall be stopped for closing; replaced in tests.
+    std::function<bool()> confirmClose;
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    struct Actions;
+    QWidget* makeCentre();
+    void makeMenus();
+    void makeFileMenu();
+    void makeEditMenu();
+    void makeRunMenu();
+    void makeViewMenu();
+    void makeInspectMenu();
+    void makeWindowMenu();
+    void makeHelpMenu();
+    QAction* add(QMenu* menu, const QString& text, const QKeySequence& key, const QString& help,
+                 std::function<void()> slot);
+    void refreshActions();
+    void fillRecent();
+    void watchActions();
+    void showExportMenu();
+    void showShortcuts();
+    void pageChanged(int index);
+
+    std::unique_ptr<Controllers> m_controllers;
+    std::unique_ptr<Session> m_session;
+    std::unique_ptr<Actions> m_actions;
+    TrainBar* m_bar;
+    Rail* m_rail;
+    OptionsForm* m_form;
+    StatusStrip* m_status;
+    LogDrawer* m_log;
+    QTabBar* m_tabs;
+    QStackedWidget* m_pages;
+    WorkbenchPage* m_workbench;
+    CommandPalette* m_palette = nullptr;
+    ThemeMode m_theme = ThemeMode::System;
+    QStringList m_recent;
+    QString m_lastPage;
+    bool m_formCollapsed = false;
+    bool m_byKeyboard = false;  ///< focus came by Tab: Space belongs to the focused button
+    bool m_closing = false;
+};
+
+}  // namespace relascope

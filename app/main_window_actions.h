@@ -1,0 +1,26 @@
+// The entries of the menus whose state follows the window. Private to the window.
+#pragma once
+
+#include "app/main_window.h"
+
+class QAction;
+class QActionGroup;
+class QMenu;
+
+namespace relascope {
+
+/// The pages besides the Workbench.
+void addFurtherPages(MainWindow& window);
+
+struct MainWindow::Actions {
+    QMenu *recent = nullptr, *pages = nullptr;
+    int pageCount = 0;  ///< pages that have an entry
+    QAction *toggle = nullptr, *step = nullptr, *stop = nullptr, *cancel = nullptr, *reset = nullptr, *folder = nullptr;
+    QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr, *image = nullptr;
+    QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr, *rail = nullptr, *log = nullptr, *full = nullptr;
+    QActionGroup *themes = nullptr, *axes = nullptr;
+    QList<QAction*> inspect;  ///< need a result in the inspector
+    std::vector<std::pair<QString, QString>> keys;  ///< for the sheet
+};
+
+}  // namespace relascope

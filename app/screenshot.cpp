@@ -1,0 +1,93 @@
+#include "app/screenshot.h"
+
+#include <QFileInfo>
+#include <QSaveFile>
+#include <cstdio>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/pages/workbench_page.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/inspector/relation_inspector.h"
+
+namespace relascope {
+namespace {
+
+constexpr qint64 kLongestMs = 15 * 60 * 1000;  ///< training that does not get there is given up
+constexpr qint64 kSettleMs = 700;              ///< tables, thumbnails and curves behind the last event
+
+}  // namespace
+
+Screenshot::Screenshot(MainWindow& window, const Launch& launch, QObject* parent)
+    : QObject(parent), m_window(window), m_launch(launch) {
+    m_timer.setInterval(20);
+    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    connect(&m_window.controllers().training, &TrainingController::failed, this, [this](const QString& sentence) { end(sentence); });
+}
+
+void Screenshot::begin() {
+    auto& c = m_window.controllers();
+    m_clock.start();
+    m_window.resize(m_launch.size);
+    m_window.show();
+    if (!m_launch.run.isEmpty()) {
+        if (!m_window.openRun(m_launch.run)) return end(QString("%1: is no run").arg(m_launch.run));
+    } else {
+        // Its run is gone with the picture.
+        c.runs.setFolder(m_folder.path());
+        c.selection.setPreset(m_launch.train);
+        c.experiment.begin(*m_launch.options);
+    }
+    if (!m_launch.page.isEmpty() && !m_window.showPage(m_launch.page)) return end(QString("--page: there is no page '%1'").arg(m_launch.page));
+    m_timer.start();
+}
+
+bool Screenshot::ready() const {
+    auto& c = m_window.controllers();
+    const QString run = c.selection.current();
+    const RunInfo* info = c.runs.info(run);
+    if (!info) return false;
+    const bool training = m_launch.run.isEmpty();
+    const bool ended = !c.training.busy();
+    if (training && !ended && c.training.info().step < m_launch.afterSteps) return false;
+    if (!training && info->step > 0 && c.runs.points(run).empty()) return false;
+    // The inspector answers only where it can be seen.
+    if (!m_window.workbench()->isVisible()) return true;
+    const auto* result = m_window.workbench()->inspector()->result();
+    return result && (!training || ended || result->step >= m_launch.afterSteps);
+}
+
+void Screenshot::look() {
+    if (m_ended) return;
+    if (m_clock.elapsed() > kLongestMs) return end(QStringLiteral("the picture was given up after 15 minutes; ask for fewer steps"));
+    if (!ready()) return;
+    auto& training = m_window.controllers().training;
+    if (!m_still.isValid()) {
+        // The picture shows the step that was asked for, and one that goes on.
+        m_still.start();
+        return;
+    }
+    if (m_still.elapsed() < (training.busy() ? 150 : kSettleMs)) return;
+    m_window.workbench()->curves()->flush();
+    QSaveFile file(m_launch.screenshot);
+    const QPixmap picture = m_window.grab();
+    if (!file.open(QIODevice::WriteOnly) || !picture.save(&file, "PNG") || !file.commit())
+        return end(QString("%1: could not be written (%2)").arg(m_launch.screenshot, file.errorString()));
+    end({});
+}
+
+void Screenshot::end(const QString& problem) {
+    if (std::exchange(m_ended, true)) return;
+    m_timer.stop();
+    m_exit = problem.isEmpty() ? 0 : 1;
+    if (!problem.isEmpty()) std::fprintf(stderr, "relascope: %s\n", qPrintable(problem));
+    auto& training = m_window.controllers().training;
+    if (!training.busy()) {
+        QMetaObject::invokeMethod(this, &Screenshot::done, Qt::QueuedConnection);
+        return;
+    }
+    connect(&training, &TrainingController::finished, this, &Screenshot::done);
+    training.cancel();
+}
+
+}  // namespace relascope

@@ -1,0 +1,116 @@
+#include "app/session.h"
+
+#include <QSettings>
+#include <QSplitter>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/pages/workbench_page.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/form/options_form.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/lists/rail.h"
+
+namespace relascope {
+namespace {
+
+// Settings of another layout of the window are left alone and not read.
+const char* const kVersion = "1/";
+
+QString key(const char* name) { return QString::fromLatin1(kVersion) + QString::fromLatin1(name); }
+
+void restoreView(MainWindow& window, const QSettings& s) {
+    InspectorView v;
+    const auto number = [&](const char* name, int fallback, int most) { return qBound(0, s.value(key(name), fallback).toInt(), most); };
+    v.kind = static_cast<MapKind>(number("view/kind", 0, 4));
+    v.layer = number("view/layer", 0, 999);
+    v.index = number("view/index", 0, 99999);
+    v.head = number("view/head", 0, 99999);
+    v.source = number("view/source", 1, 1 << 20);
+    v.target = number("view/target", 2, 1 << 20);
+    v.reversed = s.value(key("view/reversed")).toBool();
+    v.processing = static_cast<Processing>(number("view/processing", 0, 4));
+    v.range = static_cast<Range>(number("view/range", 1, 3));
+    v.topK = qMax(1, number("view/topK", 5, 1 << 20));
+    v.paper = s.value(key("view/paper")).toBool();
+    v.sortByMagnitude = s.value(key("view/sort")).toBool();
+    window.controllers().selection.setView(v);
+}
+
+}  // namespace
+
+void Session::restore(MainWindow& window) const {
+    if (!m_enabled) return;
+    const QSettings s;
+    window.restoreGeometry(s.value(key("geometry")).toByteArray());
+    window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
+    window.workbench()->inspector()->restoreState(s.value(key("inspector")).toByteArray());
+    window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
+    window.setRecentRuns(s.value(key("recent")).toStringList());
+    window.form()->setCollapsed(s.value(key("formCollapsed")).toBool());
+    window.rail()->setHidden(s.value(key("railHidden")).toBool());
+    auto* curves = window.workbench()->curves();
+    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 2)));
+    curves->setLogX(s.value(key("logX")).toBool());
+    curves->setLogY(s.value(key("logY")).toBool());
+    curves->setSmooth(s.value(key("smooth")).toBool());
+    if (s.contains(key("view/kind"))) restoreView(window, s);
+    const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
+    if (window.controllers().experiment.choosePreset(preset)) window.controllers().selection.setPreset(preset);
+}
+
+void Session::restoreRuns(MainWindow& window) const {
+    auto& c = window.controllers();
+    if (!m_enabled || !c.selection.runs().isEmpty() || c.training.busy()) return;
+    const QSettings s;
+    QStringList there;
+    for (const auto& path : s.value(key("runs")).toStringList())
+        if (c.runs.info(path)) there << path;
+    if (there.isEmpty()) return;
+    const QString current = s.value(key("current")).toString();
+    c.selection.setSample(s.value(key("split"), QStringLiteral("validation")).toString(), s.value(key("sample"), 0).toLongLong());
+    c.selection.setRuns(there);
+    c.selection.setCurrent(there.contains(current) ? current : there.first());
+    if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
+    c.experiment.showRun(c.selection.current());
+}
+
+void Session::save(MainWindow& window) const {
+    if (!m_enabled) return;
+    const auto& c = window.controllers();
+    const auto* curves = window.workbench()->curves();
+    QSettings s;
+    s.setValue(key("geometry"), window.saveGeometry());
+    s.setValue(key("workbench"), window.workbench()->splitter()->saveState());
+    s.setValue(key("inspector"), window.workbench()->inspector()->saveState());
+    s.setValue(key("theme"), static_cast<int>(window.theme()));
+    s.setValue(key("recent"), window.recentRuns());
+    s.setValue(key("formCollapsed"), window.form()->collapsed());
+    s.setValue(key("railHidden"), window.rail()->isHidden());
+    s.setValue(key("axis"), static_cast<int>(curves->axis()));
+    s.setValue(key("logX"), curves->logX());
+    s.setValue(key("logY"), curves->logY());
+    s.setValue(key("smooth"), curves->smooth());
+    const auto& v = c.selection.view();
+    s.setValue(key("view/kind"), static_cast<int>(v.kind));
+    s.setValue(key("view/layer"), v.layer);
+    s.setValue(key("view/index"), v.index);
+    s.setValue(key("view/head"), v.head);
+    s.setValue(key("view/source"), v.source);
+    s.setValue(key("view/target"), v.target);
+    s.setValue(key("view/reversed"), v.reversed);
+    s.setValue(key("view/processing"), static_cast<int>(v.processing));
+    s.setValue(key("view/range"), static_cast<int>(v.range));
+    s.setValue(key("view/topK"), v.topK);
+    s.setValue(key("view/paper"), v.paper);
+    s.setValue(key("view/sort"), v.sortByMagnitude);
+    s.setValue(key("preset"), c.selection.preset());
+    s.setValue(key("runs"), c.selection.runs());
+    s.setValue(key("current"), c.selection.current());
+    s.setValue(key("split"), c.selection.split());
+    s.setValue(key("sample"), c.selection.sample());
+    if (c.selection.step()) s.setValue(key("step"), *c.selection.step());
+    else s.remove(key("step"));
+}
+
+}  // namespace relascope
