@@ -21,8 +21,10 @@ struct Workload {
 };
 
 Workload workload(const std::string& name) {
-    if (name == "relgames_dat") return {presetOptions("relational-games-between", "dat").model, 512};
-    if (name == "relgames_transformer") return {presetOptions("relational-games-between", "transformer").model, 512};
+    if (name == "relgames_dat")
+        return {presetOptions("relational-games-between", "dat").model, 512};
+    if (name == "relgames_transformer")
+        return {presetOptions("relational-games-between", "transformer").model, 512};
     if (name == "cifar_vidat") {
         ModelOptions m;
         m.image_shape = {3, 32, 32};
@@ -43,7 +45,8 @@ Workload workload(const std::string& name) {
 }
 
 double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    std::nth_element(values.begin(),
+                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
 }
 
@@ -58,18 +61,21 @@ std::vector<double> timed(double seconds, bool cuda, const std::function<void()>
     };
     once(), once();
     std::vector<double> times;
-    for (double total = 0; total < seconds * 1000 || times.size() < 3;) total += times.emplace_back(once());
+    for (double total = 0; total < seconds * 1000 || times.size() < 3;)
+        total += times.emplace_back(once());
     return times;
 }
 
 }  // namespace
 
 const std::vector<std::string>& benchmarkNames() {
-    static const std::vector<std::string> names = {"relgames_dat", "relgames_transformer", "cifar_vidat"};
+    static const std::vector<std::string> names = {"relgames_dat", "relgames_transformer",
+                                                   "cifar_vidat"};
     return names;
 }
 
-BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName, double seconds) {
+BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName,
+                             double seconds) {
     const auto [options, batch] = workload(name);
     const torch::Device device(deviceName);
     torch::manual_seed(0);
@@ -79,7 +85,9 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     TrainOptions train;
     train.optimizer = "adamw";
     Optimizer optimizer(*model, train);
-    const auto images = torch::rand({batch, options.image_shape[0], options.image_shape[2], options.image_shape[1]}).to(device);
+    const auto images =
+        torch::rand({batch, options.image_shape[0], options.image_shape[2], options.image_shape[1]})
+            .to(device);
     const auto targets = torch::randint(options.num_classes, {batch}, torch::kLong).to(device);
 
     const auto steps = timed(seconds, device.is_cuda(), [&] {
@@ -94,10 +102,18 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     });
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    BenchmarkResult result{name, median(steps), *std::min_element(steps.begin(), steps.end()), median(forwards),
-                           static_cast<double>(usage.ru_maxrss) / 1024.0, parameterCount(options), "none", deviceName, static_cast<int>(steps.size())};
+    BenchmarkResult result{name,
+                           median(steps),
+                           *std::min_element(steps.begin(), steps.end()),
+                           median(forwards),
+                           static_cast<double>(usage.ru_maxrss) / 1024.0,
+                           parameterCount(options),
+                           "none",
+                           deviceName,
+                           static_cast<int>(steps.size())};
     for (const auto& module : model->modules())
-        if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get())) result.form = relationFormName(heads->chosenForm(options.tokens()));
+        if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get()))
+            result.form = relationFormName(heads->chosenForm(options.tokens()));
     return result;
 }
 

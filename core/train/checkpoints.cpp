@@ -19,28 +19,48 @@ using Json = nlohmann::ordered_json;
 const char* const kFiles[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
 at::Generator generatorOf(const torch::Device& device) {
-    return device.is_cuda() ? at::globalContext().defaultGenerator(device) : at::detail::getDefaultCPUGenerator();
+    return device.is_cuda() ? at::globalContext().defaultGenerator(device)
+                            : at::detail::getDefaultCPUGenerator();
 }
 
 std::string stateText(const TrainState& s) {
     const auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
-    return Json({{"format", 1}, {"step", s.step}, {"epoch", s.epoch}, {"batch", s.batch}, {"examples", s.examples},
-                 {"seconds", s.seconds}, {"base_rate", s.baseRate}, {"evaluate_every", s.evaluateEvery},
-                 {"capture_every", s.captureEvery}, {"best", finite(s.best)}, {"best_step", s.bestStep},
-                 {"bad_evaluations", s.badEvaluations}, {"loss_sum", finite(s.lossSum)}, {"accuracy_sum", s.accuracySum},
-                 {"window_examples", s.windowExamples}, {"device", s.device}, {"threads", s.threads}}).dump(2);
+    return Json({{"format", 1},
+                 {"step", s.step},
+                 {"epoch", s.epoch},
+                 {"batch", s.batch},
+                 {"examples", s.examples},
+                 {"seconds", s.seconds},
+                 {"base_rate", s.baseRate},
+                 {"evaluate_every", s.evaluateEvery},
+                 {"capture_every", s.captureEvery},
+                 {"best", finite(s.best)},
+                 {"best_step", s.bestStep},
+                 {"bad_evaluations", s.badEvaluations},
+                 {"loss_sum", finite(s.lossSum)},
+                 {"accuracy_sum", s.accuracySum},
+                 {"window_examples", s.windowExamples},
+                 {"device", s.device},
+                 {"threads", s.threads}})
+        .dump(2);
 }
 
 TrainState stateFromText(const std::string& text, const std::string& path) {
     try {
         const Json j = Json::parse(text);
-        const auto real = [&](const char* key) { return j.at(key).is_null() ? std::numeric_limits<double>::quiet_NaN() : j.at(key).get<double>(); };
+        const auto real = [&](const char* key) {
+            return j.at(key).is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                       : j.at(key).get<double>();
+        };
         TrainState s;
-        s.step = j.at("step"), s.epoch = j.at("epoch"), s.batch = j.at("batch"), s.examples = j.at("examples");
+        s.step = j.at("step"), s.epoch = j.at("epoch"), s.batch = j.at("batch"),
+        s.examples = j.at("examples");
         s.seconds = real("seconds"), s.baseRate = real("base_rate");
         s.evaluateEvery = j.at("evaluate_every"), s.captureEvery = j.at("capture_every");
-        s.best = real("best"), s.bestStep = j.at("best_step"), s.badEvaluations = j.at("bad_evaluations");
-        s.lossSum = real("loss_sum"), s.accuracySum = real("accuracy_sum"), s.windowExamples = j.at("window_examples");
+        s.best = real("best"), s.bestStep = j.at("best_step"),
+        s.badEvaluations = j.at("bad_evaluations");
+        s.lossSum = real("loss_sum"), s.accuracySum = real("accuracy_sum"),
+        s.windowExamples = j.at("window_examples");
         s.device = j.at("device"), s.threads = j.at("threads");
         return s;
     } catch (const nlohmann::json::exception& error) {
@@ -58,13 +78,15 @@ std::int64_t stepOf(const std::string& name) {
 
 }  // namespace
 
-void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model, const Optimizer& optimizer, const TrainState& state) {
+void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model,
+                    const Optimizer& optimizer, const TrainState& state) {
     const std::string folder = checkpoints + "/step-" + std::to_string(state.step);
     std::uint64_t bytes = 1 << 20;
     for (const auto& p : model.parameters()) bytes += 3 * static_cast<std::uint64_t>(p.nbytes());
     makeDirectories(checkpoints);
     if (const auto room = freeBytes(checkpoints); room < bytes)
-        throw DiskFull(folder, "needs " + std::to_string(bytes >> 20) + " MiB, " + std::to_string(room >> 20) + " MiB are free; free some space");
+        throw DiskFull(folder, "needs " + std::to_string(bytes >> 20) + " MiB, " +
+                                   std::to_string(room >> 20) + " MiB are free; free some space");
     try {
         makeDirectories(folder);
         fs::remove(folder + "/manifest.json");
@@ -72,7 +94,8 @@ void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model, const
         auto tensors = optimizer.state();
         const auto device = model.parameters().front().device();
         tensors.emplace_back("generator/cpu", generatorOf(torch::kCPU).get_state());
-        if (device.is_cuda()) tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
+        if (device.is_cuda())
+            tensors.emplace_back("generator/cuda", generatorOf(device).get_state());
         saveTensors(folder + "/optimizer.safetensors", tensors);
         writeTextFile(folder + "/state.json", stateText(state));
         Json files = Json::object();
@@ -80,16 +103,19 @@ void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model, const
             const std::string path = folder + "/" + name;
             files[name] = {{"bytes", fs::file_size(path)}, {"crc32", fileCrc32(path)}};
         }
-        writeTextFile(folder + "/manifest.json", Json({{"format", 1}, {"step", state.step}, {"files", files}}).dump(2));
+        writeTextFile(folder + "/manifest.json",
+                      Json({{"format", 1}, {"step", state.step}, {"files", files}}).dump(2));
         syncDirectory(checkpoints);
     } catch (const FileError&) {
         std::error_code ignored;
-        fs::remove_all(folder, ignored);  // half a checkpoint would only take up the space that is missing
+        fs::remove_all(folder,
+                       ignored);  // half a checkpoint would only take up the space that is missing
         throw;
     }
 }
 
-TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model, Optimizer* optimizer) {
+TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model,
+                          Optimizer* optimizer) {
     const std::string path = checkpoint + "/state.json";
     const TrainState state = stateFromText(readTextFile(path, 1 << 20), path);
     loadWeights(model, checkpoint + "/model.safetensors");
@@ -97,8 +123,11 @@ TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model, 
     const auto tensors = readTensors(checkpoint + "/optimizer.safetensors");
     optimizer->load({tensors.begin(), tensors.end()});
     const auto device = model.parameters().front().device();
-    if (const auto found = tensors.find("generator/cpu"); found != tensors.end()) generatorOf(torch::kCPU).set_state(found->second);
-    if (const auto found = tensors.find("generator/cuda"); found != tensors.end() && device.is_cuda()) generatorOf(device).set_state(found->second);
+    if (const auto found = tensors.find("generator/cpu"); found != tensors.end())
+        generatorOf(torch::kCPU).set_state(found->second);
+    if (const auto found = tensors.find("generator/cuda");
+        found != tensors.end() && device.is_cuda())
+        generatorOf(device).set_state(found->second);
     return state;
 }
 
@@ -109,8 +138,10 @@ std::string checkpointProblem(const std::string& checkpoint) {
             const std::string path = checkpoint + "/" + name;
             const auto& entry = manifest.at("files").at(name);
             if (!fs::is_regular_file(path)) return std::string(name) + " is missing";
-            if (fs::file_size(path) != entry.at("bytes").get<std::uint64_t>()) return std::string(name) + " has another size than its manifest says";
-            if (fileCrc32(path) != entry.at("crc32").get<std::uint32_t>()) return std::string(name) + " does not match its checksum";
+            if (fs::file_size(path) != entry.at("bytes").get<std::uint64_t>())
+                return std::string(name) + " has another size than its manifest says";
+            if (fileCrc32(path) != entry.at("crc32").get<std::uint32_t>())
+                return std::string(name) + " does not match its checksum";
         }
         return "";
     } catch (const FileError&) {
@@ -146,25 +177,31 @@ void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep) {
     const auto steps = checkpointSteps(checkpoints);
     std::error_code ignored;
     for (std::size_t i = 0; i + 2 < steps.size(); ++i)
-        if (steps[i] != bestStep) fs::remove_all(checkpoints + "/step-" + std::to_string(steps[i]), ignored);
+        if (steps[i] != bestStep)
+            fs::remove_all(checkpoints + "/step-" + std::to_string(steps[i]), ignored);
     // Left-overs of a kill within a save: no manifest, and older than the newest whole one.
     for (const auto& entry : fs::directory_iterator(checkpoints, ignored)) {
         const auto step = stepOf(entry.path().filename().string());
-        if (step >= 0 && !steps.empty() && step < steps.back() && !fs::exists(entry.path() / "manifest.json")) fs::remove_all(entry.path(), ignored);
+        if (step >= 0 && !steps.empty() && step < steps.back() &&
+            !fs::exists(entry.path() / "manifest.json"))
+            fs::remove_all(entry.path(), ignored);
     }
 }
 
-std::string checkpointWeights(const std::string& run, const std::string& which, std::int64_t* step) {
+std::string checkpointWeights(const std::string& run, const std::string& which,
+                              std::int64_t* step) {
     const std::string checkpoints = run + "/checkpoints";
     const auto steps = checkpointSteps(checkpoints);
     if (steps.empty()) throw FileError(run, "has no checkpoint yet");
     std::int64_t chosen = steps.back();
     if (which == "last") {
         const auto newest = newestCheckpoint(checkpoints);
-        if (newest.empty()) throw FileError(checkpoints, "has no checkpoint that matches its checksums");
+        if (newest.empty())
+            throw FileError(checkpoints, "has no checkpoint that matches its checksums");
         chosen = stepOf(fs::path(newest).filename().string());
     } else if (which == "best") {
-        const std::string path = checkpoints + "/step-" + std::to_string(steps.back()) + "/state.json";
+        const std::string path =
+            checkpoints + "/step-" + std::to_string(steps.back()) + "/state.json";
         const auto best = stateFromText(readTextFile(path, 1 << 20), path).bestStep;
         if (best >= 0 && std::find(steps.begin(), steps.end(), best) != steps.end()) chosen = best;
     } else {
@@ -172,7 +209,8 @@ std::string checkpointWeights(const std::string& run, const std::string& which, 
         if (std::find(steps.begin(), steps.end(), number) == steps.end()) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
-            throw FileError(checkpoints, "has no checkpoint '" + which + "'; there are last, best, " + known);
+            throw FileError(checkpoints,
+                            "has no checkpoint '" + which + "'; there are last, best, " + known);
         }
         chosen = number;
     }

@@ -1,4 +1,5 @@
-// checkpoints/step-N: weights, optimizer, generators and position; the manifest, written last, makes it count.
+// checkpoints/step-N: weights, optimizer, generators and position; the manifest, written last,
+// makes it count.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +13,35 @@ namespace relascope {
 
 /// Where a run stands between two steps, beside its tensors.
 struct TrainState {
-    std::int64_t step = 0;          ///< optimizer steps done
-    std::int64_t epoch = 0;         ///< whole passes done
-    std::int64_t batch = 0;         ///< batches of the present pass done
+    std::int64_t step = 0;   ///< optimizer steps done
+    std::int64_t epoch = 0;  ///< whole passes done
+    std::int64_t batch = 0;  ///< batches of the present pass done
     std::int64_t examples = 0;
     double seconds = 0.0;
-    double baseRate = 0.0;          ///< learning rate before the schedule; live edits change it
+    double baseRate = 0.0;  ///< learning rate before the schedule; live edits change it
     std::int64_t evaluateEvery = 0, captureEvery = 0;
-    double best = 0.0;              ///< of the metric that early stopping or the best checkpoint follows
-    std::int64_t bestStep = -1;     ///< -1: none yet
+    double best = 0.0;  ///< of the metric that early stopping or the best checkpoint follows
+    std::int64_t bestStep = -1;  ///< -1: none yet
     std::int64_t badEvaluations = 0;
-    double lossSum = 0.0, accuracySum = 0.0;  ///< of the training window since the last recorded point
+    double lossSum = 0.0,
+           accuracySum = 0.0;  ///< of the training window since the last recorded point
     std::int64_t windowExamples = 0;
     std::string device;
     int threads = 0;
 };
 
 /// Writes checkpoints/step-N. Throws DiskFull or FileError; the older checkpoints stay as they are.
-void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model, const Optimizer& optimizer, const TrainState& state);
+void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model,
+                    const Optimizer& optimizer, const TrainState& state);
 
 /// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.
-TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model, Optimizer* optimizer);
+TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model,
+                          Optimizer* optimizer);
 
-/// The folder of the newest checkpoint whose manifest holds, or "". What was passed over is named in
-/// `problems` ("step-120: model.safetensors does not match its checksum").
-std::string newestCheckpoint(const std::string& checkpoints, std::vector<std::string>* problems = nullptr);
+/// The folder of the newest checkpoint whose manifest holds, or "". What was passed over is named
+/// in `problems` ("step-120: model.safetensors does not match its checksum").
+std::string newestCheckpoint(const std::string& checkpoints,
+                             std::vector<std::string>* problems = nullptr);
 /// "" when every file is there with its size and checksum, else what is wrong.
 std::string checkpointProblem(const std::string& checkpoint);
 /// Steps of all checkpoints that have a manifest, ascending.
@@ -44,6 +49,7 @@ std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints);
 /// Removes all but the newest two and the best one.
 void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep);
 /// The weights file that `which` ("last", "best", a step) names. Throws FileError.
-std::string checkpointWeights(const std::string& run, const std::string& which, std::int64_t* step = nullptr);
+std::string checkpointWeights(const std::string& run, const std::string& which,
+                              std::int64_t* step = nullptr);
 
 }  // namespace relascope

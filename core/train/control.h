@@ -14,16 +14,24 @@
 
 namespace relascope {
 
-/// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then. Cancelling is
-/// the stop token's: at once, after a checkpoint.
+/// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
+/// Cancelling is the stop token's: at once, after a checkpoint.
 class Control {
 public:
-    void pause() { set([](Wishes& w) { w.paused = true; }); }
-    void resume() { set([](Wishes& w) { w.paused = false; }); }
+    void pause() {
+        set([](Wishes& w) { w.paused = true; });
+    }
+    void resume() {
+        set([](Wishes& w) { w.paused = false; });
+    }
     /// One more step while paused.
-    void step() { set([](Wishes& w) { ++w.steps; }); }
+    void step() {
+        set([](Wishes& w) { ++w.steps; });
+    }
     /// End after the epoch that runs.
-    void stopAfterEpoch() { set([](Wishes& w) { w.stop = true; }); }
+    void stopAfterEpoch() {
+        set([](Wishes& w) { w.stop = true; });
+    }
     /// A new value of a live field, "train.learning_rate".
     void edit(std::string key, FieldValue value) {
         set([&](Wishes& w) { w.edits.emplace_back(std::move(key), std::move(value)); });
@@ -34,8 +42,12 @@ public:
         set([&](Wishes& w) { w.probe = {request, std::move(sample)}; });
     }
 
-    bool paused() const { return get([](const Wishes& w) { return w.paused; }); }
-    bool stopping() const { return get([](const Wishes& w) { return w.stop; }); }
+    bool paused() const {
+        return get([](const Wishes& w) { return w.paused; });
+    }
+    bool stopping() const {
+        return get([](const Wishes& w) { return w.stop; });
+    }
     /// Takes one granted step; false when there is none.
     bool takeStep() {
         std::lock_guard lock(m_mutex);

@@ -23,8 +23,11 @@ std::string& cudaProblem() {
 }  // namespace
 
 void initDevices(int threads) {
-    at::set_num_threads(threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Bit-exact resume on CUDA asks for this before the first CUDA call; without CUDA it costs nothing.
+    at::set_num_threads(threads > 0
+                            ? threads
+                            : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    // Bit-exact resume on CUDA asks for this before the first CUDA call; without CUDA it costs
+    // nothing.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
         cudaProblem().clear();
@@ -33,24 +36,33 @@ void initDevices(int threads) {
     const char* reason = dlerror();
     const std::string text = reason ? reason : "";
     cudaProblem() = text.find("libtorch_cuda.so: cannot open") != std::string::npos
-                        ? "LibTorch is installed without its CUDA part; on a machine with an NVIDIA GPU app/setup.sh installs it"
-                        : "LibTorch's CUDA part cannot be loaded (" + text + "); app/setup.sh installs what it needs where an NVIDIA GPU is";
+                        ? "LibTorch is installed without its CUDA part; on a machine with an "
+                          "NVIDIA GPU app/setup.sh installs it"
+                        : "LibTorch's CUDA part cannot be loaded (" + text +
+                              "); app/setup.sh installs what it needs where an NVIDIA GPU is";
 }
 
 const std::vector<DeviceInfo>& devices() {
     static const std::vector<DeviceInfo> list = [] {
-        std::vector<DeviceInfo> all = {{"cpu", "CPU, " + std::to_string(threadCount()) + (threadCount() == 1 ? " thread" : " threads"), true, ""}};
+        std::vector<DeviceInfo> all = {{"cpu",
+                                        "CPU, " + std::to_string(threadCount()) +
+                                            (threadCount() == 1 ? " thread" : " threads"),
+                                        true, ""}};
         std::string problem = cudaProblem();
         try {
-            if (problem.empty() && !torch::cuda::is_available()) problem = "no CUDA device answers; an NVIDIA GPU with driver 580 or newer is needed";
+            if (problem.empty() && !torch::cuda::is_available())
+                problem =
+                    "no CUDA device answers; an NVIDIA GPU with driver 580 or newer is needed";
             if (problem.empty()) {
                 for (int i = 0; i < static_cast<int>(torch::cuda::device_count()); ++i)
-                    all.push_back({"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i), true, ""});
+                    all.push_back(
+                        {"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i), true, ""});
             }
         } catch (const std::exception& error) {
             problem = std::string("CUDA does not start: ") + error.what();
         }
-        if (!problem.empty()) all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n'))});
+        if (!problem.empty())
+            all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n'))});
         return all;
     }();
     return list;
@@ -68,12 +80,17 @@ std::string resolveDevice(const std::string& wanted) {
         }
     }
     if (wanted == "auto" || wanted.empty()) return first.empty() ? "cpu" : first;
-    if (wanted.rfind("cuda", 0) == 0 && !devices().back().usable) throw OptionError("device", wanted + " is not usable: " + devices().back().reason);
+    if (wanted.rfind("cuda", 0) == 0 && !devices().back().usable)
+        throw OptionError("device", wanted + " is not usable: " + devices().back().reason);
     throw OptionError("device", unknownName("device", wanted, names));
 }
 
-int threadCount() { return at::get_num_threads(); }
+int threadCount() {
+    return at::get_num_threads();
+}
 
-std::string torchVersion() { return "LibTorch " TORCH_VERSION; }
+std::string torchVersion() {
+    return "LibTorch " TORCH_VERSION;
+}
 
 }  // namespace relascope

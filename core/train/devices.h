@@ -7,17 +7,19 @@
 namespace relascope {
 
 struct DeviceInfo {
-    std::string name;    ///< "cpu", "cuda:0"
-    std::string title;   ///< "CPU, 2 threads", "NVIDIA H200, 139 GiB"
+    std::string name;   ///< "cpu", "cuda:0"
+    std::string title;  ///< "CPU, 2 threads", "NVIDIA H200, 139 GiB"
     bool usable = true;
     std::string reason;  ///< why it is not usable, in words; empty otherwise
 };
 
-/// Sets LibTorch's threads (0: one a core), loads its CUDA part when it is there. Call once, first thing.
+/// Sets LibTorch's threads (0: one a core), loads its CUDA part when it is there. Call once, first
+/// thing.
 void initDevices(int threads = 0);
 /// The CPU first, then every CUDA device, or one line that says why there is none.
 const std::vector<DeviceInfo>& devices();
-/// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not usable.
+/// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
+/// usable.
 std::string resolveDevice(const std::string& wanted);
 /// Threads that LibTorch uses.
 int threadCount();

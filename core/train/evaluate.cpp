@@ -21,18 +21,22 @@ void requireLabels(const torch::Tensor& targets, std::int64_t classes) {
     const auto* labels = targets.const_data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < targets.size(0); ++i)
         if (labels[i] < 0 || labels[i] >= classes)
-            throw OptionError("data", "label " + std::to_string(labels[i]) + " is not one of the model's " + std::to_string(classes) + " classes");
+            throw OptionError("data", "label " + std::to_string(labels[i]) +
+                                          " is not one of the model's " + std::to_string(classes) +
+                                          " classes");
 }
 
-Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int64_t batchSize, std::int64_t classes,
-                         bool bfloat16, std::stop_token stop, const ProgressCallback& progress) {
+Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int64_t batchSize,
+                         std::int64_t classes, bool bfloat16, std::stop_token stop,
+                         const ProgressCallback& progress) {
     const bool training = model.is_training();
     const auto device = model.parameters().front().device();
     const torch::NoGradGuard noGrad;
     model.eval();
     Evaluation result;
     double lossSum = 0.0;
-    std::vector<std::int64_t> right(static_cast<std::size_t>(classes), 0), seen(static_cast<std::size_t>(classes), 0);
+    std::vector<std::int64_t> right(static_cast<std::size_t>(classes), 0),
+        seen(static_cast<std::size_t>(classes), 0);
     try {
         BatchLoader loader(data, plainOrder(data->size()), batchSize);
         while (auto batch = loader.next()) {
@@ -43,15 +47,20 @@ Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int
                 const AutocastScope autocast(bfloat16);
                 logits = model.forward(batch->images.to(device)).to(torch::kFloat);
             }
-            lossSum += torch::cross_entropy_loss(logits, batch->targets.to(device), {}, at::Reduction::Sum).item<double>();
+            lossSum +=
+                torch::cross_entropy_loss(logits, batch->targets.to(device), {}, at::Reduction::Sum)
+                    .item<double>();
             const auto guess = logits.argmax(1).to(torch::kCPU);
-            const auto *a = guess.const_data_ptr<std::int64_t>(), *b = batch->targets.const_data_ptr<std::int64_t>();
+            const auto *a = guess.const_data_ptr<std::int64_t>(),
+                       *b = batch->targets.const_data_ptr<std::int64_t>();
             for (std::int64_t i = 0; i < batch->size(); ++i) {
                 ++seen[static_cast<std::size_t>(b[i])];
                 right[static_cast<std::size_t>(b[i])] += a[i] == b[i];
             }
             result.examples += batch->size();
-            if (progress && !progress(static_cast<double>(result.examples) / static_cast<double>(data->size()))) throw Cancelled();
+            if (progress &&
+                !progress(static_cast<double>(result.examples) / static_cast<double>(data->size())))
+                throw Cancelled();
         }
     } catch (...) {
         model.train(training);
@@ -61,7 +70,9 @@ Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int
     std::int64_t allRight = 0;
     for (std::size_t c = 0; c < right.size(); ++c) {
         allRight += right[c];
-        result.classAccuracy.push_back(seen[c] ? static_cast<double>(right[c]) / static_cast<double>(seen[c]) : std::numeric_limits<double>::quiet_NaN());
+        result.classAccuracy.push_back(seen[c] ? static_cast<double>(right[c]) /
+                                                     static_cast<double>(seen[c])
+                                               : std::numeric_limits<double>::quiet_NaN());
     }
     const double count = static_cast<double>(std::max<std::int64_t>(1, result.examples));
     result.loss = lossSum / count;

@@ -9,17 +9,28 @@ namespace relascope {
 namespace {
 
 at::Generator generator(const torch::Device& device) {
-    return device.is_cuda() ? at::globalContext().defaultGenerator(device) : at::detail::getDefaultCPUGenerator();
+    return device.is_cuda() ? at::globalContext().defaultGenerator(device)
+                            : at::detail::getDefaultCPUGenerator();
 }
 
-bool finite(const torch::Tensor& t) { return !t.defined() || !t.is_floating_point() || torch::isfinite(t).all().item<bool>(); }
+bool finite(const torch::Tensor& t) {
+    return !t.defined() || !t.is_floating_point() || torch::isfinite(t).all().item<bool>();
+}
 
 class FirstNonFinite : public Recorder {
 public:
-    void scores(const std::string& module, const torch::Tensor& t) override { look("the attention of " + module, t); }
-    void relations(const std::string& module, const torch::Tensor& t) override { look("the relations of " + module, t); }
-    void symbols(const std::string& module, int, const torch::Tensor& t) override { look("the symbols of " + module, t); }
-    void hidden(const std::string& module, const torch::Tensor& t) override { look("the output of " + module, t); }
+    void scores(const std::string& module, const torch::Tensor& t) override {
+        look("the attention of " + module, t);
+    }
+    void relations(const std::string& module, const torch::Tensor& t) override {
+        look("the relations of " + module, t);
+    }
+    void symbols(const std::string& module, int, const torch::Tensor& t) override {
+        look("the symbols of " + module, t);
+    }
+    void hidden(const std::string& module, const torch::Tensor& t) override {
+        look("the output of " + module, t);
+    }
     void look(const std::string& what, const torch::Tensor& t) {
         if (found.empty() && !finite(t)) found = what + " is the first that is not finite";
     }
@@ -28,8 +39,12 @@ public:
 
 }  // namespace
 
-torch::Tensor saveGenerator(const torch::Device& device) { return generator(device).get_state(); }
-void restoreGenerator(const torch::Device& device, const torch::Tensor& state) { generator(device).set_state(state); }
+torch::Tensor saveGenerator(const torch::Device& device) {
+    return generator(device).get_state();
+}
+void restoreGenerator(const torch::Device& device, const torch::Tensor& state) {
+    generator(device).set_state(state);
+}
 
 std::string firstNonFinite(ClassifierImpl& model, const torch::Tensor& images) {
     if (!finite(images)) return "the input images are not finite";
@@ -43,7 +58,8 @@ std::string firstNonFinite(ClassifierImpl& model, const torch::Tensor& images) {
     }
     if (!recorder.found.empty()) return recorder.found;
     for (const auto& entry : stateOf(model))
-        if (!finite(entry.tensor.grad())) return "the gradient of " + entry.name + " is the first that is not finite";
+        if (!finite(entry.tensor.grad()))
+            return "the gradient of " + entry.name + " is the first that is not finite";
     return "no single layer shows it when the step is repeated";
 }
 

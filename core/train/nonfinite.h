@@ -9,13 +9,13 @@
 
 namespace relascope {
 
-/// Torch's default generator of that device, and its return: so that a step can be looked at again with
-/// the same dropout.
+/// Torch's default generator of that device, and its return: so that a step can be looked at again
+/// with the same dropout.
 torch::Tensor saveGenerator(const torch::Device& device);
 void restoreGenerator(const torch::Device& device, const torch::Tensor& state);
 
-/// Runs the model again on the batch and names the first thing whose numbers are not finite: an input, a
-/// weight, a layer's output, or a gradient; in words.
+/// Runs the model again on the batch and names the first thing whose numbers are not finite: an
+/// input, a weight, a layer's output, or a gradient; in words.
 std::string firstNonFinite(ClassifierImpl& model, const torch::Tensor& images);
 
 }  // namespace relascope

@@ -1,4 +1,5 @@
-// A model to look at or to evaluate: from a run folder or a published checkpoint folder. No torch here.
+// A model to look at or to evaluate: from a run folder or a published checkpoint folder. No torch
+// here.
 #pragma once
 
 #include <memory>
@@ -14,16 +15,17 @@ namespace relascope {
 
 struct Evaluation {
     std::int64_t examples = 0;
-    double loss = 0.0;      ///< mean cross entropy, nats
-    double accuracy = 0.0;  ///< 0..1
+    double loss = 0.0;                  ///< mean cross entropy, nats
+    double accuracy = 0.0;              ///< 0..1
     std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
 };
 
 /// Belongs to the thread that uses it; one call at a time.
 class OpenedModel {
 public:
-    /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run restores the
-    /// best), or a folder with config.json and model.safetensors. Throws FileError saying what it is not.
+    /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run
+    /// restores the best), or a folder with config.json and model.safetensors. Throws FileError
+    /// saying what it is not.
     OpenedModel(const std::string& path, const std::string& which, const std::string& device);
     ~OpenedModel();
     OpenedModel(OpenedModel&&) noexcept;
@@ -40,7 +42,8 @@ public:
     /// Every map of every layer for one sample. Throws OptionError when the image does not fit.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
     /// Loss and accuracy over a data set. Throws OptionError or Cancelled.
-    Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {}, const ProgressCallback& progress = {});
+    Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
+                        const ProgressCallback& progress = {});
 
 private:
     struct Parts;

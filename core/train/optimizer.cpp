@@ -20,7 +20,8 @@ Optimizer::Optimizer(ClassifierImpl& model, const TrainOptions& options) : m_opt
         m_parameters.push_back(entry.tensor);
         m_mean.push_back(torch::zeros_like(entry.tensor));
         m_square.push_back(torch::zeros_like(entry.tensor));
-        m_steps.push_back(torch::zeros({}, torch::TensorOptions().dtype(torch::kFloat).device(entry.tensor.device())));
+        m_steps.push_back(torch::zeros(
+            {}, torch::TensorOptions().dtype(torch::kFloat).device(entry.tensor.device())));
     }
 }
 
@@ -34,7 +35,8 @@ double Optimizer::clipAndNorm() {
         if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     if (gradients.empty()) return 0.0;
     const double norm = torch::stack(at::_foreach_norm(gradients)).norm().item<double>();
-    if (m_options.clip_norm > 0 && norm > m_options.clip_norm) at::_foreach_mul_(gradients, m_options.clip_norm / (norm + 1e-6));
+    if (m_options.clip_norm > 0 && norm > m_options.clip_norm)
+        at::_foreach_mul_(gradients, m_options.clip_norm / (norm + 1e-6));
     return norm;
 }
 
@@ -51,9 +53,11 @@ void Optimizer::step(double learningRate) {
     }
     const auto& o = m_options;
     if (o.optimizer == "adamw")
-        at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1, o.beta2, o.weight_decay, o.eps, false, false);
+        at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1,
+                          o.beta2, o.weight_decay, o.eps, false, false);
     else
-        at::_fused_adam_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1, o.beta2, o.weight_decay, o.eps, false, false);
+        at::_fused_adam_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1,
+                         o.beta2, o.weight_decay, o.eps, false, false);
 }
 
 std::vector<std::pair<std::string, torch::Tensor>> Optimizer::state() const {
@@ -71,18 +75,21 @@ void Optimizer::load(const std::vector<std::pair<std::string, torch::Tensor>>& s
     const auto own = state();
     for (const auto& [name, tensor] : own) {
         const auto found = known.find(name);
-        if (found == known.end() || found->second.sizes() != tensor.sizes()) throw Error("the optimizer's state '" + name + "' is missing or has another shape");
+        if (found == known.end() || found->second.sizes() != tensor.sizes())
+            throw Error("the optimizer's state '" + name + "' is missing or has another shape");
     }
     const torch::NoGradGuard noGrad;
     for (auto& [name, tensor] : own) torch::Tensor(tensor).copy_(known[name]);
 }
 
 double scheduledRate(const TrainOptions& o, double base, std::int64_t step, std::int64_t total) {
-    if (step < o.warmup_steps) return base * static_cast<double>(step + 1) / static_cast<double>(o.warmup_steps);
+    if (step < o.warmup_steps)
+        return base * static_cast<double>(step + 1) / static_cast<double>(o.warmup_steps);
     if (o.schedule != "cosine") return base;
     const double span = static_cast<double>(std::max<std::int64_t>(1, total - o.warmup_steps));
     const double done = std::min(1.0, static_cast<double>(step - o.warmup_steps) / span);
-    return o.min_learning_rate + 0.5 * (base - o.min_learning_rate) * (1.0 + std::cos(std::numbers::pi * done));
+    return o.min_learning_rate +
+           0.5 * (base - o.min_learning_rate) * (1.0 + std::cos(std::numbers::pi * done));
 }
 
 }  // namespace relascope

@@ -12,8 +12,8 @@
 
 namespace relascope {
 
-/// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019), one
-/// kernel for all parameters.
+/// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019),
+/// one kernel for all parameters.
 class Optimizer {
 public:
     Optimizer(ClassifierImpl& model, const TrainOptions& options);
@@ -25,7 +25,8 @@ public:
 
     /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
-    /// Throws Error naming the tensor that is missing or has another shape; nothing is replaced then.
+    /// Throws Error naming the tensor that is missing or has another shape; nothing is replaced
+    /// then.
     void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
 
 private:
@@ -34,8 +35,9 @@ private:
     TrainOptions m_options;
 };
 
-/// Learning rate of optimizer step `step` (the first is 0) of `total`: linear warm-up to the base rate, then
-/// constant, or a cosine down to the final rate.
-double scheduledRate(const TrainOptions& options, double baseRate, std::int64_t step, std::int64_t total);
+/// Learning rate of optimizer step `step` (the first is 0) of `total`: linear warm-up to the base
+/// rate, then constant, or a cosine down to the final rate.
+double scheduledRate(const TrainOptions& options, double baseRate, std::int64_t step,
+                     std::int64_t total);
 
 }  // namespace relascope

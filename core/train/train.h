@@ -21,10 +21,12 @@ struct TrainResult {
     MetricPoint lastValidation;
 };
 
-/// Trains the run in `folder` to its end: from the start, or from its newest whole checkpoint when it has one.
-/// Every event also reaches the run folder. `stop` ends it between two steps, after a checkpoint
-/// (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed event and the state Failed; only what
-/// happens before the first step (bad options, unwritable folder) is thrown.
-TrainResult train(RunFolder& folder, const DataSplits& data, Control& control, const EventSink& sink, std::stop_token stop);
+/// Trains the run in `folder` to its end: from the start, or from its newest whole checkpoint when
+/// it has one. Every event also reaches the run folder. `stop` ends it between two steps, after a
+/// checkpoint (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed
+/// event and the state Failed; only what happens before the first step (bad options, unwritable
+/// folder) is thrown.
+TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
+                  const EventSink& sink, std::stop_token stop);
 
 }  // namespace relascope

@@ -1,0 +1,129 @@
+// The state of one training job, between the loop (train.cpp) and what serves its listeners
+// (train_service.cpp). Private to core/train.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "data/batches.h"
+#include "files/atomic_file.h"
+#include "model/factory.h"
+#include "train/checkpoints.h"
+#include "train/devices.h"
+#include "train/evaluate.h"
+#include "train/optimizer.h"
+#include "train/train.h"
+
+namespace relascope {
+
+using Clock = std::chrono::steady_clock;
+
+inline double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Thrown by a step whose loss or gradient is not finite; the weights are still those of the step
+/// before.
+struct NonFinite : Error {
+    using Error::Error;
+};
+
+class Trainer {
+public:
+    Trainer(RunFolder& folder, const DataSplits& data, Control& control, const EventSink& sink,
+            std::stop_token stop)
+        : m_folder(folder),
+          m_data(data),
+          m_control(control),
+          m_sink(sink),
+          m_stop(std::move(stop)),
+          m_options(folder.options()),
+          m_device(resolveDevice(m_options.train.device)) {}
+
+    void prepare();
+    TrainResult run();
+
+private:
+    void trainEpochs();
+    void trainEpoch();
+    void step(const Batch& batch);
+    void evaluate();
+    bool noteBest(const Evaluation& evaluation);
+    void capture();
+    void checkpoint();
+    void serve();
+    void waitWhilePaused();
+    void applyEdits();
+    void answerProbe();
+    void recordWindow(double rate, double norm);
+    void report(RunState state, const std::string& message = "");
+    void progress(bool force = false);
+    void note(Note::Level level, const std::string& text);
+    void finish(RunState state, const std::string& message);
+    template <class Write>
+    void whileDiskFull(Write write);
+
+    bool bfloat16() const { return m_options.train.precision == "bfloat16" && m_device.is_cuda(); }
+    std::int64_t epochSteps() const {
+        return (m_data.train->size() + m_options.train.batch_size - 1) / m_options.train.batch_size;
+    }
+    double epochNow() const {
+        return static_cast<double>(m_state.epoch) +
+               static_cast<double>(m_state.batch) / static_cast<double>(epochSteps());
+    }
+    double elapsed() const { return m_state.seconds + secondsSince(m_resumed); }
+
+    RunFolder& m_folder;
+    const DataSplits& m_data;
+    Control& m_control;
+    const EventSink& m_sink;
+    std::stop_token m_stop;
+    RunOptions m_options;
+    torch::Device m_device;
+
+    ClassifierPtr m_model;
+    std::unique_ptr<Optimizer> m_optimizer;
+    TrainState m_state;
+    std::vector<ProbeSample> m_probes;
+    std::int64_t m_totalSteps = 0, m_recordEvery = 1, m_lastCapture = -1, m_lastEvaluated = -1;
+    Clock::time_point m_resumed, m_lastCheckpoint, m_lastProgress, m_rateStart;
+    std::int64_t m_rateExamples = 0;
+    double m_rate = 0.0;
+    bool m_stoppedEarly = false;
+    MetricPoint m_lastValidation;
+};
+
+// A full disk pauses the run: what is in memory stays, the write is tried again every two seconds
+// and at once when somebody presses resume.
+template <class Write>
+void Trainer::whileDiskFull(Write write) {
+    bool told = false;
+    for (;;) {
+        try {
+            write();
+            if (told)
+                m_sink(Note{Note::Level::Info, m_state.step,
+                            "there is room on the disk again; the run goes on"});
+            if (told) m_sink(RunChanged{m_folder.info()});
+            return;
+        } catch (const DiskFull& full) {
+            if (m_stop.stop_requested()) throw;
+            if (!told) {
+                auto info = m_folder.info();
+                info.state = RunState::Paused;
+                info.message = full.what();
+                m_sink(RunChanged{info});
+                m_sink(Note{
+                    Note::Level::Warning, m_state.step,
+                    std::string("paused: ") + full.what() + "; the last checkpoint is intact"});
+                told = true;
+            }
+            for (int wait = 0; wait < 20 && !m_stop.stop_requested(); ++wait)
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    }
+}
+
+}  // namespace relascope
