@@ -11,7 +11,7 @@ build_packages=(g++ cmake ninja-build ccache mold git ca-certificates python3 py
   libopencv-core-dev libopencv-imgproc-dev)
 window_packages=(qt6-base-dev qt6-base-dev-tools libqcustomplot-dev qt6-svg-dev libqt6svg6
   fonts-inter fonts-jetbrains-mono fonts-noto-core fonts-dejavu-core)
-test_packages=(libgtest-dev libbenchmark-dev xvfb xauth python3-numpy)
+test_packages=(libgtest-dev xvfb xauth xdotool python3-numpy)
 
 say() { printf 'relascope: %s\n' "$*"; }
 

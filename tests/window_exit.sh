@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The real window, under a real X server, with LibTorch loaded: opened, trained in, closed by Ctrl+Q, exit code 0.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+export HOME="$home" XDG_CONFIG_HOME="$home/config" RELASCOPE_RUNS="$home/runs" QT_QPA_PLATFORM=xcb QT_XCB_GL_INTEGRATION=none
+cat >"$home/session" <<S
+set -e
+"$top/build/bin/relascope" --theme light 2>"$home/err" & pid=\$!
+for _ in \$(seq 150); do window=\$(xdotool search --onlyvisible --pid \$pid --name Relascope 2>/dev/null | head -1) && [ -n "\$window" ] && break; sleep 0.2; done
+[ -n "\$window" ] || { echo "no window appeared"; cat "$home/err"; kill \$pid; exit 1; }
+sleep 2
+xdotool windowfocus --sync "\$window"
+grep -q libtorch_cpu /proc/\$pid/maps || { echo "LibTorch is not loaded"; exit 1; }
+[ "\$(grep -o '[^ ]*libgomp[^ ]*' /proc/\$pid/maps | sort -u | wc -l)" -le 1 ] || { echo "two OpenMP runtimes are loaded"; exit 1; }
+xdotool key --window "\$window" ctrl+q || true
+xdotool key ctrl+q
+for _ in \$(seq 100); do kill -0 \$pid 2>/dev/null || break; sleep 0.2; done
+kill -0 \$pid 2>/dev/null && { echo "Ctrl+Q did not close the window"; kill -9 \$pid; exit 1; }
+wait \$pid
+S
+code=0
+xvfb-run -a -s "-screen 0 1600x1000x24" bash "$home/session" || code=$?
+[ "$code" = 0 ] || { echo "the window ended with $code"; cat "$home/err"; exit 1; }
+echo "the window opened and closed, exit code 0"
