@@ -1,0 +1,102 @@
+// Runs side by side: a table that decides, curves that show, a configuration that explains, and notes.
+#pragma once
+
+#include <QHash>
+#include <QMap>
+#include <QStringList>
+#include <QTimer>
+#include <QWidget>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/app_context.h"
+#include "types/run_info.h"
+
+class QMenu;
+class QPlainTextEdit;
+class QStackedWidget;
+
+namespace relascope {
+
+class CurvePanel;
+class DiffTable;
+class EmptyState;
+class JobQueue;
+class PanelHead;
+class RunsTable;
+class ViewMenu;
+
+/// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of the runs
+/// folder: one text a run, and one for each set of runs that was compared.
+class ComparePage : public QWidget {
+    Q_OBJECT
+public:
+    explicit ComparePage(AppContext& context, QWidget* parent = nullptr);
+    ~ComparePage() override;
+
+    RunsTable* table() const { return m_table; }
+    CurvePanel* curves() const { return m_curves; }
+    DiffTable* differences() const { return m_differences; }
+    QPlainTextEdit* notes() const { return m_notes; }
+    EmptyState* emptyState() const { return m_empty; }
+    ViewMenu* tableMenu() const { return m_tableMenu; }
+    ViewMenu* curvesMenu() const { return m_curvesMenu; }
+    ViewMenu* differencesMenu() const { return m_differencesMenu; }
+    /// The run that the others are held against: the row chosen last, else the Workbench's.
+    QString reference() const;
+    /// Writes notes that wait, off the window's thread; the status strip says so when the disk refuses.
+    void saveNotes();
+
+Q_SIGNALS:
+    /// A run was double-clicked; the selection has it already.
+    void workbenchRequested();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
+private:
+    void layOut();
+    void wire();
+    ViewMenu* exportInto(QMenu* menu, QWidget* view, const QString& name, std::function<QString()> csv);
+    void rowsChanged();
+    void fillTable();
+    void overlay();
+    void takePoints(const QString& path);
+    void showPublished();
+    void showDifferences();
+    void openRun(const QString& path);
+    double published(const RunInfo& info);
+
+    QString noteKey(const QString& path) const;
+    QString comparisonKey() const;
+    void readNotes();
+    QByteArray notesText() const;
+    void showNotes();
+    void noteTyped();
+    void fillComparisons();
+
+    AppContext m_context;
+    QStackedWidget* m_stack;
+    EmptyState* m_empty;
+    RunsTable* m_table;
+    CurvePanel* m_curves;
+    DiffTable* m_differences;
+    PanelHead* m_notesHead;
+    QPlainTextEdit* m_notes;
+    QMenu* m_comparisons;
+    ViewMenu *m_tableMenu = nullptr, *m_curvesMenu = nullptr, *m_differencesMenu = nullptr;
+
+    QStringList m_drawn;  ///< runs whose points the curves have
+    QString m_reference, m_notesFolder, m_notesKey;
+    QHash<QString, double> m_published;
+    QMap<QString, QString> m_runNotes, m_comparisonNotes;
+    std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
+    bool m_notesChanged = false, m_notesWriting = false, m_notesReadable = true;
+    QTimer m_saveSoon;
+    std::unique_ptr<JobQueue> m_disk;
+};
+
+}  // namespace relascope

@@ -1,0 +1,102 @@
+#include "app/pages/data_progress.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+JobStrip::JobStrip(QWidget* parent)
+    : QWidget(parent), m_words(new ElidedLabel({}, this)), m_bar(new QProgressBar(this)),
+      m_cancel(new QPushButton(QStringLiteral("Cancel"), this)) {
+    setAccessibleName(QStringLiteral("Progress"));
+    m_words->setFont(smallFont());
+    m_bar->setRange(0, 1000);
+    m_bar->setTextVisible(false);
+    m_bar->setFixedHeight(4);
+    m_bar->setMinimumWidth(120);
+    m_bar->setAccessibleName(QStringLiteral("Share done"));
+    m_cancel->setProperty("compact", true);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(16, 4, 16, 4);
+    row->setSpacing(12);
+    row->addWidget(m_words, 1);
+    row->addWidget(m_bar, 1);
+    row->addWidget(m_cancel);
+    hide();
+    m_delay.setSingleShot(true);
+    m_delay.setInterval(1000);
+    m_tick.setInterval(50);
+    connect(&m_delay, &QTimer::timeout, this, [this] { show(); });
+    connect(&m_tick, &QTimer::timeout, this, [this] {
+        if (m_job) m_bar->setValue(static_cast<int>(1000.0 * m_job->share));
+    });
+    connect(m_cancel, &QPushButton::clicked, this, [this] {
+        if (!m_job) return;
+        m_job->stop.request_stop();
+        end();
+        Q_EMIT cancelled();
+    });
+}
+
+void JobStrip::begin(const QString& words, std::shared_ptr<LongJob> job) {
+    m_job = std::move(job);
+    m_words->setText(words);
+    m_bar->setValue(0);
+    m_tick.start();
+    if (!isVisible()) m_delay.start();
+}
+
+void JobStrip::end() {
+    m_job.reset();
+    m_tick.stop();
+    m_delay.stop();
+    hide();
+}
+
+ErrorStrip::ErrorStrip(QWidget* parent) : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
+    setAccessibleName(QStringLiteral("Error"));
+    m_text->setFont(smallFont());
+    m_text->setWordWrap(true);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* away = iconButton("close", QStringLiteral("Put this away"), this);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(16, 4, 8, 4);
+    row->setSpacing(8);
+    row->addWidget(m_icon, 0, Qt::AlignTop);
+    row->addWidget(m_text, 1);
+    row->addWidget(away, 0, Qt::AlignTop);
+    m_icon->setContentsMargins(0, 4, 0, 0);
+    connect(away, &QToolButton::clicked, this, [this] { setSentence({}); });
+    restyle();
+    hide();
+}
+
+void ErrorStrip::setSentence(const QString& sentence) {
+    m_text->setText(sentence);
+    setAccessibleDescription(sentence);
+    setVisible(!sentence.isEmpty());
+}
+QString ErrorStrip::sentence() const { return m_text->text(); }
+
+void ErrorStrip::restyle() {
+    const Theme& t = Theme::current();
+    m_icon->setPixmap(iconPixmap("error", t.error, 16, devicePixelRatioF()));
+    QPalette colors = m_text->palette();
+    colors.setColor(QPalette::WindowText, t.error);
+    m_text->setPalette(colors);
+}
+void ErrorStrip::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::current().errorFill); }
+void ErrorStrip::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_icon) restyle();
+}
+
+}  // namespace relascope

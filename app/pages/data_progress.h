@@ -1,0 +1,75 @@
+// Strips below a panel's head: a long job with its share and Cancel, and what went wrong.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace relascope {
+
+class ElidedLabel;
+
+/// What a long job and the window share: how far it is, and whether anybody still waits for it.
+struct LongJob {
+    std::atomic<double> share{0.0};
+    std::stop_source stop;
+
+    /// For the readers and writers of core and datasets: false once either side wants an end.
+    std::function<bool(double)> callback(std::stop_token queue) {
+        return [this, queue](double done) {
+            share = done;
+            return !queue.stop_requested() && !stop.stop_requested();
+        };
+    }
+};
+
+/// Shows itself when a job takes longer than the delay; the old content stays in sight meanwhile.
+class JobStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit JobStrip(QWidget* parent = nullptr);
+
+    void begin(const QString& words, std::shared_ptr<LongJob> job);
+    void end();
+    bool busy() const { return m_job != nullptr; }
+    void setDelay(int milliseconds) { m_delay.setInterval(milliseconds); }
+    QPushButton* cancelButton() const { return m_cancel; }
+    QProgressBar* bar() const { return m_bar; }
+
+Q_SIGNALS:
+    /// The job was told to stop; its answer will not come.
+    void cancelled();
+
+private:
+    ElidedLabel* m_words;
+    QProgressBar* m_bar;
+    QPushButton* m_cancel;
+    QTimer m_delay, m_tick;
+    std::shared_ptr<LongJob> m_job;
+};
+
+/// One sentence in the error colours, until it is put away or something works.
+class ErrorStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit ErrorStrip(QWidget* parent = nullptr);
+    void setSentence(const QString& sentence);  ///< empty: hidden
+    QString sentence() const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void restyle();
+    QLabel *m_icon, *m_text;
+};
+
+}  // namespace relascope

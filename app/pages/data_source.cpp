@@ -1,0 +1,268 @@
+#include "app/pages/data_source.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <utility>
+
+#include "datasets/readers/image_file.h"
+#include "datasets/readers/npz_images.h"
+#include "datasets/registry.h"
+#include "run/run_folder.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+/// Chosen examples of a data set.
+class Picked : public Dataset {
+public:
+    Picked(DatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices, std::int64_t count)
+        : m_data(std::move(data)), m_indices(std::move(indices)), m_info(m_data->info()) {
+        m_info.size = count;
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_data->read(m_indices ? (*m_indices)[static_cast<std::size_t>(index)] : index, pixels);
+    }
+
+private:
+    DatasetPtr m_data;
+    std::shared_ptr<const std::vector<std::int64_t>> m_indices;
+    DatasetInfo m_info;
+};
+
+constexpr int kLargestPicture = 256;  // dropped pictures are shown no larger than this
+
+ProbeSample readPicture(const std::string& path) {
+    const Image image = readImageFile(path);
+    ProbeSample sample;
+    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " + std::to_string(image.width) + " x " +
+                    std::to_string(image.height);
+    const int longer = std::max(image.width, image.height);
+    sample.image = longer <= kLargestPicture ? image
+                 : fitImage(image, std::max(1, image.width * kLargestPicture / longer),
+                            std::max(1, image.height * kLargestPicture / longer), image.channels);
+    return sample;
+}
+
+}  // namespace
+
+DataSource::DataSource(QObject* parent) : QObject(parent) {}
+
+DataSource::~DataSource() {
+    // Long jobs end at their next look, so that closing the window does not wait for a file.
+    if (m_job) m_job->stop.request_stop();
+    if (m_saving) m_saving->stop.request_stop();
+    ++*m_shown;
+}
+
+DataSource::Parts DataSource::read(const DataChoice& choice, const ProgressCallback& progress, std::stop_token stop) {
+    if (choice.kind == DataChoice::Kind::File) return {{"all", readNpzImages(choice.path.toStdString(), progress, stop)}};
+    const DataOptions options = choice.kind == DataChoice::Kind::Run ? readRunOptions(choice.path.toStdString()).data : choice.options;
+    const DataSplits splits = openData(options, progress, stop);
+    Parts parts;
+    for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
+    if (choice.kind == DataChoice::Kind::Generated && splits.trainPass) parts[0].second = splits.trainPass(choice.pass);
+    return parts;
+}
+
+std::shared_ptr<LongJob> DataSource::begin(const QString& words) {
+    abandon();
+    m_job = std::make_shared<LongJob>();
+    Q_EMIT began(words, m_job);
+    return m_job;
+}
+
+void DataSource::finish() {
+    m_job.reset();
+    Q_EMIT ended();
+}
+
+void DataSource::abandon() {
+    ++m_request;
+    if (!m_job) return;
+    m_job->stop.request_stop();
+    finish();
+}
+
+void DataSource::abandonSave() {
+    if (!m_saving) return;
+    m_saving->stop.request_stop();
+    m_saving.reset();
+    Q_EMIT saveEnded();
+}
+
+void DataSource::open(const DataChoice& choice) {
+    const auto job = begin(QStringLiteral("Reading %1").arg(choice.name));
+    const auto work = [choice, job](std::stop_token stop) { return read(choice, job->callback(stop), job->stop.get_token()); };
+    const auto done = [this, choice, request = m_request](Parts parts) {
+        if (request != m_request) return;
+        finish();
+        m_choice = choice;
+        m_parts = std::move(parts);
+        Q_EMIT opened();
+        show(this->parts().contains(m_part) ? m_part : this->parts().first());
+    };
+    m_work.post(this, work, done, [this, request = m_request](const QString& sentence) {
+        if (request != m_request) return;
+        finish();
+        Q_EMIT failed(sentence);
+    });
+}
+
+QStringList DataSource::parts() const {
+    QStringList names;
+    for (const auto& [name, data] : m_parts) names += QString::fromStdString(name);
+    return names;
+}
+
+QStringList DataSource::classNames() const {
+    QStringList names;
+    if (m_data)
+        for (const auto& name : m_data->info().classNames) names += QString::fromStdString(name);
+    return names;
+}
+
+qint64 DataSource::count() const {
+    if (!m_data) return 0;
+    return m_matches ? static_cast<qint64>(m_matches->size()) : m_data->size();
+}
+qint64 DataSource::indexOf(qint64 shown) const {
+    return m_matches ? (*m_matches)[static_cast<std::size_t>(shown)] : shown;
+}
+
+void DataSource::setPart(const QString& name) {
+    if (name == m_part || !parts().contains(name)) return;
+    abandon();
+    show(name);
+}
+
+void DataSource::show(const QString& part) {
+    for (const auto& [name, data] : m_parts)
+        if (name == part.toStdString()) m_data = data;
+    m_part = part;
+    m_label = -1;
+    m_matches.reset();
+    ++*m_shown;
+    Q_EMIT shownChanged();
+    count(m_data);
+}
+
+void DataSource::count(const DatasetPtr& data) {
+    const auto work = [data, shown = m_shown, mine = m_shown->load()](std::stop_token stop) {
+        const auto& info = data->info();
+        DataStatistics s;
+        s.classes.resize(info.classNames.size());
+        s.mean.resize(static_cast<std::size_t>(info.channels));
+        std::vector<std::uint8_t> pixels(data->pixelBytes());
+        for (; s.counted < std::min(info.size, kCounted); ++s.counted) {
+            if (stop.stop_requested() || *shown != mine) throw Cancelled();
+            const auto label = static_cast<std::size_t>(data->read(s.counted, pixels));
+            if (label >= s.classes.size()) s.classes.resize(label + 1);
+            ++s.classes[label];
+            for (std::size_t i = 0; i < pixels.size(); ++i) s.mean[i % s.mean.size()] += pixels[i];
+        }
+        const double values = static_cast<double>(s.counted) * info.width * info.height;
+        for (double& mean : s.mean) mean /= std::max(1.0, values);
+        return s;
+    };
+    m_work.post(this, work, [this, mine = m_shown->load()](DataStatistics s) {
+        if (*m_shown == mine || m_label >= 0) Q_EMIT statisticsReady(s);
+    }, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void DataSource::setLabel(int label) {
+    if (label == m_label || !m_data) return;
+    if (label < 0) {
+        abandon();
+        m_label = -1;
+        m_matches.reset();
+        ++*m_shown;
+        Q_EMIT shownChanged();
+        return;
+    }
+    const auto job = begin(QStringLiteral("Looking for %1").arg(classNames().value(label)));
+    const auto work = [data = m_data, label, job](std::stop_token stop) {
+        auto matches = std::make_shared<std::vector<std::int64_t>>();
+        std::vector<std::uint8_t> pixels(data->pixelBytes());
+        const auto goOn = job->callback(stop);
+        const std::int64_t size = std::min(data->size(), kSearched);
+        for (std::int64_t i = 0; i < size; ++i) {
+            if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size))) throw Cancelled();
+            if (data->read(i, pixels) == label) matches->push_back(i);
+        }
+        return matches;
+    };
+    const auto done = [this, label, request = m_request](std::shared_ptr<std::vector<std::int64_t>> matches) {
+        if (request != m_request) return;
+        finish();
+        m_label = label;
+        m_matches = std::move(matches);
+        ++*m_shown;
+        Q_EMIT shownChanged();
+    };
+    m_work.post(this, work, done, [this, request = m_request](const QString& sentence) {
+        if (request != m_request) return;
+        finish();
+        Q_EMIT failed(sentence);
+    });
+}
+
+void DataSource::requestSamples(qint64 first, int count) {
+    if (!m_data || first < 0 || count < 1) return;
+    const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown, mine = m_shown->load()](std::stop_token stop) {
+        std::vector<ProbeSample> samples;
+        for (qint64 i = first; i < first + count; ++i) {
+            if (stop.stop_requested() || *shown != mine) throw Cancelled();
+            samples.push_back(data->sample(matches ? (*matches)[static_cast<std::size_t>(i)] : i));
+        }
+        return samples;
+    };
+    m_reads.post(this, work, [this, first, mine = m_shown->load()](std::vector<ProbeSample> samples) {
+        if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
+    }, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void DataSource::requestSample(qint64 shown) {
+    if (shown < 0 || shown >= count()) return;
+    const auto request = ++m_sampleRequest;
+    const auto done = [this, shown, request](ProbeSample sample) {
+        if (request == m_sampleRequest) Q_EMIT sampleReady(shown, std::move(sample));
+    };
+    m_reads.post(this, [data = m_data, index = indexOf(shown)](std::stop_token) { return data->sample(index); }, done,
+                 [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void DataSource::requestPicture(const QString& path) {
+    const auto request = ++m_sampleRequest;
+    const auto done = [this, path, request](ProbeSample sample) {
+        if (request == m_sampleRequest) Q_EMIT pictureReady(path, std::move(sample));
+    };
+    m_reads.post(this, [file = path.toStdString()](std::stop_token) { return readPicture(file); }, done,
+                 [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void DataSource::save(const QString& path, qint64 count) {
+    if (m_saving || !m_data) return;
+    m_saving = std::make_shared<LongJob>();
+    const auto images = std::make_shared<Picked>(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
+    Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
+    const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
+        writeNpzImages(file, *images, job->callback(stop));
+        return images->size();
+    };
+    const auto done = [this, path, job = m_saving](std::int64_t written) {
+        if (job != m_saving) return;
+        m_saving.reset();
+        Q_EMIT saveEnded();
+        Q_EMIT saved(path, written);
+    };
+    m_saves.post(this, work, done, [this, job = m_saving](const QString& sentence) {
+        if (job != m_saving) return;
+        m_saving.reset();
+        Q_EMIT saveEnded();
+        Q_EMIT failed(sentence);
+    });
+}
+
+}  // namespace relascope

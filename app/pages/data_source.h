@@ -1,0 +1,99 @@
+// The data that the Data page shows: opened, read, counted and saved off the window's thread.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/controllers/job_queue.h"
+#include "app/pages/data_chooser.h"
+#include "app/pages/data_progress.h"
+#include "data/dataset.h"
+
+namespace relascope {
+
+/// Of the first images of a part.
+struct DataStatistics {
+    std::int64_t counted = 0;
+    std::vector<std::int64_t> classes;  ///< images of each label
+    std::vector<double> mean;           ///< of a pixel, one a channel, 0..255
+};
+
+/// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or one label of
+/// it. Whatever is asked anew makes the answers that are still under way worthless: they are dropped.
+class DataSource : public QObject {
+    Q_OBJECT
+public:
+    explicit DataSource(QObject* parent = nullptr);
+    ~DataSource() override;
+
+    /// Changes nothing until it is read, and nothing at all when it fails.
+    void open(const DataChoice& choice);
+    void setPart(const QString& name);
+    /// -1: every label. The images of a label are looked for, at most among the first kSearched.
+    void setLabel(int label);
+    void requestSamples(qint64 first, int count);
+    void requestSample(qint64 shown);
+    void requestPicture(const QString& path);
+    /// The first `count` of what is shown, as .npz.
+    void save(const QString& path, qint64 count);
+
+    const DataChoice& choice() const { return m_choice; }
+    const DatasetPtr& data() const { return m_data; }
+    QStringList parts() const;
+    QString part() const { return m_part; }
+    int label() const { return m_label; }
+    QStringList classNames() const;
+    /// How many images are shown, and which one of the part stands at a place.
+    qint64 count() const;
+    qint64 indexOf(qint64 shown) const;
+
+    static constexpr std::int64_t kCounted = 2000, kSearched = 200000;
+
+Q_SIGNALS:
+    void began(const QString& words, std::shared_ptr<relascope::LongJob> job);
+    void ended();
+    void saveBegan(const QString& words, std::shared_ptr<relascope::LongJob> job);
+    void saveEnded();
+    void saved(const QString& path, qint64 count);
+    void opened();        ///< choice and parts
+    void shownChanged();  ///< part or label
+    void samplesReady(qint64 first, std::vector<relascope::ProbeSample> samples);
+    void sampleReady(qint64 shown, relascope::ProbeSample sample);
+    void pictureReady(const QString& path, relascope::ProbeSample sample);
+    void statisticsReady(const relascope::DataStatistics& statistics);
+    void failed(const QString& sentence);
+
+public Q_SLOTS:
+    /// Nobody waits for what is read any more.
+    void abandon();
+    /// Nor for what is written; no file comes to be.
+    void abandonSave();
+
+private:
+    using Parts = std::vector<std::pair<std::string, DatasetPtr>>;
+    static Parts read(const DataChoice& choice, const ProgressCallback& progress, std::stop_token stop);
+    std::shared_ptr<LongJob> begin(const QString& words);
+    void finish();
+    void show(const QString& part);
+    void count(const DatasetPtr& data);
+
+    DataChoice m_choice;
+    Parts m_parts;
+    DatasetPtr m_data;
+    QString m_part;
+    int m_label = -1;
+    std::shared_ptr<const std::vector<std::int64_t>> m_matches;  ///< of the label; null: all
+
+    quint64 m_request = 0, m_sampleRequest = 0;
+    std::shared_ptr<std::atomic<quint64>> m_shown = std::make_shared<std::atomic<quint64>>(0);
+    std::shared_ptr<LongJob> m_job, m_saving;
+    JobQueue m_reads, m_work, m_saves;
+};
+
+}  // namespace relascope
