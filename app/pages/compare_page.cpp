@@ -2,6 +2,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -93,6 +94,10 @@ ComparePage::~ComparePage() {
 }
 
 void ComparePage::layOut() {
+    // No head of a column is cut.
+    QHeaderView* heads = m_table->view()->horizontalHeader();
+    for (int c = 0; c + 1 < heads->count(); ++c)
+        if (const int needed = heads->sectionSizeHint(c); needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
     m_curves->setCompareControls(true);
     m_curves->setShowTraining(false);
     m_curves->setAxis(CurveAxis::Epoch);
@@ -105,7 +110,7 @@ void ComparePage::layOut() {
     m_notes->setFrameShape(QFrame::NoFrame);
     m_notes->setFont(smallFont());
     m_notes->setTabChangesFocus(true);
-    m_notes->document()->setDocumentMargin(12);
+    m_notes->document()->setDocumentMargin(16);
     auto* notes = new QWidget(this);
     auto* notesColumn = new QVBoxLayout(notes);
     notesColumn->setContentsMargins(0, 0, 0, 0);

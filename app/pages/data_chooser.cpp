@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSettings>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "datasets/registry.h"
@@ -30,8 +31,16 @@ class ChooserDelegate : public LineDelegate {
 public:
     using LineDelegate::LineDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        if (!index.data(kHead).toBool()) return LineDelegate::paint(painter, option, index);
+        const bool head = index.data(kHead).toBool();
+        if (!head && index.flags() & Qt::ItemIsSelectable) return LineDelegate::paint(painter, option, index);
         painter->save();
+        if (!head) {
+            painter->setFont(smallFont());
+            painter->setPen(Theme::current().muted);
+            painter->drawText(option.rect.adjusted(12, 0, -12, 0), Qt::AlignVCenter, index.data().toString());
+            painter->restore();
+            return;
+        }
         painter->setFont(headFont());
         painter->setPen(Theme::current().text);
         painter->drawText(option.rect.adjusted(12, 6, -12, 0), Qt::AlignVCenter, index.data().toString());
@@ -73,6 +82,9 @@ DataChooser::DataChooser(QWidget* parent)
     column->addWidget(horizontalLine(this));
     column->addWidget(m_form, 1);
 
+    // The form stands below the list here: folding it sideways would leave a strip in the middle of nothing.
+    for (QToolButton* button : m_form->findChildren<QToolButton*>())
+        if (button->accessibleName() == QLatin1String("Collapse the options")) button->hide();
     m_files = QSettings().value(QLatin1String(kFilesKey)).toStringList();
     fill();
     showForm();

@@ -106,6 +106,10 @@ QWidget* DataPage::middle() {
     m_part->setAccessibleName(QStringLiteral("Part of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
     auto* filters = new QWidget(panel);
+    for (QWidget* strip : std::initializer_list<QWidget*>{filters, m_reading, m_saving}) {
+        strip->setBackgroundRole(QPalette::Base);
+        strip->setAutoFillBackground(true);
+    }
     auto* row = new QHBoxLayout(filters);
     row->setContentsMargins(16, 5, 16, 5);
     row->setSpacing(8);
@@ -306,8 +310,13 @@ void DataPage::count(const DataStatistics& s) {
     m_statisticsHead->setSubText(s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))
                                                        : QStringLiteral("of all %1").arg(groupedNumber(s.counted)));
     const QFontMetrics metrics(numberFont(12));
-    const QString origin = m_source->choice().kind == DataChoice::Kind::File ? QFileInfo(m_source->choice().path).fileName()
-                                                                             : QString::fromStdString(info.origin);
+    // The seed is the one in the form; the generator makes another of it for each part.
+    const DataChoice& choice = m_source->choice();
+    QString origin = choice.name;
+    if (choice.kind == DataChoice::Kind::Generated) {
+        origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
+        if (choice.options.streaming && m_source->part() == QLatin1String("train")) origin += QStringLiteral(", pass %1").arg(choice.pass);
+    }
     m_statistics->setToolTip(QString::fromStdString(info.origin));
     m_statistics->setRows({{QStringLiteral("Images"), groupedNumber(info.size)},
                            {QStringLiteral("Size"), sizeWords(info)},
