@@ -35,7 +35,8 @@ constexpr char kRunsKey[] = "runs", kComparisonsKey[] = "comparisons";
 
 QMap<QString, QString> textsOf(const QJsonObject& object) {
     QMap<QString, QString> texts;
-    for (auto it = object.begin(); it != object.end(); ++it) texts.insert(it.key(), it.value().toString());
+    for (auto it = object.begin(); it != object.end(); ++it)
+        texts.insert(it.key(), it.value().toString());
     return texts;
 }
 
@@ -49,9 +50,11 @@ QJsonObject objectOf(const QMap<QString, QString>& texts) {
 /// Whole or not at all, and on the disk when it returns.
 void writeNotes(const QString& folder, const QByteArray& bytes) {
     QSaveFile file(folder + QStringLiteral("/notes.json"));
-    if (QDir().mkpath(folder) && file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
+    if (QDir().mkpath(folder) && file.open(QIODevice::WriteOnly) &&
+        file.write(bytes) == bytes.size() && file.commit())
         return;
-    throw FileError(file.fileName().toStdString(), "the notes could not be saved (" + file.errorString().toStdString() + ")");
+    throw FileError(file.fileName().toStdString(),
+                    "the notes could not be saved (" + file.errorString().toStdString() + ")");
 }
 
 QString runCount(qsizetype count) {
@@ -61,19 +64,30 @@ QString runCount(qsizetype count) {
 }  // namespace
 
 ComparePage::ComparePage(AppContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_stack(new QStackedWidget(this)),
+    : QWidget(parent),
+      m_context(context),
+      m_stack(new QStackedWidget(this)),
       m_empty(new EmptyState(QStringLiteral("No runs yet. Train an experiment on the Workbench."),
                              QStringLiteral("Open the Workbench"), this)),
-      m_table(new RunsTable(this)), m_curves(new CurvePanel(this)), m_differences(new DiffTable(this)),
-      m_notesHead(new PanelHead(QStringLiteral("Notes"), this)), m_notes(new QPlainTextEdit(this)),
-      m_comparisons(new QMenu(this)), m_disk(std::make_unique<JobQueue>()) {
+      m_table(new RunsTable(this)),
+      m_curves(new CurvePanel(this)),
+      m_differences(new DiffTable(this)),
+      m_notesHead(new PanelHead(QStringLiteral("Notes"), this)),
+      m_notes(new QPlainTextEdit(this)),
+      m_comparisons(new QMenu(this)),
+      m_disk(std::make_unique<JobQueue>()) {
     setAccessibleName(QStringLiteral("Compare"));
     layOut();
-    m_tableMenu = exportInto(m_table->menu(), m_table, QStringLiteral("runs"), [this] { return m_table->csv(); });
-    m_curvesMenu = exportInto(m_curves->menu(), m_curves, QStringLiteral("curves"), [this] { return m_curves->csv(); });
-    m_curvesMenu->paintVector = [this](QPainter& painter) { m_curves->paintVector(painter, m_curves->rect()); };
-    m_differencesMenu = exportInto(m_differences->menu(), m_differences, QStringLiteral("configuration"),
-                                   [this] { return m_differences->csv(); });
+    m_tableMenu = exportInto(m_table->menu(), m_table, QStringLiteral("runs"),
+                             [this] { return m_table->csv(); });
+    m_curvesMenu = exportInto(m_curves->menu(), m_curves, QStringLiteral("curves"),
+                              [this] { return m_curves->csv(); });
+    m_curvesMenu->paintVector = [this](QPainter& painter) {
+        m_curves->paintVector(painter, m_curves->rect());
+    };
+    m_differencesMenu =
+        exportInto(m_differences->menu(), m_differences, QStringLiteral("configuration"),
+                   [this] { return m_differences->csv(); });
     // Typing is written half a second after the last key, not at each of them.
     m_saveSoon.setSingleShot(true);
     m_saveSoon.setInterval(500);
@@ -96,8 +110,12 @@ ComparePage::~ComparePage() {
 void ComparePage::layOut() {
     // No head of a column is cut.
     QHeaderView* heads = m_table->view()->horizontalHeader();
-    for (int c = 0; c + 1 < heads->count(); ++c)
-        if (const int needed = heads->sectionSizeHint(c); needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
+    for (int c = 0; c + 1 < heads->count(); ++c) {
+        const QString words = heads->model()->headerData(c, Qt::Horizontal).toString();
+        const int needed =
+            words.isEmpty() ? 0 : QFontMetrics(bodyFont()).horizontalAdvance(words) + 18;
+        if (needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
+    }
     m_curves->setCompareControls(true);
     m_curves->setShowTraining(false);
     m_curves->setAxis(CurveAxis::Epoch);
@@ -148,15 +166,18 @@ void ComparePage::layOut() {
 
 ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view, const QString& name,
                                   std::function<QString()> csv) {
-    // The view has its own "..." button: the export menu hangs on one that is never shown, and its entries
-    // are listed in the view's menu.
+    // The view has its own "..." button: the export menu hangs on one that is never shown, and its
+    // entries are listed in the view's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
-    auto* exporter = new ViewMenu(carrier, view, [name] { return name; }, std::move(csv));
+    auto* exporter = new ViewMenu(
+        carrier, view, [name] { return name; }, std::move(csv));
     menu->addActions(exporter->menu()->actions());
     connect(exporter, &ViewMenu::failed, &m_context.messages, &Messages::error);
     connect(exporter, &ViewMenu::saved, &m_context.messages,
-            [messages = &m_context.messages](const QString& path) { messages->ok(QStringLiteral("Saved %1").arg(path)); });
+            [messages = &m_context.messages](const QString& path) {
+                messages->ok(QStringLiteral("Saved %1").arg(path));
+            });
     return exporter;
 }
 
@@ -170,7 +191,9 @@ void ComparePage::wire() {
         showPublished();
     });
     connect(&runs, &RunsController::pointsAppended, this,
-            [this](const QString& path, const std::vector<MetricPoint>& points) { m_curves->appendPoints(path, points); });
+            [this](const QString& path, const std::vector<MetricPoint>& points) {
+                m_curves->appendPoints(path, points);
+            });
     connect(&runs, &RunsController::marksChanged, this,
             [this](const QString& path) { m_curves->setMarks(path, m_context.runs.marks(path)); });
 
@@ -179,24 +202,29 @@ void ComparePage::wire() {
         m_reference.clear();
         overlay();
     });
-    connect(&selection, &Selection::stepChanged, this, [this] { m_curves->setCursorStep(m_context.selection.step()); });
-    connect(m_curves, &CurvePanel::cursorMoved, this, [this](qint64 step) { m_context.selection.setStep(step); });
+    connect(&selection, &Selection::stepChanged, this,
+            [this] { m_curves->setCursorStep(m_context.selection.step()); });
+    connect(m_curves, &CurvePanel::cursorMoved, this,
+            [this](qint64 step) { m_context.selection.setStep(step); });
 
     connect(m_table, &RunsTable::overlayChanged, this,
             [this](const QStringList& paths) { m_context.selection.setRuns(paths); });
     connect(m_table, &RunsTable::runActivated, this, &ComparePage::openRun);
-    connect(m_table, &RunsTable::csvRequested, this, [this] { m_tableMenu->save(QStringLiteral("csv")); });
-    connect(m_table, &RunsTable::noteEdited, this, [this](const QString& path, const QString& note) {
-        m_runNotes[noteKey(path)] = note;
-        m_notesChanged = true;
-        m_saveSoon.start();
-    });
-    connect(m_table->view()->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-        const QStringList chosen = m_table->selected();
-        if (chosen.size() != 1 || chosen.first() == m_reference) return;
-        m_reference = chosen.first();
-        overlay();
-    });
+    connect(m_table, &RunsTable::csvRequested, this,
+            [this] { m_tableMenu->save(QStringLiteral("csv")); });
+    connect(m_table, &RunsTable::noteEdited, this,
+            [this](const QString& path, const QString& note) {
+                m_runNotes[noteKey(path)] = note;
+                m_notesChanged = true;
+                m_saveSoon.start();
+            });
+    connect(m_table->view()->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            [this] {
+                const QStringList chosen = m_table->selected();
+                if (chosen.size() != 1 || chosen.first() == m_reference) return;
+                m_reference = chosen.first();
+                overlay();
+            });
 
     connect(m_notes, &QPlainTextEdit::textChanged, this, &ComparePage::noteTyped);
     connect(m_comparisons, &QMenu::aboutToShow, this, &ComparePage::fillComparisons);
@@ -258,7 +286,8 @@ void ComparePage::fillTable() {
     std::vector<TableRow> rows;
     for (const RunRow& row : m_context.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
-        rows.push_back({row.info, row.colorIndex, published(row.info), m_runNotes.value(noteKey(path))});
+        rows.push_back(
+            {row.info, row.colorIndex, published(row.info), m_runNotes.value(noteKey(path))});
     }
     m_table->setRows(rows);
     m_table->setOverlaid(m_context.selection.runs());
@@ -289,7 +318,8 @@ void ComparePage::showPublished() {
     for (const QString& path : m_context.selection.runs())
         for (const PublishedValue& value : m_context.runs.published(path))
             // Seeds of one model share their colour and their published number.
-            if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+            if (std::find(values.begin(), values.end(), value) == values.end())
+                values.push_back(value);
     m_curves->setPublished(std::move(values));
 }
 
@@ -300,12 +330,15 @@ void ComparePage::showDifferences() {
         const QString path = QString::fromStdString(row.info.path);
         if (!m_context.selection.runs().contains(path)) continue;
         DiffRun run{row.info, row.colorIndex};
-        if (row.info.parameters > 0) run.info.options.emplace_back("parameters", groupedNumber(row.info.parameters).toStdString());
+        if (row.info.parameters > 0)
+            run.info.options.emplace_back("parameters",
+                                          groupedNumber(row.info.parameters).toStdString());
         runs.insert(path == first ? runs.begin() : runs.end(), std::move(run));
     }
     // Only what the table shows counts: a new point of a run is no news here.
     decltype(m_compared) compared;
-    for (const DiffRun& run : runs) compared.emplace_back(QString::fromStdString(run.info.path), run.info.options);
+    for (const DiffRun& run : runs)
+        compared.emplace_back(QString::fromStdString(run.info.path), run.info.options);
     if (compared == m_compared) return;
     m_compared = std::move(compared);
     m_differences->setRuns(std::move(runs));
@@ -318,10 +351,12 @@ void ComparePage::openRun(const QString& path) {
     Q_EMIT workbenchRequested();
 }
 
-// Notes ---------------------------------------------------------------------------------------------------
+// Notes
+// ---------------------------------------------------------------------------------------------------
 
 QString ComparePage::noteKey(const QString& path) const {
-    // Relative to the folder, so that notes follow it when it moves; runs from elsewhere keep their path.
+    // Relative to the folder, so that notes follow it when it moves; runs from elsewhere keep their
+    // path.
     const QString inside = QDir(m_notesFolder).relativeFilePath(path);
     return inside.startsWith(QLatin1String("..")) ? path : inside;
 }
@@ -342,12 +377,15 @@ void ComparePage::readNotes() {
     if (!file.exists()) return;
     QJsonParseError problem;
     QJsonDocument document;
-    if (file.open(QIODevice::ReadOnly)) document = QJsonDocument::fromJson(file.readAll(), &problem);
+    if (file.open(QIODevice::ReadOnly))
+        document = QJsonDocument::fromJson(file.readAll(), &problem);
     if (!document.isObject()) {
         // Somebody's words are in it: what cannot be read is not overwritten either.
         m_notesReadable = false;
-        m_context.messages.warning(QStringLiteral("%1 holds no notes that can be read; notes are not saved until it is "
-                                                  "repaired or moved away").arg(file.fileName()));
+        m_context.messages.warning(
+            QStringLiteral("%1 holds no notes that can be read; notes are not saved until it is "
+                           "repaired or moved away")
+                .arg(file.fileName()));
         return;
     }
     m_runNotes = textsOf(document[QLatin1String(kRunsKey)].toObject());
@@ -356,7 +394,8 @@ void ComparePage::readNotes() {
 
 QByteArray ComparePage::notesText() const {
     return QJsonDocument(QJsonObject{{QLatin1String(kRunsKey), objectOf(m_runNotes)},
-                                     {QLatin1String(kComparisonsKey), objectOf(m_comparisonNotes)}}).toJson();
+                                     {QLatin1String(kComparisonsKey), objectOf(m_comparisonNotes)}})
+        .toJson();
 }
 
 void ComparePage::saveNotes() {
@@ -368,21 +407,25 @@ void ComparePage::saveNotes() {
         writeNotes(folder, bytes);
         return true;
     };
-    m_disk->post(this, work, [this](bool) { m_notesWriting = false; }, [this](const QString& sentence) {
-        m_notesWriting = false;
-        m_notesChanged = true;
-        m_context.messages.error(sentence);
-    });
+    m_disk->post(
+        this, work, [this](bool) { m_notesWriting = false; },
+        [this](const QString& sentence) {
+            m_notesWriting = false;
+            m_notesChanged = true;
+            m_context.messages.error(sentence);
+        });
 }
 
 void ComparePage::showNotes() {
     const QString key = comparisonKey();
     const qsizetype count = m_context.selection.runs().size();
     m_notes->setEnabled(count > 0);
-    m_notesHead->setSubText(count == 0 ? QString() : QStringLiteral("saved with %1").arg(runCount(count)));
-    m_notes->setPlaceholderText(count == 0 ? QStringLiteral("Check runs in the table to compare them.")
-                                           : QStringLiteral("What do %1 show?").arg(count == 1 ? QStringLiteral("the curves")
-                                                                                              : runCount(count)));
+    m_notesHead->setSubText(count == 0 ? QString()
+                                       : QStringLiteral("saved with %1").arg(runCount(count)));
+    m_notes->setPlaceholderText(
+        count == 0 ? QStringLiteral("Check runs in the table to compare them.")
+                   : QStringLiteral("What do %1 show?")
+                         .arg(count == 1 ? QStringLiteral("the curves") : runCount(count)));
     if (key == m_notesKey) return;
     m_notesKey = key;
     const QSignalBlocker quiet(m_notes);
@@ -406,12 +449,15 @@ void ComparePage::fillComparisons() {
             if (m_context.runs.info(path)) paths += path;
         }
         const QString line = it.value().trimmed().section(u'\n', 0, 0);
-        QAction* action = m_comparisons->addAction(
-            QStringLiteral("%1 runs: %2").arg(it.key().count(u'\n') + 1).arg(fontMetrics().elidedText(line, Qt::ElideRight, 320)));
+        QAction* action =
+            m_comparisons->addAction(QStringLiteral("%1 runs: %2")
+                                         .arg(it.key().count(u'\n') + 1)
+                                         .arg(fontMetrics().elidedText(line, Qt::ElideRight, 320)));
         action->setCheckable(true);
         action->setChecked(it.key() == m_notesKey);
         action->setEnabled(!paths.isEmpty());
-        connect(action, &QAction::triggered, this, [this, paths] { m_context.selection.setRuns(paths); });
+        connect(action, &QAction::triggered, this,
+                [this, paths] { m_context.selection.setRuns(paths); });
     }
     if (m_comparisons->isEmpty())
         m_comparisons->addAction(QStringLiteral("No comparison has notes yet"))->setEnabled(false);

@@ -1,4 +1,5 @@
-// Runs side by side: a table that decides, curves that show, a configuration that explains, and notes.
+// Runs side by side: a table that decides, curves that show, a configuration that explains, and
+// notes.
 #pragma once
 
 #include <QHash>
@@ -28,8 +29,8 @@ class PanelHead;
 class RunsTable;
 class ViewMenu;
 
-/// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of the runs
-/// folder: one text a run, and one for each set of runs that was compared.
+/// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of
+/// the runs folder: one text a run, and one for each set of runs that was compared.
 class ComparePage : public QWidget {
     Q_OBJECT
 public:
@@ -46,7 +47,8 @@ public:
     ViewMenu* differencesMenu() const { return m_differencesMenu; }
     /// The run that the others are held against: the row chosen last, else the Workbench's.
     QString reference() const;
-    /// Writes notes that wait, off the window's thread; the status strip says so when the disk refuses.
+    /// Writes notes that wait, off the window's thread; the status strip says so when the disk
+    /// refuses.
     void saveNotes();
 
 Q_SIGNALS:
@@ -60,7 +62,8 @@ protected:
 private:
     void layOut();
     void wire();
-    ViewMenu* exportInto(QMenu* menu, QWidget* view, const QString& name, std::function<QString()> csv);
+    ViewMenu* exportInto(QMenu* menu, QWidget* view, const QString& name,
+                         std::function<QString()> csv);
     void rowsChanged();
     void fillTable();
     void overlay();

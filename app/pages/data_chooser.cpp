@@ -30,20 +30,24 @@ constexpr const char* kFields[] = {"family", "train_size", "seed", "patterns", "
 class ChooserDelegate : public LineDelegate {
 public:
     using LineDelegate::LineDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
         const bool head = index.data(kHead).toBool();
-        if (!head && index.flags() & Qt::ItemIsSelectable) return LineDelegate::paint(painter, option, index);
+        if (!head && index.flags() & Qt::ItemIsSelectable)
+            return LineDelegate::paint(painter, option, index);
         painter->save();
         if (!head) {
             painter->setFont(smallFont());
             painter->setPen(Theme::current().muted);
-            painter->drawText(option.rect.adjusted(12, 0, -12, 0), Qt::AlignVCenter, index.data().toString());
+            painter->drawText(option.rect.adjusted(12, 0, -12, 0), Qt::AlignVCenter,
+                              index.data().toString());
             painter->restore();
             return;
         }
         painter->setFont(headFont());
         painter->setPen(Theme::current().text);
-        painter->drawText(option.rect.adjusted(12, 6, -12, 0), Qt::AlignVCenter, index.data().toString());
+        painter->drawText(option.rect.adjusted(12, 6, -12, 0), Qt::AlignVCenter,
+                          index.data().toString());
         painter->restore();
     }
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -61,11 +65,14 @@ QString taskTitle(std::string task) {
 }  // namespace
 
 DataChooser::DataChooser(QWidget* parent)
-    : QWidget(parent), m_list(new QListWidget(this)), m_form(new OptionsForm(this)),
+    : QWidget(parent),
+      m_list(new QListWidget(this)),
+      m_form(new OptionsForm(this)),
       m_import(new QPushButton(icon("import"), QString::fromUtf8("Import .npz\u2026"), this)) {
     setAccessibleName(QStringLiteral("Datasets"));
     m_import->setProperty("compact", true);
-    m_import->setToolTip(QStringLiteral("Read labelled images from a file; it can be dropped on the page, too"));
+    m_import->setToolTip(
+        QStringLiteral("Read labelled images from a file; it can be dropped on the page, too"));
     auto* head = new PanelHead(QStringLiteral("Dataset"), this);
     head->addControl(m_import);
     m_list->setFrameShape(QFrame::NoFrame);
@@ -82,7 +89,8 @@ DataChooser::DataChooser(QWidget* parent)
     column->addWidget(horizontalLine(this));
     column->addWidget(m_form, 1);
 
-    // The form stands below the list here: folding it sideways would leave a strip in the middle of nothing.
+    // The form stands below the list here: folding it sideways would leave a strip in the middle of
+    // nothing.
     for (QToolButton* button : m_form->findChildren<QToolButton*>())
         if (button->accessibleName() == QLatin1String("Collapse the options")) button->hide();
     m_files = QSettings().value(QLatin1String(kFilesKey)).toStringList();
@@ -98,17 +106,19 @@ DataChooser::DataChooser(QWidget* parent)
         Q_EMIT chosen(choice);
     });
     connect(m_list, &QListWidget::customContextMenuRequested, this, &DataChooser::itemMenu);
-    connect(m_form, &OptionsForm::valueChanged, this, [this](const QString& key, const FieldValue& value) {
-        const std::string name = key.section(u'.', 1).toStdString();
-        if (name == "pass") m_pass = std::get<std::int64_t>(value);
-        for (const auto& field : DataOptions::fieldTable())
-            if (field.spec.name == name) field.set(m_options, value);
-        showForm();
-        if (!m_options.problems().empty() || m_current.kind != DataChoice::Kind::Generated) return;
-        m_current.options = m_options;
-        m_current.pass = m_options.streaming ? m_pass : 0;
-        Q_EMIT chosen(m_current);
-    });
+    connect(m_form, &OptionsForm::valueChanged, this,
+            [this](const QString& key, const FieldValue& value) {
+                const std::string name = key.section(u'.', 1).toStdString();
+                if (name == "pass") m_pass = std::get<std::int64_t>(value);
+                for (const auto& field : DataOptions::fieldTable())
+                    if (field.spec.name == name) field.set(m_options, value);
+                showForm();
+                if (!m_options.problems().empty() || m_current.kind != DataChoice::Kind::Generated)
+                    return;
+                m_current.options = m_options;
+                m_current.pass = m_options.streaming ? m_pass : 0;
+                Q_EMIT chosen(m_current);
+            });
 }
 
 QListWidgetItem* DataChooser::addHead(const QString& title) {
@@ -121,7 +131,9 @@ QListWidgetItem* DataChooser::addHead(const QString& title) {
 QListWidgetItem* DataChooser::addLine(const DataChoice& choice, const QString& note) {
     auto* item = new QListWidgetItem(choice.name, m_list);
     item->setData(kKind, static_cast<int>(choice.kind));
-    item->setData(kPath, choice.kind == DataChoice::Kind::Generated ? QString::fromStdString(choice.options.task) : choice.path);
+    item->setData(kPath, choice.kind == DataChoice::Kind::Generated
+                             ? QString::fromStdString(choice.options.task)
+                             : choice.path);
     item->setData(LineDelegate::Note, note);
     if (choice.kind != DataChoice::Kind::Generated) item->setToolTip(choice.path);
     return item;
@@ -135,7 +147,8 @@ void DataChooser::fill() {
         DataChoice choice;
         choice.options.task = entry.name;
         choice.name = taskTitle(entry.name);
-        addLine(choice, QStringLiteral("generated"))->setToolTip(QString::fromStdString(entry.help));
+        addLine(choice, QStringLiteral("generated"))
+            ->setToolTip(QString::fromStdString(entry.help));
     }
     if (!m_run.isEmpty()) {
         addHead(QStringLiteral("Run"));
@@ -143,7 +156,8 @@ void DataChooser::fill() {
     }
     addHead(QStringLiteral("Imported files"));
     for (const QString& path : m_files)
-        addLine({DataChoice::Kind::File, {}, 0, path, QFileInfo(path).fileName()}, QStringLiteral("npz"));
+        addLine({DataChoice::Kind::File, {}, 0, path, QFileInfo(path).fileName()},
+                QStringLiteral("npz"));
     if (m_files.isEmpty()) {
         auto* none = new QListWidgetItem(QStringLiteral("Drop a .npz file here"), m_list);
         none->setFlags(Qt::NoItemFlags);
@@ -159,7 +173,8 @@ void DataChooser::mark() {
         if (!(item->flags() & Qt::ItemIsSelectable)) continue;
         const DataChoice here = choiceOf(item);
         const bool same = here.kind == m_current.kind && here.path == m_current.path &&
-                          (here.kind != DataChoice::Kind::Generated || here.options.task == m_current.options.task);
+                          (here.kind != DataChoice::Kind::Generated ||
+                           here.options.task == m_current.options.task);
         if (same && !m_current.name.isEmpty()) m_list->setCurrentItem(item);
     }
 }
@@ -198,20 +213,33 @@ void DataChooser::showForm() {
     for (const char* name : kFields) {
         for (const auto& field : DataOptions::fieldTable()) {
             if (field.spec.name != name) continue;
-            FieldState state{"data." + field.spec.name, field.spec, field.get(m_options), field.get(usual), field.applies(m_options)};
-            if (field.spec.name == "family") state.spec.label = "Family", state.spec.help = "Family of figures in training and validation; every family has a test split.";
-            if (field.spec.name == "train_size") state.spec.label = "Images", state.spec.help = "Images of the training split; with streaming, of one pass.";
+            FieldState state{"data." + field.spec.name, field.spec, field.get(m_options),
+                             field.get(usual), field.applies(m_options)};
+            if (field.spec.name == "family")
+                state.spec.label = "Family",
+                state.spec.help =
+                    "Family of figures in training and validation; every family has a test split.";
+            if (field.spec.name == "train_size")
+                state.spec.label = "Images",
+                state.spec.help = "Images of the training split; with streaming, of one pass.";
             // Nothing trains on this page: every field takes effect at once.
             state.spec.live = true;
             states.push_back(std::move(state));
         }
     }
-    FieldSpec pass{"pass", "Pass", "Which pass over the training set is shown; each has fresh images.", FieldKind::Integer, 0, 1e9};
+    FieldSpec pass{"pass",
+                   "Pass",
+                   "Which pass over the training set is shown; each has fresh images.",
+                   FieldKind::Integer,
+                   0,
+                   1e9};
     pass.live = true;
-    states.push_back({"data.pass", pass, FieldValue(m_pass), FieldValue(std::int64_t{0}), m_options.streaming});
+    states.push_back(
+        {"data.pass", pass, FieldValue(m_pass), FieldValue(std::int64_t{0}), m_options.streaming});
     m_form->setStates(states);
     std::vector<FieldProblem> problems;
-    for (const auto& problem : m_options.problems()) problems.push_back({"data." + problem.field, problem.message});
+    for (const auto& problem : m_options.problems())
+        problems.push_back({"data." + problem.field, problem.message});
     m_form->setProblems(problems);
 }
 
@@ -253,7 +281,8 @@ bool DataChooser::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_list && event->type() == QEvent::KeyPress &&
         static_cast<QKeyEvent*>(event)->key() == Qt::Key_Delete) {
         const QListWidgetItem* item = m_list->currentItem();
-        if (item && item->data(kKind).toInt() == static_cast<int>(DataChoice::Kind::File)) forget(item->data(kPath).toString());
+        if (item && item->data(kKind).toInt() == static_cast<int>(DataChoice::Kind::File))
+            forget(item->data(kPath).toString());
         return true;
     }
     return QWidget::eventFilter(watched, event);

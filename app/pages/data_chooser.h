@@ -19,10 +19,10 @@ class OptionsForm;
 struct DataChoice {
     enum class Kind { Generated, File, Run };
     Kind kind = Kind::Generated;
-    DataOptions options;     ///< Generated
-    std::int64_t pass = 0;   ///< Generated and streaming: which pass over the training set
-    QString path;            ///< File: the .npz; Run: the run folder
-    QString name;            ///< in words
+    DataOptions options;    ///< Generated
+    std::int64_t pass = 0;  ///< Generated and streaming: which pass over the training set
+    QString path;           ///< File: the .npz; Run: the run folder
+    QString name;           ///< in words
 
     bool operator==(const DataChoice&) const = default;
 };

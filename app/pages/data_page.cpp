@@ -33,7 +33,8 @@ enum class Dropped { Nothing, Archive, Picture };
 Dropped kindOf(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending == QLatin1String("npz")) return Dropped::Archive;
-    const bool picture = ending == QLatin1String("png") || ending == QLatin1String("jpg") || ending == QLatin1String("jpeg");
+    const bool picture = ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
+                         ending == QLatin1String("jpeg");
     return picture ? Dropped::Picture : Dropped::Nothing;
 }
 
@@ -43,7 +44,10 @@ QString droppedFile(const QMimeData* mime) {
 }
 
 QString sizeWords(const DatasetInfo& info) {
-    return QString::fromUtf8("%1 \u00d7 %2, %3").arg(info.width).arg(info.height).arg(info.channels == 1 ? QStringLiteral("grey") : QStringLiteral("RGB"));
+    return QString::fromUtf8("%1 \u00d7 %2, %3")
+        .arg(info.width)
+        .arg(info.height)
+        .arg(info.channels == 1 ? QStringLiteral("grey") : QStringLiteral("RGB"));
 }
 
 QString meanWords(const std::vector<double>& mean) {
@@ -55,14 +59,23 @@ QString meanWords(const std::vector<double>& mean) {
 }  // namespace
 
 DataPage::DataPage(AppContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_chooser(new DataChooser(this)), m_source(new DataSource(this)),
-      m_grid(new SampleGrid(this)), m_sample(new SampleView(this)), m_statistics(new StatisticsView(this)),
-      m_head(new PanelHead(QStringLiteral("Samples"), this)), m_sampleHead(new PanelHead(QStringLiteral("Sample"), this)),
-      m_statisticsHead(new PanelHead(QStringLiteral("Statistics"), this)), m_part(new QComboBox(this)),
+    : QWidget(parent),
+      m_context(context),
+      m_chooser(new DataChooser(this)),
+      m_source(new DataSource(this)),
+      m_grid(new SampleGrid(this)),
+      m_sample(new SampleView(this)),
+      m_statistics(new StatisticsView(this)),
+      m_head(new PanelHead(QStringLiteral("Samples"), this)),
+      m_sampleHead(new PanelHead(QStringLiteral("Sample"), this)),
+      m_statisticsHead(new PanelHead(QStringLiteral("Statistics"), this)),
+      m_part(new QComboBox(this)),
       m_label(new QComboBox(this)),
       m_save(new QPushButton(icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
-      m_train(new QPushButton(icon("play"), QStringLiteral("Train on this"), this)), m_reading(new JobStrip(this)),
-      m_saving(new JobStrip(this)), m_error(new ErrorStrip(this)) {
+      m_train(new QPushButton(icon("play"), QStringLiteral("Train on this"), this)),
+      m_reading(new JobStrip(this)),
+      m_saving(new JobStrip(this)),
+      m_error(new ErrorStrip(this)) {
     setAccessibleName(QStringLiteral("Data"));
     setAcceptDrops(true);
     asking();
@@ -75,20 +88,23 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
 
 void DataPage::asking() {
     askImportPath = [this] {
-        return QFileDialog::getOpenFileName(window(), QStringLiteral("Import labelled images"), {},
-                                            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
+        return QFileDialog::getOpenFileName(
+            window(), QStringLiteral("Import labelled images"), {},
+            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
     };
     askSavePath = [this](const QString& suggested) {
-        QString path = QFileDialog::getSaveFileName(window(), QStringLiteral("Save images"), suggested,
-                                                    QStringLiteral("NumPy archives (*.npz)"));
+        QString path =
+            QFileDialog::getSaveFileName(window(), QStringLiteral("Save images"), suggested,
+                                         QStringLiteral("NumPy archives (*.npz)"));
         if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".npz");
         return path;
     };
     askCount = [this](qint64 most) -> qint64 {
         bool accepted = false;
         const int bound = static_cast<int>(std::min<qint64>(most, std::numeric_limits<int>::max()));
-        const int count = QInputDialog::getInt(window(), QStringLiteral("Save images"), QStringLiteral("How many, from the first on"),
-                                               bound, 1, bound, 100, &accepted);
+        const int count = QInputDialog::getInt(window(), QStringLiteral("Save images"),
+                                               QStringLiteral("How many, from the first on"), bound,
+                                               1, bound, 100, &accepted);
         return accepted ? count : 0;
     };
 }
@@ -136,14 +152,17 @@ QWidget* DataPage::middle() {
 
 QWidget* DataPage::right() {
     auto* panel = new QWidget(this);
-    const auto withMenu = [this](PanelHead* head, QWidget* view, const QString& name, std::function<QString()> csv) {
+    const auto withMenu = [this](PanelHead* head, QWidget* view, const QString& name,
+                                 std::function<QString()> csv) {
         auto* more = iconButton("more", QStringLiteral("More for the %1").arg(name), this);
         head->addControl(more);
-        auto* menu = new ViewMenu(more, view, [name] { return name; }, std::move(csv));
+        auto* menu = new ViewMenu(
+            more, view, [name] { return name; }, std::move(csv));
         connect(menu, &ViewMenu::failed, this, &DataPage::fail);
     };
     withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), {});
-    withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"), [this] { return m_statistics->csv(); });
+    withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
+             [this] { return m_statistics->csv(); });
     auto* scroll = new QScrollArea(panel);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -186,24 +205,28 @@ void DataPage::wire() {
     connect(m_source, &DataSource::failed, this, &DataPage::fail);
     connect(m_source, &DataSource::statisticsReady, this, &DataPage::count);
     connect(m_source, &DataSource::samplesReady, m_grid, &SampleGrid::setSamples);
-    connect(m_source, &DataSource::sampleReady, this, [this](qint64 shown, const ProbeSample& sample) {
-        m_sample->setSample(sample, m_source->classNames());
-        m_sampleHead->setSubText(groupedNumber(m_source->indexOf(shown)));
-    });
-    connect(m_source, &DataSource::pictureReady, this, [this](const QString& path, const ProbeSample& sample) {
-        m_error->setSentence({});
-        m_grid->setCurrent(-1);
-        m_sample->setSample(sample, {});
-        m_sampleHead->setSubText(QFileInfo(path).fileName());
-    });
+    connect(m_source, &DataSource::sampleReady, this,
+            [this](qint64 shown, const ProbeSample& sample) {
+                m_sample->setSample(sample, m_source->classNames());
+                m_sampleHead->setSubText(groupedNumber(m_source->indexOf(shown)));
+            });
+    connect(m_source, &DataSource::pictureReady, this,
+            [this](const QString& path, const ProbeSample& sample) {
+                m_error->setSentence({});
+                m_grid->setCurrent(-1);
+                m_sample->setSample(sample, {});
+                m_sampleHead->setSubText(QFileInfo(path).fileName());
+            });
     connect(m_source, &DataSource::began, m_reading, &JobStrip::begin);
     connect(m_source, &DataSource::ended, m_reading, &JobStrip::end);
     connect(m_source, &DataSource::saveBegan, m_saving, &JobStrip::begin);
     connect(m_source, &DataSource::saveBegan, m_save, [this] { m_save->setEnabled(false); });
     connect(m_source, &DataSource::saveEnded, m_saving, &JobStrip::end);
-    connect(m_source, &DataSource::saveEnded, m_save, [this] { m_save->setEnabled(m_source->count() > 0); });
+    connect(m_source, &DataSource::saveEnded, m_save,
+            [this] { m_save->setEnabled(m_source->count() > 0); });
     connect(m_source, &DataSource::saved, this, [this](const QString& path, qint64 count) {
-        m_context.messages.ok(QStringLiteral("Saved %1 images as %2").arg(groupedNumber(count), path));
+        m_context.messages.ok(
+            QStringLiteral("Saved %1 images as %2").arg(groupedNumber(count), path));
     });
     connect(m_reading, &JobStrip::cancelled, this, [this] {
         m_source->abandon();
@@ -221,7 +244,8 @@ void DataPage::wire() {
     connect(m_part, &QComboBox::textActivated, m_source, &DataSource::setPart);
     connect(m_label, &QComboBox::activated, this, [this](int row) { m_source->setLabel(row - 1); });
     connect(m_save, &QPushButton::clicked, this, &DataPage::saveShown);
-    connect(m_train, &QPushButton::clicked, this, [this] { Q_EMIT trainOnRequested(m_source->choice().path); });
+    connect(m_train, &QPushButton::clicked, this,
+            [this] { Q_EMIT trainOnRequested(m_source->choice().path); });
     connect(&m_context.selection, &Selection::currentChanged, this, &DataPage::offerRun);
     connect(&m_context.runs, &RunsController::rowsChanged, this, &DataPage::offerRun);
 }
@@ -255,7 +279,9 @@ void DataPage::importFile(const QString& path) {
     m_imported = choice.path;
 }
 
-void DataPage::showPicture(const QString& path) { m_source->requestPicture(path); }
+void DataPage::showPicture(const QString& path) {
+    m_source->requestPicture(path);
+}
 
 void DataPage::opened() {
     m_error->setSentence({});
@@ -264,8 +290,9 @@ void DataPage::opened() {
     if (!m_imported.isEmpty()) m_chooser->remember(std::exchange(m_imported, {}));
     const bool file = choice.kind == DataChoice::Kind::File;
     m_train->setEnabled(file);
-    m_train->setToolTip(file ? QStringLiteral("The next run reads its images from this file")
-                             : QStringLiteral("For imported files; a preset generates these images itself"));
+    m_train->setToolTip(
+        file ? QStringLiteral("The next run reads its images from this file")
+             : QStringLiteral("For imported files; a preset generates these images itself"));
     m_part->clear();
     m_part->addItems(m_source->parts());
 }
@@ -282,15 +309,19 @@ void DataPage::shown() {
     const qint64 count = m_source->count(), current = m_grid->current();
     const QString words = QStringLiteral("%1 images").arg(groupedNumber(count));
     const bool partial = m_source->label() >= 0 && info.size > DataSource::kSearched;
-    m_head->setSubText(partial ? QStringLiteral("%1 among the first %2").arg(words, groupedNumber(DataSource::kSearched)) : words);
+    m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
+                                     .arg(words, groupedNumber(DataSource::kSearched))
+                               : words);
     m_grid->setClassNames(m_source->classNames());
     m_grid->setImageSize(info.width, info.height);
     m_grid->setCount(count);
     m_save->setEnabled(count > 0 && !m_saving->busy());
     const qint64 next = count == 0 ? -1 : std::clamp<qint64>(current, 0, count - 1);
     m_grid->setCurrent(next);
-    if (next >= 0) m_source->requestSample(next);
-    else m_sample->clear();
+    if (next >= 0)
+        m_source->requestSample(next);
+    else
+        m_sample->clear();
 }
 
 void DataPage::chosen(qint64 index) {
@@ -305,23 +336,29 @@ void DataPage::count(const DataStatistics& s) {
     const DatasetInfo& info = m_source->data()->info();
     std::vector<std::pair<QString, qint64>> classes;
     for (std::size_t i = 0; i < s.classes.size(); ++i)
-        classes.emplace_back(m_source->classNames().value(static_cast<qsizetype>(i), QString::number(i)), s.classes[i]);
+        classes.emplace_back(
+            m_source->classNames().value(static_cast<qsizetype>(i), QString::number(i)),
+            s.classes[i]);
     m_statistics->setClasses(std::move(classes));
-    m_statisticsHead->setSubText(s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))
-                                                       : QStringLiteral("of all %1").arg(groupedNumber(s.counted)));
+    m_statisticsHead->setSubText(
+        s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))
+                              : QStringLiteral("of all %1").arg(groupedNumber(s.counted)));
     const QFontMetrics metrics(numberFont(12));
     // The seed is the one in the form; the generator makes another of it for each part.
     const DataChoice& choice = m_source->choice();
     QString origin = choice.name;
     if (choice.kind == DataChoice::Kind::Generated) {
         origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
-        if (choice.options.streaming && m_source->part() == QLatin1String("train")) origin += QStringLiteral(", pass %1").arg(choice.pass);
+        if (choice.options.streaming && m_source->part() == QLatin1String("train"))
+            origin += QStringLiteral(", pass %1").arg(choice.pass);
     }
     m_statistics->setToolTip(QString::fromStdString(info.origin));
-    m_statistics->setRows({{QStringLiteral("Images"), groupedNumber(info.size)},
-                           {QStringLiteral("Size"), sizeWords(info)},
-                           {info.channels == 1 ? QStringLiteral("Mean pixel") : QStringLiteral("Mean R, G, B"), meanWords(s.mean)},
-                           {QStringLiteral("Origin"), metrics.elidedText(origin, Qt::ElideMiddle, 190)}});
+    m_statistics->setRows(
+        {{QStringLiteral("Images"), groupedNumber(info.size)},
+         {QStringLiteral("Size"), sizeWords(info)},
+         {info.channels == 1 ? QStringLiteral("Mean pixel") : QStringLiteral("Mean R, G, B"),
+          meanWords(s.mean)},
+         {QStringLiteral("Origin"), metrics.elidedText(origin, Qt::ElideMiddle, 190)}});
 }
 
 void DataPage::saveShown() {
@@ -345,7 +382,9 @@ void DataPage::fail(const QString& sentence) {
     m_label->setCurrentIndex(m_source->label() + 1);
     m_context.messages.error(sentence);
 }
-QString DataPage::errorSentence() const { return m_error->sentence(); }
+QString DataPage::errorSentence() const {
+    return m_error->sentence();
+}
 
 void DataPage::dragEnterEvent(QDragEnterEvent* event) {
     if (kindOf(droppedFile(event->mimeData())) != Dropped::Nothing) event->acceptProposedAction();
@@ -355,8 +394,10 @@ void DataPage::dropEvent(QDropEvent* event) {
     const Dropped kind = kindOf(path);
     if (kind == Dropped::Nothing) return;
     event->acceptProposedAction();
-    if (kind == Dropped::Archive) importFile(path);
-    else showPicture(path);
+    if (kind == Dropped::Archive)
+        importFile(path);
+    else
+        showPicture(path);
 }
 
 }  // namespace relascope

@@ -29,7 +29,8 @@ class DataPage : public QWidget {
 public:
     explicit DataPage(AppContext& context, QWidget* parent = nullptr);
 
-    /// Reads a .npz file off the window's thread and shows it; a bad one changes nothing but the error.
+    /// Reads a .npz file off the window's thread and shows it; a bad one changes nothing but the
+    /// error.
     void importFile(const QString& path);
     void showPicture(const QString& path);
     /// Saves the first `count` of the images shown.
@@ -48,7 +49,8 @@ public:
     JobStrip* saveStrip() const { return m_saving; }
     QString errorSentence() const;
 
-    /// Ask for paths and the number of images; replaced in tests. An empty path or 0 means never mind.
+    /// Ask for paths and the number of images; replaced in tests. An empty path or 0 means never
+    /// mind.
     std::function<QString()> askImportPath;
     std::function<QString(const QString& suggested)> askSavePath;
     std::function<qint64(qint64 most)> askCount;

@@ -14,7 +14,9 @@
 namespace relascope {
 
 JobStrip::JobStrip(QWidget* parent)
-    : QWidget(parent), m_words(new ElidedLabel({}, this)), m_bar(new QProgressBar(this)),
+    : QWidget(parent),
+      m_words(new ElidedLabel({}, this)),
+      m_bar(new QProgressBar(this)),
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)) {
     setAccessibleName(QStringLiteral("Progress"));
     m_words->setFont(smallFont());
@@ -61,7 +63,8 @@ void JobStrip::end() {
     hide();
 }
 
-ErrorStrip::ErrorStrip(QWidget* parent) : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
+ErrorStrip::ErrorStrip(QWidget* parent)
+    : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
     setAccessibleName(QStringLiteral("Error"));
     m_text->setFont(smallFont());
     m_text->setWordWrap(true);
@@ -84,7 +87,9 @@ void ErrorStrip::setSentence(const QString& sentence) {
     setAccessibleDescription(sentence);
     setVisible(!sentence.isEmpty());
 }
-QString ErrorStrip::sentence() const { return m_text->text(); }
+QString ErrorStrip::sentence() const {
+    return m_text->text();
+}
 
 void ErrorStrip::restyle() {
     const Theme& t = Theme::current();
@@ -93,7 +98,9 @@ void ErrorStrip::restyle() {
     colors.setColor(QPalette::WindowText, t.error);
     m_text->setPalette(colors);
 }
-void ErrorStrip::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), Theme::current().errorFill); }
+void ErrorStrip::paintEvent(QPaintEvent*) {
+    QPainter(this).fillRect(rect(), Theme::current().errorFill);
+}
 void ErrorStrip::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange && m_icon) restyle();

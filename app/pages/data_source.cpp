@@ -16,13 +16,15 @@ namespace {
 /// Chosen examples of a data set.
 class Picked : public Dataset {
 public:
-    Picked(DatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices, std::int64_t count)
+    Picked(DatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices,
+           std::int64_t count)
         : m_data(std::move(data)), m_indices(std::move(indices)), m_info(m_data->info()) {
         m_info.size = count;
     }
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
-        return m_data->read(m_indices ? (*m_indices)[static_cast<std::size_t>(index)] : index, pixels);
+        return m_data->read(m_indices ? (*m_indices)[static_cast<std::size_t>(index)] : index,
+                            pixels);
     }
 
 private:
@@ -36,12 +38,14 @@ constexpr int kLargestPicture = 256;  // dropped pictures are shown no larger th
 ProbeSample readPicture(const std::string& path) {
     const Image image = readImageFile(path);
     ProbeSample sample;
-    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " + std::to_string(image.width) + " x " +
-                    std::to_string(image.height);
+    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " +
+                    std::to_string(image.width) + " x " + std::to_string(image.height);
     const int longer = std::max(image.width, image.height);
-    sample.image = longer <= kLargestPicture ? image
-                 : fitImage(image, std::max(1, image.width * kLargestPicture / longer),
-                            std::max(1, image.height * kLargestPicture / longer), image.channels);
+    sample.image =
+        longer <= kLargestPicture
+            ? image
+            : fitImage(image, std::max(1, image.width * kLargestPicture / longer),
+                       std::max(1, image.height * kLargestPicture / longer), image.channels);
     return sample;
 }
 
@@ -54,15 +58,21 @@ DataSource::~DataSource() {
     if (m_job) m_job->stop.request_stop();
     if (m_saving) m_saving->stop.request_stop();
     ++*m_shown;
+    ++*m_counted;
 }
 
-DataSource::Parts DataSource::read(const DataChoice& choice, const ProgressCallback& progress, std::stop_token stop) {
-    if (choice.kind == DataChoice::Kind::File) return {{"all", readNpzImages(choice.path.toStdString(), progress, stop)}};
-    const DataOptions options = choice.kind == DataChoice::Kind::Run ? readRunOptions(choice.path.toStdString()).data : choice.options;
+DataSource::Parts DataSource::read(const DataChoice& choice, const ProgressCallback& progress,
+                                   std::stop_token stop) {
+    if (choice.kind == DataChoice::Kind::File)
+        return {{"all", readNpzImages(choice.path.toStdString(), progress, stop)}};
+    const DataOptions options = choice.kind == DataChoice::Kind::Run
+                                    ? readRunOptions(choice.path.toStdString()).data
+                                    : choice.options;
     const DataSplits splits = openData(options, progress, stop);
     Parts parts;
     for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
-    if (choice.kind == DataChoice::Kind::Generated && splits.trainPass) parts[0].second = splits.trainPass(choice.pass);
+    if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
+        parts[0].second = splits.trainPass(choice.pass);
     return parts;
 }
 
@@ -94,7 +104,9 @@ void DataSource::abandonSave() {
 
 void DataSource::open(const DataChoice& choice) {
     const auto job = begin(QStringLiteral("Reading %1").arg(choice.name));
-    const auto work = [choice, job](std::stop_token stop) { return read(choice, job->callback(stop), job->stop.get_token()); };
+    const auto work = [choice, job](std::stop_token stop) {
+        return read(choice, job->callback(stop), job->stop.get_token());
+    };
     const auto done = [this, choice, request = m_request](Parts parts) {
         if (request != m_request) return;
         finish();
@@ -144,19 +156,20 @@ void DataSource::show(const QString& part) {
     m_label = -1;
     m_matches.reset();
     ++*m_shown;
+    ++*m_counted;
     Q_EMIT shownChanged();
     count(m_data);
 }
 
 void DataSource::count(const DatasetPtr& data) {
-    const auto work = [data, shown = m_shown, mine = m_shown->load()](std::stop_token stop) {
+    const auto work = [data, turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
         const auto& info = data->info();
         DataStatistics s;
         s.classes.resize(info.classNames.size());
         s.mean.resize(static_cast<std::size_t>(info.channels));
         std::vector<std::uint8_t> pixels(data->pixelBytes());
         for (; s.counted < std::min(info.size, kCounted); ++s.counted) {
-            if (stop.stop_requested() || *shown != mine) throw Cancelled();
+            if (stop.stop_requested() || *turn != mine) throw Cancelled();
             const auto label = static_cast<std::size_t>(data->read(s.counted, pixels));
             if (label >= s.classes.size()) s.classes.resize(label + 1);
             ++s.classes[label];
@@ -166,9 +179,12 @@ void DataSource::count(const DatasetPtr& data) {
         for (double& mean : s.mean) mean /= std::max(1.0, values);
         return s;
     };
-    m_work.post(this, work, [this, mine = m_shown->load()](DataStatistics s) {
-        if (*m_shown == mine || m_label >= 0) Q_EMIT statisticsReady(s);
-    }, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_work.post(
+        this, work,
+        [this, mine = m_counted->load()](DataStatistics s) {
+            if (*m_counted == mine) Q_EMIT statisticsReady(s);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::setLabel(int label) {
@@ -188,12 +204,14 @@ void DataSource::setLabel(int label) {
         const auto goOn = job->callback(stop);
         const std::int64_t size = std::min(data->size(), kSearched);
         for (std::int64_t i = 0; i < size; ++i) {
-            if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size))) throw Cancelled();
+            if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size)))
+                throw Cancelled();
             if (data->read(i, pixels) == label) matches->push_back(i);
         }
         return matches;
     };
-    const auto done = [this, label, request = m_request](std::shared_ptr<std::vector<std::int64_t>> matches) {
+    const auto done = [this, label,
+                       request = m_request](std::shared_ptr<std::vector<std::int64_t>> matches) {
         if (request != m_request) return;
         finish();
         m_label = label;
@@ -210,7 +228,8 @@ void DataSource::setLabel(int label) {
 
 void DataSource::requestSamples(qint64 first, int count) {
     if (!m_data || first < 0 || count < 1) return;
-    const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown, mine = m_shown->load()](std::stop_token stop) {
+    const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown,
+                       mine = m_shown->load()](std::stop_token stop) {
         std::vector<ProbeSample> samples;
         for (qint64 i = first; i < first + count; ++i) {
             if (stop.stop_requested() || *shown != mine) throw Cancelled();
@@ -218,9 +237,12 @@ void DataSource::requestSamples(qint64 first, int count) {
         }
         return samples;
     };
-    m_reads.post(this, work, [this, first, mine = m_shown->load()](std::vector<ProbeSample> samples) {
-        if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
-    }, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_reads.post(
+        this, work,
+        [this, first, mine = m_shown->load()](std::vector<ProbeSample> samples) {
+            if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::requestSample(qint64 shown) {
@@ -229,8 +251,10 @@ void DataSource::requestSample(qint64 shown) {
     const auto done = [this, shown, request](ProbeSample sample) {
         if (request == m_sampleRequest) Q_EMIT sampleReady(shown, std::move(sample));
     };
-    m_reads.post(this, [data = m_data, index = indexOf(shown)](std::stop_token) { return data->sample(index); }, done,
-                 [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_reads.post(
+        this,
+        [data = m_data, index = indexOf(shown)](std::stop_token) { return data->sample(index); },
+        done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::requestPicture(const QString& path) {
@@ -238,14 +262,16 @@ void DataSource::requestPicture(const QString& path) {
     const auto done = [this, path, request](ProbeSample sample) {
         if (request == m_sampleRequest) Q_EMIT pictureReady(path, std::move(sample));
     };
-    m_reads.post(this, [file = path.toStdString()](std::stop_token) { return readPicture(file); }, done,
-                 [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_reads.post(
+        this, [file = path.toStdString()](std::stop_token) { return readPicture(file); }, done,
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
     m_saving = std::make_shared<LongJob>();
-    const auto images = std::make_shared<Picked>(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
+    const auto images =
+        std::make_shared<Picked>(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
         writeNpzImages(file, *images, job->callback(stop));

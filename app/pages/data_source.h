@@ -24,8 +24,9 @@ struct DataStatistics {
     std::vector<double> mean;           ///< of a pixel, one a channel, 0..255
 };
 
-/// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or one label of
-/// it. Whatever is asked anew makes the answers that are still under way worthless: they are dropped.
+/// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or
+/// one label of it. Whatever is asked anew makes the answers that are still under way worthless:
+/// they are dropped.
 class DataSource : public QObject {
     Q_OBJECT
 public:
@@ -77,7 +78,8 @@ public Q_SLOTS:
 
 private:
     using Parts = std::vector<std::pair<std::string, DatasetPtr>>;
-    static Parts read(const DataChoice& choice, const ProgressCallback& progress, std::stop_token stop);
+    static Parts read(const DataChoice& choice, const ProgressCallback& progress,
+                      std::stop_token stop);
     std::shared_ptr<LongJob> begin(const QString& words);
     void finish();
     void show(const QString& part);
@@ -91,7 +93,10 @@ private:
     std::shared_ptr<const std::vector<std::int64_t>> m_matches;  ///< of the label; null: all
 
     quint64 m_request = 0, m_sampleRequest = 0;
-    std::shared_ptr<std::atomic<quint64>> m_shown = std::make_shared<std::atomic<quint64>>(0);
+    using Turn = std::shared_ptr<std::atomic<quint64>>;  ///< workers see at once that they are late
+    Turn m_shown = std::make_shared<std::atomic<quint64>>(0);  ///< of part and label
+    Turn m_counted =
+        std::make_shared<std::atomic<quint64>>(0);  ///< of the part, for the statistics
     std::shared_ptr<LongJob> m_job, m_saving;
     JobQueue m_reads, m_work, m_saves;
 };

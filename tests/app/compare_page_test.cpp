@@ -1,9 +1,10 @@
-// Runs side by side: overlay, published numbers, differences, notes on disk, and the way to the Workbench.
+// Runs side by side: overlay, published numbers, differences, notes on disk, and the way to the
+// Workbench.
 #include <gtest/gtest.h>
 
 #include <QDir>
-#include <QMenu>
 #include <QFile>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -35,12 +36,17 @@ struct Page {
     AppContext context = controllers.context();
     std::unique_ptr<ComparePage> page;
 
-    QString add(const std::string& name, const std::string& preset, const std::string& variant, double best) {
+    QString add(const std::string& name, const std::string& preset, const std::string& variant,
+                double best) {
         const std::string path = folder.path().toStdString() + "/" + name;
         const RunOptions options = presetOptions(preset, variant);
         RunFolder run = RunFolder::create(path, options);
         for (int i = 1; i <= 20; ++i)
-            run.append(MetricPoint{i * 5, i * 0.5, i * 2560, i * 2.0, Split::Validation,
+            run.append(MetricPoint{i * 5,
+                                   i * 0.5,
+                                   i * 2560,
+                                   i * 2.0,
+                                   Split::Validation,
                                    {{"loss", 0.7 / i}, {"accuracy", best - 0.3 / i}}});
         run.info().state = RunState::Done;
         run.info().bestAccuracy = best;
@@ -57,19 +63,22 @@ struct Page {
         ASSERT_TRUE(QTest::qWaitForWindowExposed(page.get()));
     }
     bool waitForRows(int count) {
-        return QTest::qWaitFor([&] { return page->table()->view()->model()->rowCount() == count; }, 10000);
+        return QTest::qWaitFor([&] { return page->table()->view()->model()->rowCount() == count; },
+                               10000);
     }
     QModelIndex cell(const QString& path, int column) const {
         const auto* model = page->table()->view()->model();
         for (int row = 0; row < model->rowCount(); ++row)
-            if (model->index(row, RunsModel::Run).data(RunsModel::PathRole).toString() == path) return model->index(row, column);
+            if (model->index(row, RunsModel::Run).data(RunsModel::PathRole).toString() == path)
+                return model->index(row, column);
         return {};
     }
     void press(const QModelIndex& at, bool twice = false) {
         QTableView* view = page->table()->view();
         view->scrollTo(at);
         const QRect r = view->visualRect(at);
-        const QPoint point = at.column() == RunsModel::Overlay ? QPoint(r.left() + 12, r.center().y()) : r.center();
+        const QPoint point =
+            at.column() == RunsModel::Overlay ? QPoint(r.left() + 12, r.center().y()) : r.center();
         QTest::mouseClick(view->viewport(), Qt::LeftButton, {}, point);
         if (twice) QTest::mouseDClick(view->viewport(), Qt::LeftButton, {}, point);
     }
@@ -113,8 +122,10 @@ TEST(ComparePage, PublishedAccuracyIsOfTheTrainingFamily) {
     p.open();
     ASSERT_TRUE(p.waitForRows(1));
     const QString shown = p.cell(a, RunsModel::Published).data().toString();
-    if (std::isnan(wanted)) EXPECT_EQ(shown, QString(QChar(0x2014)));
-    else EXPECT_EQ(shown, QString::number(100.0 * wanted, 'f', 1));
+    if (std::isnan(wanted))
+        EXPECT_EQ(shown, QString(QChar(0x2014)));
+    else
+        EXPECT_EQ(shown, QString::number(100.0 * wanted, 'f', 1));
 }
 
 TEST(ComparePage, ClickedRowBecomesTheReference) {
@@ -127,7 +138,8 @@ TEST(ComparePage, ClickedRowBecomesTheReference) {
     for (const QString& path : {b, a}) {
         p.press(p.cell(path, RunsModel::Model));
         EXPECT_EQ(p.page->reference(), path);
-        EXPECT_TRUE(p.page->differences()->view()->horizontalHeaderItem(1)->text().contains(QFileInfo(path).fileName() + " (reference)"));
+        EXPECT_TRUE(p.page->differences()->view()->horizontalHeaderItem(1)->text().contains(
+            QFileInfo(path).fileName() + " (reference)"));
     }
 }
 
@@ -194,10 +206,12 @@ TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
     p.controllers.runs.liveInfo(info);
     p.controllers.selection.setRuns({path});
     ASSERT_TRUE(p.waitForRows(1));
-    p.controllers.runs.livePoints({MetricPoint{5, 0.5, 2560, 2.0, Split::Validation, {{"loss", 0.5}, {"accuracy", 0.75}}}});
+    p.controllers.runs.livePoints(
+        {MetricPoint{5, 0.5, 2560, 2.0, Split::Validation, {{"loss", 0.5}, {"accuracy", 0.75}}}});
     p.page->curves()->flush();
     EXPECT_TRUE(p.page->curves()->csv().contains("0.75"));
-    EXPECT_TRUE(QTest::qWaitFor([&] { return p.cell(path, RunsModel::Accuracy).data().toString() == "75.0"; }, 3000));
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return p.cell(path, RunsModel::Accuracy).data().toString() == "75.0"; }, 3000));
 }
 
 TEST(ComparePage, SavesTableCurvesAndDifferences) {
@@ -216,5 +230,6 @@ TEST(ComparePage, SavesTableCurvesAndDifferences) {
             EXPECT_GT(QFileInfo(path).size(), 10) << ending;
         }
     }
-    EXPECT_TRUE(p.page->curves()->menu()->actions().contains(p.page->curvesMenu()->menu()->actions().first()));
+    EXPECT_TRUE(p.page->curves()->menu()->actions().contains(
+        p.page->curvesMenu()->menu()->actions().first()));
 }

@@ -49,7 +49,9 @@ struct Data {
         EXPECT_TRUE(wait([&] { return page->grid()->count() > 0; }));
     }
     template <class Condition>
-    static bool wait(Condition condition) { return QTest::qWaitFor(condition, 15000); }
+    static bool wait(Condition condition) {
+        return QTest::qWaitFor(condition, 15000);
+    }
 
     QString npz(const std::string& name, std::int64_t size) {
         RelationalGamesOptions options;
@@ -62,7 +64,8 @@ struct Data {
         QListWidget* list = page->chooser()->list();
         const auto found = list->findItems(line, Qt::MatchExactly);
         ASSERT_EQ(found.size(), 1) << line.toStdString();
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(found.first()).center());
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                          list->visualItemRect(found.first()).center());
     }
     void drop(const QString& path) {
         QMimeData mime;
@@ -117,7 +120,8 @@ TEST(DataPage, ArrowKeysMoveTheLargeSample) {
     QTest::keyClick(d.page->grid(), Qt::Key_Right);
     QTest::keyClick(d.page->grid(), Qt::Key_Right);
     EXPECT_EQ(d.page->grid()->current(), 2);
-    EXPECT_TRUE(d.wait([&] { return d.page->sampleView()->accessibleDescription().endsWith(" 2"); }));
+    EXPECT_TRUE(
+        d.wait([&] { return d.page->sampleView()->accessibleDescription().endsWith(" 2"); }));
 }
 
 TEST(DataPage, ImportsAFileRemembersItAndOffersToTrainOnIt) {
@@ -144,7 +148,8 @@ TEST(DataPage, AHostileFileChangesNothingButTheError) {
     ASSERT_TRUE(whole.open(QIODevice::ReadOnly));
     const QByteArray bytes = whole.readAll();
     const qint64 count = d.page->grid()->count();
-    for (const QByteArray& bad : {QByteArray("not a zip"), bytes.left(bytes.size() / 2), QByteArray(5000, 'P'), QByteArray()}) {
+    for (const QByteArray& bad : {QByteArray("not a zip"), bytes.left(bytes.size() / 2),
+                                  QByteArray(5000, 'P'), QByteArray()}) {
         const QString path = d.folder.filePath("bad.npz");
         QFile file(path);
         ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
@@ -199,7 +204,9 @@ TEST(DataPage, ADroppedPictureIsShownLarge) {
     const QString path = d.folder.filePath("cat.png");
     QImage(600, 300, QImage::Format_RGB888).save(path);
     d.drop(path);
-    EXPECT_TRUE(d.wait([&] { return d.page->sampleView()->accessibleDescription().contains("cat.png, 600 x 300"); }));
+    EXPECT_TRUE(d.wait([&] {
+        return d.page->sampleView()->accessibleDescription().contains("cat.png, 600 x 300");
+    }));
     EXPECT_EQ(d.page->grid()->current(), -1);
     d.drop(d.folder.filePath("words.txt"));
     EXPECT_EQ(d.page->errorSentence(), "");
