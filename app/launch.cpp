@@ -56,7 +56,8 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope train PRESET        the window, training\n"
         "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench ...\n"
         "                                as relascope-cli"));
-    const auto help = parser.addHelpOption();
+    const QCommandLineOption help({"h", "help"}, "Says this.");
+    parser.addOption(help);
     const auto option = [&parser](const char* name, const char* words, const char* value) {
         parser.addOption(QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
     };
@@ -79,7 +80,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         *exitCode = kExitUsage;
         return std::nullopt;
     };
-    if (!parser.parse(arguments)) return bad(parser.errorText() + QStringLiteral("; relascope --help lists what there is"));
+    if (!parser.parse(arguments)) return bad(parser.errorText().chopped(1) + QStringLiteral("; relascope --help lists what there is"));
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);
         *exitCode = 0;

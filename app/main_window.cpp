@@ -136,6 +136,8 @@ void MainWindow::addPage(const QString& title, QWidget* page) {
     }
 }
 
+void MainWindow::setImportData(std::function<void()> importData) { m_actions->importData = std::move(importData); }
+
 bool MainWindow::showPage(const QString& title) {
     for (int i = 0; i < m_tabs->count(); ++i) {
         if (m_tabs->tabText(i).compare(title, Qt::CaseInsensitive) != 0) continue;

@@ -33,6 +33,8 @@ public:
     ~MainWindow() override;
 
     void addPage(const QString& title, QWidget* page);
+    /// What File, Import data does; the Data page has it.
+    void setImportData(std::function<void()> importData);
     /// By its title, in any case; false when there is none.
     bool showPage(const QString& title);
     QString currentPage() const;

@@ -87,7 +87,7 @@ void MainWindow::makeFileMenu() {
     menu->addSeparator();
     m_actions->import = add(menu, QStringLiteral("Import data..."), {}, QStringLiteral("Read images from files on the Data page"), [this] {
         showPage(QStringLiteral("Data"));
-        if (auto* data = page(QStringLiteral("Data"))) QMetaObject::invokeMethod(data, "importData");
+        m_actions->importData();
     });
     menu->addSeparator();
     m_actions->exporting = add(menu, QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")), QStringLiteral("Save a view as PNG, SVG, PDF or CSV"), [this] { showExportMenu(); });

@@ -122,6 +122,11 @@ void wireRail(Rail& rail, Controllers& c) {
     QObject::connect(&rail, &Rail::openFolderRequested, &c.messages, [&c](const QString& path) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path))) c.messages.warning(QString("No file manager answers; the run is in %1").arg(path));
     });
+    QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
+        const QString preset = QString::fromStdString(c.experiment.options().preset);
+        rail.setCurrentPreset(preset);
+        c.selection.setPreset(preset);
+    });
     // Runs of other processes come and go: looked for while the rail can be seen.
     auto* timer = new QTimer(&rail);
     timer->setInterval(4000);

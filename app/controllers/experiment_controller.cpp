@@ -141,6 +141,9 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     } catch (const Error&) {
         m_preset = options;  // a preset of another version: nothing counts as changed
     }
+    const RunInfo* info = m_runs.info(run);
+    if (info && m_flopsPerSecond <= 0.0 && info->seconds > 1.0 && info->step > 0)
+        m_flopsPerSecond = trainingFlops(options) * static_cast<double>(info->step) / info->seconds;
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }

@@ -43,6 +43,7 @@ RunsController::RunsController(JobQueue& jobs, QObject* parent) : QObject(parent
 void RunsController::setFolder(const QString& folder) {
     m_folder = QDir::cleanPath(folder);
     m_infos.clear();
+    m_opened.clear();
     rebuildRows();
     refresh();
 }
@@ -64,9 +65,12 @@ void RunsController::refresh() {
         }
         return runs;
     };
-    const auto done = [this](std::vector<RunInfo> runs) {
+    const auto done = [this, folder = m_folder, opened = m_opened](std::vector<RunInfo> runs) {
         m_listing = false;
-        take(std::move(runs));
+        // What was opened, or chosen, since then is not in this listing.
+        for (const auto& path : m_opened)
+            if (const RunInfo* known = info(path); known && !opened.contains(path)) runs.push_back(*known);
+        if (folder == m_folder) take(std::move(runs));
         if (std::exchange(m_again, false)) refresh();
     };
     m_jobs.post(this, work, done, [this](const QString& sentence) {

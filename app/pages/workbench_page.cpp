@@ -13,6 +13,7 @@
 #include "widgets/export/export.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/source/patches.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -39,6 +40,25 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps, const std::vect
         keys.push_back(value(before) + share * (value(*after) - value(before)));
     }
     return keys;
+}
+
+/// Where to look first: at the first two patches that show something.
+InspectorView firstView(const ProbeResult& result) {
+    InspectorView view;
+    const Image& image = result.sample.image;
+    const PatchGrid& grid = result.grid;
+    std::vector<int> tokens;
+    for (int patch = 0; patch < grid.rows * grid.columns && tokens.size() < 2 && !image.empty(); ++patch) {
+        const QRect box = patchRect(grid, patch, {image.width, image.height});
+        const auto first = image.pixels[image.index(box.top(), box.left(), 0)];
+        bool varied = false;
+        for (int y = box.top(); y <= box.bottom() && !varied; ++y)
+            for (int x = box.left(); x <= box.right() && !varied; ++x) varied = image.pixels[image.index(y, x, 0)] != first;
+        if (varied) tokens.push_back(tokenOfPatch(grid, patch));
+    }
+    view.source = tokens.empty() ? (grid.classToken ? 1 : 0) : tokens.front();
+    view.target = tokens.size() < 2 ? view.source : tokens.back();
+    return view;
 }
 
 qint64 nearest(const std::vector<qint64>& steps, qint64 step) {
@@ -140,6 +160,7 @@ void WorkbenchPage::connectInspector() {
         // A picture of the user's own is named; a sample stands in the chooser already.
         const bool sample = result->sample.label >= 0;
         m_inspector->setSubText(sample ? QString() : QString("step %1 · %2").arg(groupedNumber(result->step), QString::fromStdString(result->sample.origin)));
+        if (m_c.selection.view() == InspectorView()) m_c.selection.setView(firstView(*result));
         m_inspector->setResult(result);
     });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
@@ -170,8 +191,8 @@ void WorkbenchPage::showRuns() {
             showPoints(path);
             showMarks(path);
         }
-        showHead();
     }
+    showHead();
     showEmptyOrNot();
 }
 
@@ -197,7 +218,8 @@ void WorkbenchPage::showCursor() {
 
 void WorkbenchPage::showHead() {
     const QString path = m_c.selection.current();
-    m_curves->setPublished(m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>());
+    auto published = m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>();
+    if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
     QString title = QString::fromStdString(info->preset);

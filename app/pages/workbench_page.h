@@ -48,6 +48,7 @@ private:
 
     Controllers& m_c;
     std::vector<CurveRun> m_shown;
+    std::vector<PublishedValue> m_published;
     QStackedLayout* m_stack;
     EmptyState* m_empty;
     QSplitter* m_splitter;
