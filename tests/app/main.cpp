@@ -1,1 +1,24 @@
-int main() {}
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+
+#include "app/controllers/runtime.h"
+#include "widgets/theme/theme.h"
+
+// The window without a screen, its runs and settings in a folder that goes with the tests.
+int main(int argc, char** argv) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QTemporaryDir folder;
+    qputenv("RELASCOPE_RUNS", (folder.path() + "/runs").toUtf8());
+    qputenv("XDG_CONFIG_HOME", (folder.path() + "/config").toUtf8());
+    qputenv("XDG_RUNTIME_DIR", folder.path().toUtf8());
+    QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
+    QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
+    QApplication application(argc, argv);
+    relascope::applyTheme(application, relascope::ThemeMode::Light);
+    ::testing::InitGoogleTest(&argc, argv);
+    relascope::awaitRuntime();
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,163 @@
+#include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
+
+#include "app/launch.h"
+#include "app/screenshot.h"
+#include "run/run_folder.h"
+#include "tests/app/window_fixture.h"
+
+namespace relascope {
+namespace {
+
+class MainWindowTest : public WindowTest {};
+
+TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
+    chooseTiny();
+    QTest::keyClick(window.get(), Qt::Key_Space);
+    ASSERT_TRUE(trains(3));
+    QTest::keyClick(window.get(), Qt::Key_Space);
+    ASSERT_TRUE(waitUntil([this] { return c().training.paused(); }));
+    const auto step = c().training.info().step;
+    QTest::keyClick(window.get(), Qt::Key_N);
+    EXPECT_TRUE(waitUntil([&] { return c().training.info().step == step + 1; }));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    QTest::keyClick(window.get(), Qt::Key_3);
+    EXPECT_EQ(inspector()->view().kind, MapKind::SensoryAttention);
+    QTest::keyClick(window.get(), Qt::Key_1);
+    EXPECT_EQ(inspector()->view().kind, MapKind::Relation);
+    QTest::keyClick(window.get(), Qt::Key_Up);
+    EXPECT_EQ(inspector()->view().layer, 1);
+    QTest::keyClick(window.get(), Qt::Key_Down);
+    EXPECT_EQ(inspector()->view().layer, 0);
+    QTest::keyClick(window.get(), Qt::Key_D);
+    EXPECT_TRUE(inspector()->view().reversed);
+    QTest::keyClick(window.get(), Qt::Key_P);
+    EXPECT_EQ(inspector()->view().processing, Processing::Tanh);
+    QTest::keyClick(window.get(), Qt::Key_L);
+    EXPECT_TRUE(curves()->logY());
+}
+
+TEST_F(MainWindowTest, KeysAreTextWhileTyping) {
+    chooseTiny();
+    auto* search = window->rail()->searchField();
+    search->setFocus();
+    ASSERT_TRUE(waitUntil([&] { return search->hasFocus(); }));
+    for (const auto key : {Qt::Key_D, Qt::Key_P, Qt::Key_1, Qt::Key_Space, Qt::Key_L, Qt::Key_N}) QTest::keyClick(search, key);
+    EXPECT_EQ(search->text(), QStringLiteral("dp1 ln"));
+    EXPECT_FALSE(c().training.busy());
+    EXPECT_FALSE(curves()->logY());
+}
+
+TEST_F(MainWindowTest, EveryEntrySaysWhatItDoesOrWhyItIsOff) {
+    for (const auto* action : window->commands()) {
+        EXPECT_FALSE(action->toolTip().isEmpty()) << action->text().toStdString();
+        EXPECT_FALSE(action->text().isEmpty());
+    }
+    EXPECT_GE(window->commands().size(), 35);
+}
+
+TEST_F(MainWindowTest, ClosingWhileTrainingAsksAndSavesACheckpoint) {
+    chooseTiny();
+    c().experiment.start();
+    ASSERT_TRUE(trains(3));
+    const std::string path = c().training.run().toStdString();
+    int asked = 0;
+    window->confirmClose = [&] { return ++asked > 1; };
+    window->close();
+    EXPECT_TRUE(window->isVisible());
+    EXPECT_TRUE(c().training.busy());
+    window->close();
+    EXPECT_TRUE(waitUntil([this] { return !window->isVisible(); }));
+    EXPECT_FALSE(c().training.busy());
+    EXPECT_EQ(asked, 2);
+    EXPECT_EQ(readRunInfo(path).state, RunState::Interrupted);
+    EXPECT_FALSE(std::filesystem::is_empty(path + "/checkpoints"));
+}
+
+TEST_F(MainWindowTest, ThemesChangeTheWholeWindow) {
+    QTest::qWait(50);  // laid out and shown
+    window->setTheme(ThemeMode::Dark);
+    QTest::qWait(50);  // widgets hear of it by posted events
+    const QColor dark = window->grab().toImage().pixelColor(20, 400);
+    window->setTheme(ThemeMode::Light);
+    QTest::qWait(50);
+    const QColor light = window->grab().toImage().pixelColor(20, 400);
+    EXPECT_LT(dark.lightness(), 80);
+    EXPECT_GT(light.lightness(), 200);
+}
+
+TEST_F(MainWindowTest, WhatIsNoRunIsRefusedInWords) {
+    QString said;
+    QObject::connect(&c().messages, &Messages::message, window.get(), [&](MessageLevel, const QString& sentence) { said = sentence; });
+    EXPECT_FALSE(window->openRun(folder.path()));
+    EXPECT_TRUE(said.contains(folder.path()));
+}
+
+TEST_F(MainWindowTest, TheSessionComesBack) {
+    const QString path = finishedRun();
+    window.reset();
+    {
+        MainWindow first(true);
+        first.controllers().runs.setFolder(folder.path());
+        first.show();
+        ASSERT_TRUE(first.openRun(path));
+        auto* inspector = first.workbench()->inspector();
+        ASSERT_TRUE(waitUntil([&] { return inspector->result() != nullptr; }));
+        inspector->nextLayer();
+        inspector->toggleDirection();
+        first.setTheme(ThemeMode::Dark);
+        first.close();
+    }
+    MainWindow second(true);
+    second.controllers().runs.setFolder(folder.path());
+    second.show();
+    EXPECT_EQ(second.theme(), ThemeMode::Dark);
+    EXPECT_EQ(second.recentRuns().value(0), path);
+    ASSERT_TRUE(waitUntil([&] { return second.controllers().selection.current() == path; }));
+    ASSERT_TRUE(waitUntil([&] { return second.workbench()->inspector()->result() != nullptr; }));
+    EXPECT_EQ(second.workbench()->inspector()->view().layer, 1);
+    EXPECT_TRUE(second.workbench()->inspector()->view().reversed);
+    second.setTheme(ThemeMode::Light);
+    QSettings().clear();
+}
+
+TEST_F(MainWindowTest, ScreenshotsHaveTheSizeAskedFor) {
+    Launch launch;
+    launch.screenshot = folder.path() + "/window.png";
+    launch.size = {1200, 760};
+    launch.train = "quick";
+    launch.options = tinyOptions();
+    launch.afterSteps = 10;
+    Screenshot screenshot(*window, launch);
+    bool done = false;
+    QObject::connect(&screenshot, &Screenshot::done, window.get(), [&] { done = true; });
+    screenshot.begin();
+    ASSERT_TRUE(waitUntil([&] { return done; }, 60000));
+    EXPECT_EQ(screenshot.exitCode(), 0);
+    EXPECT_EQ(QImage(launch.screenshot).size(), launch.size);
+    EXPECT_FALSE(c().training.busy());
+}
+
+TEST(Launch, WordsOfTheWindowAreRead) {
+    int exit = -1;
+    auto launch = parseLaunch({"relascope", "train", "quick", "--set", "train.epochs=3", "--seed", "7"}, &exit);
+    ASSERT_TRUE(launch && launch->options);
+    EXPECT_EQ(launch->options->train.epochs, 3);
+    EXPECT_EQ(launch->options->train.seeds, std::vector<std::int64_t>{7});
+    launch = parseLaunch({"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
+    ASSERT_TRUE(launch);
+    EXPECT_EQ(launch->train, QStringLiteral("quick"));
+    EXPECT_EQ(launch->size, QSize(800, 600));
+    for (const QStringList& bad : {QStringList{"train", "quik"}, {"--size", "huge"}, {"--theme", "pink"}, {"nowhere"}, {"--wrong"}, {"train"}}) {
+        exit = -1;
+        EXPECT_FALSE(parseLaunch(QStringList{"relascope"} + bad, &exit));
+        EXPECT_EQ(exit, 2) << bad.join(' ').toStdString();
+    }
+    exit = -1;
+    EXPECT_FALSE(parseLaunch({"relascope", "--help"}, &exit));
+    EXPECT_EQ(exit, 0);
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,123 @@
+#include "app/controllers/training_controller.h"
+
+#include <QSignalSpy>
+
+#include "app/controllers/mailbox.h"
+#include "options/field_text.h"
+#include "run/run_folder.h"
+#include "tests/app/window_fixture.h"
+
+namespace relascope {
+namespace {
+
+class TrainingTest : public WindowTest {};
+
+TEST(Mailbox, AThousandStepsBecomeOneDelivery) {
+    Mailbox box;
+    box.begin("runs/a");
+    for (std::int64_t step = 1; step <= 1000; ++step) {
+        box.push(MetricPoint{step});
+        box.push(Progress{step, 1000});
+    }
+    auto post = box.take();
+    ASSERT_EQ(post.runs.size(), 1U);
+    EXPECT_EQ(post.runs[0].points.size(), 1000U);
+    EXPECT_EQ(post.runs[0].progress->step, 1000);
+    EXPECT_TRUE(box.take().runs.empty());
+    // Another run's events never mix with those of the last one.
+    box.push(MetricPoint{1});
+    box.end();
+    box.begin("runs/b");
+    box.push(MetricPoint{1});
+    post = box.take();
+    ASSERT_EQ(post.runs.size(), 2U);
+    EXPECT_TRUE(post.runs[0].ended);
+    EXPECT_EQ(post.runs[1].path, "runs/b");
+}
+
+TEST_F(TrainingTest, EditsOfTheLearningRateAreMarked) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    EXPECT_TRUE(c().experiment.live());
+    Q_EMIT window->form()->valueChanged(QStringLiteral("train.learning_rate"), FieldValue(5e-4));
+    ASSERT_TRUE(waitUntil([&] { return !c().runs.marks(path).empty(); }));
+    EXPECT_TRUE(c().runs.marks(path).front().text.contains(QString::fromStdString(fieldValueText(5e-4))));
+    // What needs a restart stays as it is.
+    c().experiment.set(QStringLiteral("model.d_model"), std::int64_t{32});
+    EXPECT_EQ(c().experiment.options().model.d_model, 16);
+    c().training.cancel();
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    EXPECT_DOUBLE_EQ(readRunOptions(path.toStdString()).train.learning_rate, 5e-4);
+}
+
+TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    click(window->bar()->stopButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    ASSERT_TRUE(waitUntil([&] { return c().runs.info(path) && c().runs.info(path)->state == RunState::Stopped; }));
+    const auto stopped = c().runs.info(path)->step;
+    EXPECT_GT(stopped, 0);
+    EXPECT_EQ(stopped % 4, 0);  // 64 images in batches of 16: the epoch was finished
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.resumes(); }));
+    EXPECT_EQ(window->bar()->startButton()->text(), QStringLiteral("Resume"));
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waitUntil([&] { return c().training.running() && c().training.info().step > stopped; }));
+    EXPECT_EQ(c().training.run(), path);
+}
+
+TEST_F(TrainingTest, CancelKeepsACheckpoint) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    const QString path = c().training.run();
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    const RunInfo info = readRunInfo(path.toStdString());
+    EXPECT_EQ(info.state, RunState::Interrupted);
+    EXPECT_TRUE(std::filesystem::exists(path.toStdString() + "/checkpoints/step-" + std::to_string(info.step)));
+}
+
+TEST_F(TrainingTest, SeveralSeedsAreOneBand) {
+    chooseTiny(8);
+    c().experiment.set(QStringLiteral("train.seeds"), std::vector<std::int64_t>{3, 4});
+    c().experiment.start();
+    ASSERT_TRUE(waitUntil([this] { return c().selection.runs().size() == 2 && !c().training.busy(); }));
+    const auto runs = c().runs.curveRuns(c().selection.runs());
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_FALSE(runs[0].group.isEmpty());
+    EXPECT_EQ(runs[0].group, runs[1].group);
+    EXPECT_EQ(runs[0].colorIndex, runs[1].colorIndex);
+    EXPECT_TRUE(c().runs.name(c().selection.current()).endsWith(QStringLiteral("seed 4")));
+}
+
+TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {
+    chooseTiny();
+    c().experiment.set(QStringLiteral("data.path"), std::string("/nowhere/between.npz"));
+    QSignalSpy failed(&c().training, &TrainingController::failed);
+    c().experiment.start();
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    ASSERT_EQ(failed.size(), 1);
+    EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("/nowhere/between.npz")));
+    EXPECT_TRUE(c().selection.runs().isEmpty());
+}
+
+TEST_F(TrainingTest, ARefusedValueTurnsStartOffWithItsSentence) {
+    chooseTiny();
+    ASSERT_TRUE(window->bar()->startButton()->isEnabled());
+    c().experiment.set(QStringLiteral("model.n_heads_sa"), std::int64_t{4});  // 5 heads do not divide 16
+    EXPECT_FALSE(window->bar()->startButton()->isEnabled());
+    EXPECT_TRUE(window->form()->row(QStringLiteral("model.d_model"))->problem().contains(QStringLiteral("multiple")));
+    EXPECT_TRUE(window->bar()->startButton()->toolTip().contains(QStringLiteral("multiple")));
+    c().experiment.start();
+    EXPECT_FALSE(c().training.busy());
+    c().experiment.set(QStringLiteral("model.n_heads_sa"), std::int64_t{1});
+    EXPECT_TRUE(window->bar()->startButton()->isEnabled());
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,92 @@
+// A window with a tiny experiment that trains in a moment; private to the tests of the window.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QListWidget>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+#include <filesystem>
+#include <functional>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/pages/workbench_page.h"
+#include "options/presets.h"
+#include "widgets/theme/controls.h"
+#include "widgets/bar/train_bar.h"
+#include "widgets/curves/captures_track.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/form/field_row.h"
+#include "widgets/form/options_form.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/lists/rail.h"
+
+namespace relascope {
+
+/// Lets the window work until `holds`, or the time is over.
+inline bool waitUntil(const std::function<bool()>& holds, int milliseconds = 20000) {
+    return QTest::qWaitFor(holds, milliseconds);
+}
+
+/// Quick with a model and data so small that a step takes about a millisecond.
+inline RunOptions tinyOptions(std::int64_t steps = 100000) {
+    RunOptions options = presetOptions("quick");
+    options.model.d_model = 16;
+    options.model.dff = 16;
+    options.model.n_layers = 2;
+    options.data.train_size = 64;
+    options.data.validation_size = 32;
+    options.data.test_size = 16;
+    options.train.batch_size = 16;
+    options.train.steps = steps;
+    return options;
+}
+
+class WindowTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        window = std::make_unique<MainWindow>(false);
+        c().runs.setFolder(folder.path());
+        window->show();
+        (void)QTest::qWaitForWindowActive(window.get());
+    }
+    void TearDown() override {
+        if (window && c().training.busy()) {
+            c().training.cancel();
+            EXPECT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+        }
+        window.reset();
+    }
+    Controllers& c() { return window->controllers(); }
+    CurvePanel* curves() { return window->workbench()->curves(); }
+    RelationInspector* inspector() { return window->workbench()->inspector(); }
+    void click(QPushButton* button) { QTest::mouseClick(button, Qt::LeftButton); }
+    /// Puts a tiny experiment into the form, as a user would by typing.
+    void chooseTiny(std::int64_t steps = 100000) {
+        c().selection.setPreset(QStringLiteral("quick"));
+        c().experiment.choosePreset(QStringLiteral("quick"));
+        const RunOptions tiny = tinyOptions(steps);
+        for (const auto& field : RunOptions::fieldTable()) c().experiment.set(QString::fromStdString(field.spec.name), field.get(tiny));
+    }
+    /// Trains a tiny run to its end; its folder.
+    QString finishedRun(std::int64_t steps = 12) {
+        chooseTiny(steps);
+        c().experiment.start();
+        QString path;
+        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan, window.get(), [&](const QString& p) { path = p; });
+        EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }));
+        QObject::disconnect(connection);
+        return path;
+    }
+    bool trains(std::int64_t step) {
+        return waitUntil([this, step] { return c().training.running() && c().training.info().step >= step; });
+    }
+
+    QTemporaryDir folder;
+    std::unique_ptr<MainWindow> window;
+};
+
+}  // namespace relascope

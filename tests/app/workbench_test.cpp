@@ -1,0 +1,137 @@
+#include <QMenu>
+#include <QSignalSpy>
+
+#include "tests/app/window_fixture.h"
+#include "widgets/export/export.h"
+#include "widgets/inspector/source_pane.h"
+
+namespace relascope {
+namespace {
+
+class WorkbenchTest : public WindowTest {};
+
+TEST_F(WorkbenchTest, NothingThereSaysWhatToDoAndStartsTheQuickPreset) {
+    EXPECT_EQ(c().selection.runs().size(), 0);
+    ASSERT_TRUE(window->workbench()->emptyState()->isVisible());
+    click(window->workbench()->emptyState()->button());
+    EXPECT_TRUE(c().training.busy());
+    EXPECT_EQ(c().training.options().preset, "quick");
+    EXPECT_FALSE(window->workbench()->emptyState()->isVisible());
+}
+
+TEST_F(WorkbenchTest, ClickingStartTrainsWithCurvesAndRelations) {
+    chooseTiny();
+    ASSERT_TRUE(window->bar()->startButton()->isEnabled());
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(20));
+    const QString path = c().training.run();
+    EXPECT_EQ(c().selection.current(), path);
+    EXPECT_FALSE(c().runs.points(path).empty());
+    EXPECT_TRUE(curves()->csv().contains(QStringLiteral("quick-dat-s0")));
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    // The newest weights are followed.
+    const auto first = inspector()->result()->step;
+    EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step > first; }));
+    EXPECT_EQ(inspector()->result()->count(MapKind::Relation, 0), 1);
+    EXPECT_FALSE(window->workbench()->track()->steps().empty());
+    EXPECT_TRUE(waitUntil([this] { return window->rail()->runs()->count() == 1; }));
+}
+
+TEST_F(WorkbenchTest, PausedRunsAreLookedIntoStepByStep) {
+    chooseTiny();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waitUntil([this] { return c().training.paused(); }));
+    ASSERT_TRUE(window->bar()->stepButton()->isEnabled());
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && inspector()->result()->step == c().training.info().step; }));
+    const auto before = c().training.info().step;
+    click(window->bar()->stepButton());
+    ASSERT_TRUE(waitUntil([&] { return c().training.info().step == before + 1; }));
+    EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == before + 1; }));
+    EXPECT_TRUE(c().training.paused());
+    click(window->bar()->startButton());
+    EXPECT_TRUE(waitUntil([&] { return c().training.running() && c().training.info().step > before + 3; }));
+}
+
+TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
+    const QString path = finishedRun();
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
+    // From the disk alone, as on another day.
+    window = std::make_unique<MainWindow>(false);
+    window->show();
+    c().runs.setFolder(folder.path());
+    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
+    EXPECT_FALSE(c().runs.points(path).empty());
+    ASSERT_GE(c().runs.captures(path).size(), 5U);
+    EXPECT_EQ(window->workbench()->track()->steps(), c().runs.captures(path));
+
+    Q_EMIT curves()->cursorMoved(3);
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 3; }));
+    EXPECT_EQ(window->workbench()->track()->chosen(), std::optional<qint64>(3));
+    EXPECT_EQ(inspector()->sourcePane()->split(), QStringLiteral("captured"));
+    EXPECT_EQ(curves()->cursorStep(), std::optional<qint64>(3));
+    // Captures are of a few inputs; another one is shown on demand.
+    const auto shown = inspector()->result()->sample.origin;
+    inspector()->sourcePane()->next();
+    EXPECT_TRUE(waitUntil([&] { return inspector()->result()->sample.origin != shown; }));
+    Q_EMIT window->workbench()->track()->liveRequested();
+    EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == 12; }));
+    EXPECT_EQ(inspector()->sourcePane()->split(), QStringLiteral("validation"));
+}
+
+TEST_F(WorkbenchTest, SamplesAreChosenByNumberChanceAndLabel) {
+    finishedRun();
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    Q_EMIT inspector()->sampleRequested(QStringLiteral("hexos"), 7);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin.find(" 7") != std::string::npos; }));
+    EXPECT_EQ(c().selection.split(), QStringLiteral("hexos"));
+    Q_EMIT inspector()->labelRequested(QStringLiteral("hexos"), 1, true);
+    ASSERT_TRUE(waitUntil([this] { return c().selection.sample() != 7; }));
+    EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.label == 1; }));
+    c().probe.chooseRandom(QStringLiteral("stripes"), 0);
+    EXPECT_TRUE(waitUntil([this] { return c().selection.split() == "stripes" && inspector()->result()->sample.label == 0; }));
+}
+
+TEST_F(WorkbenchTest, DroppedPicturesAreFittedAndBadOnesExplained) {
+    finishedRun();
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    const QString file = folder.path() + "/photo.png";
+    QImage picture(200, 150, QImage::Format_RGB32);
+    picture.fill(Qt::red);
+    ASSERT_TRUE(picture.save(file));
+    Q_EMIT inspector()->imageDropped(file);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin == "photo.png"; }));
+    EXPECT_EQ(inspector()->result()->sample.image.width, 36);
+
+    QSignalSpy said(&c().messages, &Messages::message);
+    const QString text = folder.path() + "/notes.txt";
+    QFile(text).open(QIODevice::WriteOnly);
+    Q_EMIT inspector()->imageDropped(text);
+    ASSERT_TRUE(waitUntil([&] { return !said.isEmpty(); }));
+    EXPECT_EQ(said.last().at(0).value<MessageLevel>(), MessageLevel::Error);
+    EXPECT_TRUE(said.last().at(1).toString().contains(QStringLiteral("notes.txt")));
+}
+
+TEST_F(WorkbenchTest, EveryViewIsSavedInEveryForm) {
+    finishedRun();
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    int views = 0;
+    for (auto* view : window->workbench()->findChildren<ViewMenu*>()) {
+        ++views;
+        QStringList endings{"png", "svg", "pdf"};
+        for (const auto* action : view->menu()->actions())
+            if (action->text().startsWith(QLatin1String("CSV"))) endings << "csv";
+        for (const auto& ending : endings) {
+            const QString path = folder.path() + QString("/view-%1.%2").arg(views).arg(ending);
+            view->askPath = [path](const QString&, const QString&, const QString&) { return path; };
+            view->save(ending);
+            EXPECT_GT(QFileInfo(path).size(), 20) << path.toStdString();
+        }
+    }
+    EXPECT_GE(views, 5);  // curves, sample, map, maps of the layer, the whole inspector
+}
+
+}  // namespace
+}  // namespace relascope
