@@ -186,11 +186,11 @@ TEST(DataPage, SavingCanBeCancelledAndLeavesNoFile) {
     Data d;
     d.page->saveStrip()->setDelay(0);
     auto options = d.page->source()->choice();
-    options.options.train_size = 3000000;
+    options.options.train_size = 300000;
     d.page->source()->open(options);
-    ASSERT_TRUE(d.wait([&] { return d.page->grid()->count() == 3000000; }));
+    ASSERT_TRUE(d.wait([&] { return d.page->grid()->count() == 300000; }));
     const QString path = d.folder.filePath("cancelled.npz");
-    d.page->saveTo(path, 3000000);
+    d.page->saveTo(path, 300000);
     ASSERT_TRUE(d.wait([&] { return d.page->saveStrip()->isVisible(); }));
     QTest::mouseClick(d.page->saveStrip()->cancelButton(), Qt::LeftButton);
     EXPECT_FALSE(d.page->saveStrip()->busy());
