@@ -11,15 +11,18 @@ namespace {
 // Parts of one seed that must never meet: their generators start far apart.
 enum class Part : std::uint64_t { Train = 1, Validation = 2, Test = 3 };
 
-RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily family, Part part, std::int64_t size) {
+RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily family, Part part,
+                                        std::int64_t size) {
     RelationalGamesOptions g;
     g.task = o.task;
     g.family = family;
     g.size = size;
-    g.seed = static_cast<std::uint64_t>(o.seed) * 16 + static_cast<std::uint64_t>(part) * 4 + static_cast<std::uint64_t>(family);
+    g.seed = static_cast<std::uint64_t>(o.seed) * 16 + static_cast<std::uint64_t>(part) * 4 +
+             static_cast<std::uint64_t>(family);
     g.patterns.clear();
     std::string rest = o.patterns + ",";
-    for (std::size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1)) g.patterns.push_back(rest.substr(0, comma));
+    for (std::size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1))
+        g.patterns.push_back(rest.substr(0, comma));
     return g;
 }
 
@@ -34,10 +37,13 @@ std::string fileTask(const std::string& task) {
     return task;
 }
 
-DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first, std::int64_t count, const std::string& name) {
+DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first,
+                        std::int64_t count, const std::string& name) {
     if (first + count > data->size())
-        throw FileError(path, "has " + std::to_string(data->size()) + " images; " + name + " needs those up to " + std::to_string(first + count) +
-                                  "; lower data.train_size, data.validation_size or data.test_size");
+        throw FileError(path,
+                        "has " + std::to_string(data->size()) + " images; " + name +
+                            " needs those up to " + std::to_string(first + count) +
+                            "; lower data.train_size, data.validation_size or data.test_size");
     return sliceOf(data, first, count, name);
 }
 
@@ -51,64 +57,86 @@ DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std:
         splits.train = generated(o, family, Part::Train, o.train_size);
         splits.validation = generated(o, family, Part::Validation, o.validation_size);
         if (o.streaming) {
-            splits.trainPass = [options = generatorOptions(o, family, Part::Train, o.train_size)](std::int64_t pass) mutable {
+            splits.trainPass = [options = generatorOptions(o, family, Part::Train, o.train_size)](
+                                   std::int64_t pass) mutable {
                 options.pass = static_cast<std::uint64_t>(pass);
                 return std::make_shared<RelationalGames>(options);
             };
         }
         for (const auto test : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes})
-            splits.tests.emplace_back(familyName(test), generated(o, test, Part::Test, o.test_size));
+            splits.tests.emplace_back(familyName(test),
+                                      generated(o, test, Part::Test, o.test_size));
         return splits;
     }
     const bool folder = std::filesystem::is_directory(o.path);
-    const std::string path = folder ? (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + o.family + ".npz")).string() : o.path;
+    const std::string path =
+        folder ? (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + o.family + ".npz"))
+                     .string()
+               : o.path;
     const DatasetPtr all = readNpzImages(path, progress, stop);
     splits.train = requireCount(path, all, 0, o.train_size, "train");
     splits.validation = requireCount(path, all, o.train_size, o.validation_size, "validation");
     const std::int64_t used = o.train_size + o.validation_size;
-    if (all->size() > used) splits.tests.emplace_back(folder ? o.family : "test", sliceOf(all, used, std::min(o.test_size, all->size() - used), "test"));
+    if (all->size() > used)
+        splits.tests.emplace_back(
+            folder ? o.family : "test",
+            sliceOf(all, used, std::min(o.test_size, all->size() - used), "test"));
     if (folder) {
         for (const char* family : {"pentos", "hexos", "stripes"}) {
-            const auto other = (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + family + ".npz")).string();
+            const auto other =
+                (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + family + ".npz"))
+                    .string();
             if (family == o.family || !std::filesystem::exists(other)) continue;
             const DatasetPtr data = readNpzImages(other, progress, stop);
-            splits.tests.emplace_back(family, sliceOf(data, 0, std::min(o.test_size, data->size()), family));
+            splits.tests.emplace_back(
+                family, sliceOf(data, 0, std::min(o.test_size, data->size()), family));
         }
     }
     return splits;
 }
 
-DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o, const std::string& split,
-                              const ProgressCallback& progress, std::stop_token stop) {
+DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
+                              const std::string& split, const ProgressCallback& progress,
+                              std::stop_token stop) {
     if (!std::filesystem::is_directory(path)) return readNpzImages(path, progress, stop);
-    const auto file = std::filesystem::path(path) / (fileTask(o.task) + "_" + (split.empty() ? o.family : split) + ".npz");
+    const auto file = std::filesystem::path(path) /
+                      (fileTask(o.task) + "_" + (split.empty() ? o.family : split) + ".npz");
     return readNpzImages(file.string(), progress, stop);
 }
 
 std::vector<DatasetEntry> listDatasets() {
     std::vector<DatasetEntry> entries;
-    const char* help[] = {"Two figures: are they the same in shape, orientation and colour?",
-                          "Is the top figure among the three at the bottom?",
-                          "Is the top figure among the three at the bottom, the other two differing?",
-                          "Three figures: a line whose ends are the same and whose middle differs?",
-                          "Do the top and the bottom row follow the same pattern, such as ABA?"};
+    const char* help[] = {
+        "Two figures: are they the same in shape, orientation and colour?",
+        "Is the top figure among the three at the bottom?",
+        "Is the top figure among the three at the bottom, the other two differing?",
+        "Three figures: a line whose ends are the same and whose middle differs?",
+        "Do the top and the bottom row follow the same pattern, such as ABA?"};
     for (std::size_t i = 0; i < relationalGamesTasks().size(); ++i) {
         RelationalGamesOptions options;
         options.task = relationalGamesTasks()[i];
-        entries.push_back({options.task, help[i], {"pentos", "hexos", "stripes"}, RelationalGames(options).info().classNames});
+        entries.push_back({options.task,
+                           help[i],
+                           {"pentos", "hexos", "stripes"},
+                           RelationalGames(options).info().classNames});
     }
     return entries;
 }
 
-void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t classes) {
+void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,
+                std::int64_t width, std::int64_t classes) {
     const auto shape = [](std::int64_t c, std::int64_t h, std::int64_t w) {
         return std::to_string(c) + " x " + std::to_string(h) + " x " + std::to_string(w);
     };
     if (data.channels != channels || data.height != height || data.width != width)
-        throw OptionError("data.path", data.name + " has images of " + shape(data.channels, data.height, data.width) +
-                                           ", the model takes " + shape(channels, height, width) + " (channels, height, width)");
+        throw OptionError("data.path", data.name + " has images of " +
+                                           shape(data.channels, data.height, data.width) +
+                                           ", the model takes " + shape(channels, height, width) +
+                                           " (channels, height, width)");
     if (static_cast<std::int64_t>(data.classNames.size()) > classes)
-        throw OptionError("data.path", data.name + " has " + std::to_string(data.classNames.size()) + " classes, the model " + std::to_string(classes));
+        throw OptionError("data.path", data.name + " has " +
+                                           std::to_string(data.classNames.size()) +
+                                           " classes, the model " + std::to_string(classes));
 }
 
 }  // namespace relascope

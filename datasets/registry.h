@@ -12,22 +12,26 @@ namespace relascope {
 
 /// Opens what the options name: generated splits, or slices of real files. With `streaming`, every
 /// pass over the training set has fresh images. Throws OptionError, FileError or Cancelled.
-DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {}, std::stop_token stop = {});
+DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {},
+                    std::stop_token stop = {});
 
-/// A data set for evaluation: an .npz file, or a folder with <task>_<split>.npz; `split` chooses there.
-DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options, const std::string& split,
-                              const ProgressCallback& progress = {}, std::stop_token stop = {});
+/// A data set for evaluation: an .npz file, or a folder with <task>_<split>.npz; `split` chooses
+/// there.
+DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
+                              const std::string& split, const ProgressCallback& progress = {},
+                              std::stop_token stop = {});
 
 /// A generator that `datasets` lists.
 struct DatasetEntry {
-    std::string name;    ///< "between"
-    std::string help;    ///< one sentence
+    std::string name;  ///< "between"
+    std::string help;  ///< one sentence
     std::vector<std::string> families;
     std::vector<std::string> classNames;
 };
 std::vector<DatasetEntry> listDatasets();
 
 /// Throws OptionError unless the data fit the model: channels, height, width and classes.
-void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t classes);
+void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,
+                std::int64_t width, std::int64_t classes);
 
 }  // namespace relascope

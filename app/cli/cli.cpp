@@ -19,7 +19,8 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
     std::vector<std::string> known;
     for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
     if (app.get_subcommands().empty()) {
-        if (argc > 1 && argv[1][0] != '-') std::cerr << unknownName("command", argv[1], known) << "\n";
+        if (argc > 1 && argv[1][0] != '-')
+            std::cerr << unknownName("command", argv[1], known) << "\n";
         std::cerr << "relascope-cli --help lists the commands\n";
     } else {
         const auto* command = app.get_subcommands().front();
@@ -28,7 +29,8 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
             for (const auto& name : option->get_lnames()) options.push_back("--" + name);
         for (int i = 2; i < argc; ++i) {
             const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-            if (word.rfind("--", 0) == 0 && std::find(options.begin(), options.end(), word) == options.end())
+            if (word.rfind("--", 0) == 0 &&
+                std::find(options.begin(), options.end(), word) == options.end())
                 std::cerr << unknownName("option", word, options) << "\n";
         }
         std::cerr << "relascope-cli " << command->get_name() << " --help says what it takes\n";
@@ -59,14 +61,18 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     auto* train = list("train", "trains a preset, or goes on with a run");
     train->add_option("preset", t.preset, "experiment, as listed by `presets`");
     train->add_option("--model", t.model, "one of the preset's models");
-    train->add_option("--set", t.settings, "KEY=VALUE for any option: model.d_model=64")->take_all();
+    train->add_option("--set", t.settings, "KEY=VALUE for any option: model.d_model=64")
+        ->take_all();
     train->add_option("--data", t.data, "a .npz file or a folder of <task>_<split>.npz");
     train->add_option("--epochs", t.epochs, "total epochs")->check(CLI::Range(1, 1000000));
-    train->add_option("--steps", t.steps, "total steps")->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
-    train->add_option("--seed", t.seed, "one seed instead of the preset's")->check(CLI::NonNegativeNumber);
+    train->add_option("--steps", t.steps, "total steps")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+    train->add_option("--seed", t.seed, "one seed instead of the preset's")
+        ->check(CLI::NonNegativeNumber);
     train->add_option("--device", t.device, "auto, cpu, cuda:0");
     train->add_option("--out", t.out, "run folder");
-    train->add_option("--capture-every", t.captureEvery, "steps between captures")->check(CLI::NonNegativeNumber);
+    train->add_option("--capture-every", t.captureEvery, "steps between captures")
+        ->check(CLI::NonNegativeNumber);
     train->add_option("--resume", t.resume, "run folder to go on with");
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
 
@@ -85,18 +91,22 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
     inspect->add_option("--split", i.split, "split the example is from");
     inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example");
-    inspect->add_option("--step", i.step, "a captured step; then --sample is the capture's")->check(CLI::NonNegativeNumber);
+    inspect->add_option("--step", i.step, "a captured step; then --sample is the capture's")
+        ->check(CLI::NonNegativeNumber);
     inspect->add_option("--layer", i.layer, "from 1")->check(CLI::Range(1, 1000));
     inspect->add_option("--kind", i.kind, "relation, attention-ra, attention-sa or symbols");
-    inspect->add_option("--index", i.index, "relation or head, from 1")->check(CLI::Range(1, 100000));
-    inspect->add_option("--source", i.source, "chosen token i, from 0 (0 is the class token)")->check(CLI::NonNegativeNumber);
+    inspect->add_option("--index", i.index, "relation or head, from 1")
+        ->check(CLI::Range(1, 100000));
+    inspect->add_option("--source", i.source, "chosen token i, from 0 (0 is the class token)")
+        ->check(CLI::NonNegativeNumber);
     inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
     inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
 
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
     data->add_option("preset", d.preset, "experiment whose data to make")->required();
-    data->add_option("--count", d.count, "images")->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+    data->add_option("--count", d.count, "images")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
     data->add_option("--seed", d.seed, "start of the generator")->check(CLI::NonNegativeNumber);
     data->add_option("--family", d.family, "pentos, hexos or stripes");
     data->add_option("--set", d.settings, "data.KEY=VALUE")->take_all();
@@ -105,11 +115,13 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     std::vector<std::string> folders;
     std::string device = "cpu";
     auto* verify = list("verify", "holds a model against stored reference outputs");
-    verify->add_option("folder", folders, "config.json, model.safetensors and io.safetensors")->required();
+    verify->add_option("folder", folders, "config.json, model.safetensors and io.safetensors")
+        ->required();
     verify->add_option("--device", device, "cpu or cuda:0");
 
     std::string path;
-    auto* info = list("info", "what a safetensors file, a checkpoint or a run holds, from the header alone");
+    auto* info =
+        list("info", "what a safetensors file, a checkpoint or a run holds, from the header alone");
     info->add_option("path", path, "file or folder")->required();
 
     std::vector<std::string> names;
@@ -118,8 +130,10 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     auto* bench = list("bench", "times the workloads");
     bench->add_option("name", names, "relgames_dat, relgames_transformer, cifar_vidat (none: all)");
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
-    bench->add_option("--seconds", seconds, "at least so long each")->check(CLI::Range(0.1, 3600.0));
-    for (auto* command : {eval, inspect, verify, bench}) command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
+    bench->add_option("--seconds", seconds, "at least so long each")
+        ->check(CLI::Range(0.1, 3600.0));
+    for (auto* command : {eval, inspect, verify, bench})
+        command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     try {
         app.parse(argc, argv);

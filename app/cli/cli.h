@@ -1,4 +1,5 @@
-// The command line, compiled into both programs: relascope-cli has these words, the window takes the same.
+// The command line, compiled into both programs: relascope-cli has these words, the window takes
+// the same.
 #pragma once
 
 #include <functional>
@@ -18,14 +19,15 @@ struct FigureRequest {
     int layer = 0, index = 0, source = 0;
     std::string out;
 };
-using FigureRenderer = std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;
+using FigureRenderer =
+    std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;
 
-/// Runs a command line; the results go to stdout, everything else to stderr. Without a renderer, pictures
-/// are drawn by the sibling program `relascope`.
+/// Runs a command line; the results go to stdout, everything else to stderr. Without a renderer,
+/// pictures are drawn by the sibling program `relascope`.
 int runCommandLine(int argc, char** argv, const FigureRenderer& renderer = {});
 
-/// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call before any
-/// thread starts, so that they all inherit the blocked signals.
+/// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call
+/// before any thread starts, so that they all inherit the blocked signals.
 std::stop_token stopOnSignals();
 
 }  // namespace relascope

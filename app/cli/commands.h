@@ -38,10 +38,12 @@ int listDatasets(bool json);
 int listDevices(bool json);
 int train(const TrainArguments& arguments);
 int evaluate(const EvalArguments& arguments);
-int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc, char** argv);
+int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc,
+            char** argv);
 int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& device, bool json);
 int info(const std::string& path, bool json);
-int bench(const std::vector<std::string>& names, const std::string& device, double seconds, bool json);
+int bench(const std::vector<std::string>& names, const std::string& device, double seconds,
+          bool json);
 
 }  // namespace relascope::cli

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 MapKind kindFromName(const std::string& name) {
-    const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention, MapKind::Symbols};
+    const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention,
+                                        MapKind::SensoryAttention, MapKind::Symbols};
     std::vector<std::string> names;
     for (const auto kind : kinds) {
         names.emplace_back(mapKindName(kind));
@@ -35,13 +36,15 @@ MapKind kindFromName(const std::string& name) {
 
 ProbeResult lookInside(const InspectArguments& a) {
     if (a.step >= 0) {
-        if (!isRunFolder(a.path)) throw OptionError("--step", "needs a run folder, which keeps captures");
+        if (!isRunFolder(a.path))
+            throw OptionError("--step", "needs a run folder, which keeps captures");
         const std::string captures = a.path + "/captures";
         const auto steps = captureSteps(captures);
         if (std::find(steps.begin(), steps.end(), a.step) == steps.end()) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
-            throw OptionError("--step", std::to_string(a.step) + " was not captured; there are " + known);
+            throw OptionError("--step",
+                              std::to_string(a.step) + " was not captured; there are " + known);
         }
         return loadCapture(captures, a.step, std::max<std::int64_t>(0, a.sample));
     }
@@ -50,15 +53,20 @@ ProbeResult lookInside(const InspectArguments& a) {
     std::vector<std::string> classNames;
     if (!a.image.empty()) {
         const auto& shape = opened.options().image_shape;
-        sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]), static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+        sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]),
+                                static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         sample.origin = fs::path(a.image).filename().string();
     } else {
-        if (!opened.isRun()) throw OptionError("--image", "a checkpoint has no data of its own; name a picture");
+        if (!opened.isRun())
+            throw OptionError("--image", "a checkpoint has no data of its own; name a picture");
         const auto splits = openData(opened.run().data);
         const auto data = splits.find(a.split);
         if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
         const auto number = std::max<std::int64_t>(0, a.sample);
-        if (number >= data->size()) throw OptionError("--sample", std::to_string(number) + " is beyond the " + std::to_string(data->size()) + " examples of " + a.split);
+        if (number >= data->size())
+            throw OptionError("--sample", std::to_string(number) + " is beyond the " +
+                                              std::to_string(data->size()) + " examples of " +
+                                              a.split);
         sample = data->sample(number);
         classNames = data->info().classNames;
     }
@@ -84,7 +92,10 @@ int drawWithSibling(int argc, char** argv) {
     char self[PATH_MAX] = {};
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     const fs::path sibling = fs::path(length > 0 ? self : argv[0]).parent_path() / "relascope";
-    if (!fs::exists(sibling)) throw Error("pictures are drawn by the program relascope, which is not beside this one; .csv works without it");
+    if (!fs::exists(sibling))
+        throw Error(
+            "pictures are drawn by the program relascope, which is not beside this one; .csv works "
+            "without it");
     setenv("QT_QPA_PLATFORM", "offscreen", 1);
     std::vector<char*> words(argv, argv + argc);
     std::string name = sibling.string();
@@ -100,28 +111,46 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
     const MapKind kind = kindFromName(a.kind);
     const std::string extension = fs::path(a.out).extension().string();
     const bool picture = extension == ".png" || extension == ".svg" || extension == ".pdf";
-    if (!a.out.empty() && !picture && extension != ".csv") throw OptionError("--out", "'" + a.out + "' ends in none of .png, .svg, .pdf, .csv");
+    if (!a.out.empty() && !picture && extension != ".csv")
+        throw OptionError("--out", "'" + a.out + "' ends in none of .png, .svg, .pdf, .csv");
     if (picture && !renderer) return drawWithSibling(argc, argv);
 
     const ProbeResult result = lookInside(a);
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
-        if (a.layer > result.layers) throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " + std::to_string(result.layers));
+        if (a.layer > result.layers)
+            throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " +
+                                             std::to_string(result.layers));
         const int count = result.count(kind, a.layer - 1);
-        if (count == 0) throw OptionError("--kind", std::string("this model has no ") + mapKindName(kind) + " maps");
-        throw OptionError("--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
+        if (count == 0)
+            throw OptionError("--kind",
+                              std::string("this model has no ") + mapKindName(kind) + " maps");
+        throw OptionError(
+            "--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
     }
-    if (a.source >= map->rows) throw OptionError("--source", std::to_string(a.source) + " is beyond the " + std::to_string(map->rows) + " tokens");
+    if (a.source >= map->rows)
+        throw OptionError("--source", std::to_string(a.source) + " is beyond the " +
+                                          std::to_string(map->rows) + " tokens");
     if (picture) {
         std::string error;
-        if (!renderer(result, {kind, a.layer - 1, a.index - 1, std::max(0, a.source), a.out}, &error)) throw FileError(a.out, error);
+        if (!renderer(result, {kind, a.layer - 1, a.index - 1, std::max(0, a.source), a.out},
+                      &error))
+            throw FileError(a.out, error);
     } else if (!a.out.empty()) {
         writeTextFile(a.out, csvOf(*map));
     }
     if (!a.out.empty()) std::cerr << "wrote " << a.out << "\n";
     if (a.json) {
-        nlohmann::ordered_json json = {{"step", result.step}, {"sample", result.sample.origin}, {"label", result.sample.label}, {"classes", result.classNames},
-                                       {"probabilities", result.probabilities}, {"kind", a.kind}, {"layer", a.layer}, {"index", a.index}, {"rows", map->rows}, {"columns", map->columns},
+        nlohmann::ordered_json json = {{"step", result.step},
+                                       {"sample", result.sample.origin},
+                                       {"label", result.sample.label},
+                                       {"classes", result.classNames},
+                                       {"probabilities", result.probabilities},
+                                       {"kind", a.kind},
+                                       {"layer", a.layer},
+                                       {"index", a.index},
+                                       {"rows", map->rows},
+                                       {"columns", map->columns},
                                        {"values", map->values}};
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {

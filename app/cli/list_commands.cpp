@@ -29,20 +29,30 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 }  // namespace
 
 int listPresets(bool json) {
     Json list = Json::array();
     for (const auto& preset : presets()) {
-        if (!json) std::printf("%-32s %s\n%32s models: %s\n", preset.name.c_str(), preset.help.c_str(), "", joined(preset.variants).c_str());
+        if (!json)
+            std::printf("%-32s %s\n%32s models: %s\n", preset.name.c_str(), preset.help.c_str(), "",
+                        joined(preset.variants).c_str());
         Json models = Json::array();
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);
-            models.push_back({{"name", variant}, {"parameters", parameterCount(options.model)}, {"model", modelWords(options.model)}});
+            models.push_back({{"name", variant},
+                              {"parameters", parameterCount(options.model)},
+                              {"model", modelWords(options.model)}});
         }
-        list.push_back({{"name", preset.name}, {"family", preset.family}, {"title", preset.title}, {"help", preset.help}, {"models", models}});
+        list.push_back({{"name", preset.name},
+                        {"family", preset.family},
+                        {"title", preset.title},
+                        {"help", preset.help},
+                        {"models", models}});
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
@@ -51,8 +61,14 @@ int listPresets(bool json) {
 int listDatasets(bool json) {
     Json list = Json::array();
     for (const auto& entry : relascope::listDatasets()) {
-        if (!json) std::printf("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(), entry.help.c_str(), "", joined(entry.families).c_str(), joined(entry.classNames).c_str());
-        list.push_back({{"name", entry.name}, {"help", entry.help}, {"families", entry.families}, {"labels", entry.classNames}});
+        if (!json)
+            std::printf("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(),
+                        entry.help.c_str(), "", joined(entry.families).c_str(),
+                        joined(entry.classNames).c_str());
+        list.push_back({{"name", entry.name},
+                        {"help", entry.help},
+                        {"families", entry.families},
+                        {"labels", entry.classNames}});
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
@@ -61,8 +77,14 @@ int listDatasets(bool json) {
 int listDevices(bool json) {
     Json list = Json::array();
     for (const auto& device : devices()) {
-        if (!json) std::printf("%-8s %-12s %s%s\n", device.name.c_str(), device.usable ? "usable" : "not usable", device.title.c_str(), device.reason.empty() ? "" : (": " + device.reason).c_str());
-        list.push_back({{"name", device.name}, {"title", device.title}, {"usable", device.usable}, {"reason", device.reason}});
+        if (!json)
+            std::printf("%-8s %-12s %s%s\n", device.name.c_str(),
+                        device.usable ? "usable" : "not usable", device.title.c_str(),
+                        device.reason.empty() ? "" : (": " + device.reason).c_str());
+        list.push_back({{"name", device.name},
+                        {"title", device.title},
+                        {"usable", device.usable},
+                        {"reason", device.reason}});
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;
@@ -72,7 +94,8 @@ int makeData(const DataArguments& arguments) {
     RunOptions options = presetOptions(arguments.preset);
     for (const auto& setting : arguments.settings) {
         const auto equals = setting.find('=');
-        if (equals == std::string::npos) throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
+        if (equals == std::string::npos)
+            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
         setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
     }
     if (!arguments.family.empty()) setOption(options, "data.family", arguments.family);
@@ -98,10 +121,18 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
         const auto report = verifyFolder(folder, device);
         Json keys = Json::array();
         for (const auto& line : report.lines) {
-            if (!json) std::printf("%-72s abs %9.3g  rel %9.3g  %s%s\n", line.name.c_str(), line.absolute, line.relative, line.ok ? "ok" : "NOT OK", line.note.empty() ? "" : (" (" + line.note + ")").c_str());
-            keys.push_back({{"name", line.name}, {"abs", finite(line.absolute)}, {"rel", finite(line.relative)}, {"ok", line.ok}});
+            if (!json)
+                std::printf("%-72s abs %9.3g  rel %9.3g  %s%s\n", line.name.c_str(), line.absolute,
+                            line.relative, line.ok ? "ok" : "NOT OK",
+                            line.note.empty() ? "" : (" (" + line.note + ")").c_str());
+            keys.push_back({{"name", line.name},
+                            {"abs", finite(line.absolute)},
+                            {"rel", finite(line.relative)},
+                            {"ok", line.ok}});
         }
-        if (!json) std::printf("%s: %s, %zu tensors, largest difference %.3g\n", folder.c_str(), report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
+        if (!json)
+            std::printf("%s: %s, %zu tensors, largest difference %.3g\n", folder.c_str(),
+                        report.ok ? "verified" : "NOT verified", report.lines.size(), report.worst);
         Json object = {{"ok", report.ok}, {"worst", finite(report.worst)}, {"keys", keys}};
         if (folders.size() > 1) object["folder"] = folder;
         all.push_back(object);
@@ -115,38 +146,76 @@ int info(const std::string& path, bool json) {
     namespace fs = std::filesystem;
     if (isRunFolder(path)) {
         const auto run = readRunInfo(path);
-        Json object = {{"run", run.name}, {"preset", run.preset}, {"model", run.variant}, {"seed", run.seed}, {"state", runStateName(run.state)},
-                       {"step", run.step}, {"parameters", run.parameters}, {"best_accuracy", finite(run.bestAccuracy)}};
+        Json object = {{"run", run.name},
+                       {"preset", run.preset},
+                       {"model", run.variant},
+                       {"seed", run.seed},
+                       {"state", runStateName(run.state)},
+                       {"step", run.step},
+                       {"parameters", run.parameters},
+                       {"best_accuracy", finite(run.bestAccuracy)}};
         for (const auto& [key, value] : run.options) object["options"][key] = value;
-        if (json) std::cout << object.dump(2) << "\n";
-        else std::printf("%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f\n", run.name.c_str(), run.variant.c_str(), run.preset.c_str(),
-                         run.model.c_str(), runStateName(run.state), static_cast<long long>(run.step), static_cast<long long>(run.totalSteps), run.bestAccuracy);
+        if (json)
+            std::cout << object.dump(2) << "\n";
+        else
+            std::printf("%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f\n",
+                        run.name.c_str(), run.variant.c_str(), run.preset.c_str(),
+                        run.model.c_str(), runStateName(run.state),
+                        static_cast<long long>(run.step), static_cast<long long>(run.totalSteps),
+                        run.bestAccuracy);
         return 0;
     }
-    const SafetensorsFile file(fs::is_directory(path) ? (fs::path(path) / "model.safetensors").string() : path);
+    const SafetensorsFile file(
+        fs::is_directory(path) ? (fs::path(path) / "model.safetensors").string() : path);
     std::uint64_t elements = 0;
     Json tensors = Json::array();
     for (const auto& t : file.header().tensors) {
         std::uint64_t count = 1;
         std::string shape;
-        for (const auto n : t.shape) count *= static_cast<std::uint64_t>(n), shape += (shape.empty() ? "" : ", ") + std::to_string(n);
+        for (const auto n : t.shape)
+            count *= static_cast<std::uint64_t>(n),
+                shape += (shape.empty() ? "" : ", ") + std::to_string(n);
         elements += count;
-        if (!json) std::printf("%-72s %-6s [%s]  %llu bytes\n", t.name.c_str(), t.dtype.c_str(), shape.c_str(), static_cast<unsigned long long>(t.bytes()));
-        tensors.push_back({{"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes()}});
+        if (!json)
+            std::printf("%-72s %-6s [%s]  %llu bytes\n", t.name.c_str(), t.dtype.c_str(),
+                        shape.c_str(), static_cast<unsigned long long>(t.bytes()));
+        tensors.push_back(
+            {{"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes()}});
     }
-    if (json) std::cout << Json({{"file", file.path()}, {"elements", elements}, {"metadata", file.header().metadata}, {"tensors", tensors}}).dump(2) << "\n";
-    else std::printf("%zu tensors, %llu numbers\n", file.header().tensors.size(), static_cast<unsigned long long>(elements));
+    if (json)
+        std::cout << Json({{"file", file.path()},
+                           {"elements", elements},
+                           {"metadata", file.header().metadata},
+                           {"tensors", tensors}})
+                         .dump(2)
+                  << "\n";
+    else
+        std::printf("%zu tensors, %llu numbers\n", file.header().tensors.size(),
+                    static_cast<unsigned long long>(elements));
     return 0;
 }
 
-int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds, bool json) {
+int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds,
+          bool json) {
     Json object = Json::object();
     for (const auto& name : wanted.empty() ? benchmarkNames() : wanted) {
         const auto r = runBenchmark(name, device, seconds);
-        if (!json) std::printf("%-22s step %8.1f ms (best %.1f), forward %.1f ms, %lld parameters, %s relations, %.0f MB, %d steps on %s\n", name.c_str(), r.trainStepMs,
-                               r.trainStepBestMs, r.forwardMs, static_cast<long long>(r.parameters), r.form.c_str(), r.peakRssMb, r.steps, device.c_str());
-        object[name] = {{"train_step_ms", r.trainStepMs}, {"train_step_best_ms", r.trainStepBestMs}, {"forward_ms", r.forwardMs}, {"peak_rss_mb", r.peakRssMb},
-                        {"parameters", r.parameters}, {"form", r.form}, {"device", r.device}, {"threads", threadCount()}, {"steps", r.steps}};
+        if (!json)
+            std::printf(
+                "%-22s step %8.1f ms (best %.1f), forward %.1f ms, %lld parameters, %s relations, "
+                "%.0f MB, %d steps on %s\n",
+                name.c_str(), r.trainStepMs, r.trainStepBestMs, r.forwardMs,
+                static_cast<long long>(r.parameters), r.form.c_str(), r.peakRssMb, r.steps,
+                device.c_str());
+        object[name] = {{"train_step_ms", r.trainStepMs},
+                        {"train_step_best_ms", r.trainStepBestMs},
+                        {"forward_ms", r.forwardMs},
+                        {"peak_rss_mb", r.peakRssMb},
+                        {"parameters", r.parameters},
+                        {"form", r.form},
+                        {"device", r.device},
+                        {"threads", threadCount()},
+                        {"steps", r.steps}};
     }
     if (json) std::cout << object.dump(2) << "\n";
     return 0;

@@ -1,3 +1,5 @@
 #include "app/cli/cli.h"
 
-int main(int argc, char** argv) { return relascope::runCommandLine(argc, argv); }
+int main(int argc, char** argv) {
+    return relascope::runCommandLine(argc, argv);
+}

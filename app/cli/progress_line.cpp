@@ -9,12 +9,18 @@
 namespace relascope {
 
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
-ProgressLine::ProgressLine() : m_terminal(isatty(STDERR_FILENO) != 0), m_shown(std::chrono::steady_clock::now() - std::chrono::seconds(m_terminal ? 60 : 0)) {}
-ProgressLine::~ProgressLine() { done(); }
+ProgressLine::ProgressLine()
+    : m_terminal(isatty(STDERR_FILENO) != 0),
+      m_shown(std::chrono::steady_clock::now() - std::chrono::seconds(m_terminal ? 60 : 0)) {}
+ProgressLine::~ProgressLine() {
+    done();
+}
 
 void ProgressLine::show(double share, const std::string& words) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - m_shown < (m_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(60000))) return;
+    if (now - m_shown <
+        (m_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(60000)))
+        return;
     m_shown = now;
     const int percent = static_cast<int>(std::clamp(share, 0.0, 1.0) * 100.0);
     if (!m_terminal) {
@@ -22,10 +28,12 @@ void ProgressLine::show(double share, const std::string& words) {
         return;
     }
     winsize size{};
-    const int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+    const int width =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
     const int bar = 24;
     const std::string text = " " + std::to_string(percent) + " %  " + words;
-    std::fprintf(stderr, "\r[%s%s]%s\x1b[K", std::string(static_cast<std::size_t>(bar * percent / 100), '#').c_str(),
+    std::fprintf(stderr, "\r[%s%s]%s\x1b[K",
+                 std::string(static_cast<std::size_t>(bar * percent / 100), '#').c_str(),
                  std::string(static_cast<std::size_t>(bar - bar * percent / 100), '.').c_str(),
                  text.substr(0, static_cast<std::size_t>(std::max(0, width - bar - 3))).c_str());
     std::fflush(stderr);

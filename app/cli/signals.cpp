@@ -1,7 +1,7 @@
+#include <unistd.h>
 #include <csignal>
 #include <mutex>
 #include <thread>
-#include <unistd.h>
 
 #include "app/cli/cli.h"
 

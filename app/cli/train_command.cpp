@@ -18,7 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 std::string percent(double value) {
     char text[32];
@@ -31,16 +33,22 @@ class Reporter {
 public:
     void operator()(const TrainEvent& event) {
         if (const auto* point = std::get_if<MetricPoint>(&event)) {
-            if (point->split == Split::Validation) m_validation = "validation " + percent(point->value("accuracy"));
+            if (point->split == Split::Validation)
+                m_validation = "validation " + percent(point->value("accuracy"));
             char text[32];
             std::snprintf(text, sizeof text, "loss %.4f", point->value("loss"));
             if (point->split == Split::Train) m_loss = text;
         } else if (const auto* p = std::get_if<Progress>(&event)) {
             char text[96];
-            std::snprintf(text, sizeof text, "step %lld of %lld  epoch %.1f  %.0f examples/s  ", static_cast<long long>(p->step), static_cast<long long>(p->totalSteps), p->epoch, p->examplesPerSecond);
-            m_line.show(static_cast<double>(p->step) / static_cast<double>(std::max<std::int64_t>(1, p->totalSteps)), text + m_loss + "  " + m_validation);
+            std::snprintf(text, sizeof text, "step %lld of %lld  epoch %.1f  %.0f examples/s  ",
+                          static_cast<long long>(p->step), static_cast<long long>(p->totalSteps),
+                          p->epoch, p->examplesPerSecond);
+            m_line.show(static_cast<double>(p->step) /
+                            static_cast<double>(std::max<std::int64_t>(1, p->totalSteps)),
+                        text + m_loss + "  " + m_validation);
         } else if (const auto* note = std::get_if<Note>(&event)) {
-            if (note->level != Note::Level::Checkpoint) m_line.say((note->level == Note::Level::Warning ? "warning: " : "") + note->text);
+            if (note->level != Note::Level::Checkpoint)
+                m_line.say((note->level == Note::Level::Warning ? "warning: " : "") + note->text);
         } else if (const auto* failed = std::get_if<Failed>(&event)) {
             m_line.say("failed: " + failed->message);
         }
@@ -63,9 +71,12 @@ Outcome runOne(RunFolder folder, const std::stop_token& stop) {
     Reporter reporter;
     Outcome outcome;
     outcome.path = folder.path();
-    outcome.result = relascope::train(folder, data, control, [&](TrainEvent event) { reporter(event); }, stop);
+    outcome.result = relascope::train(
+        folder, data, control, [&](TrainEvent event) { reporter(event); }, stop);
     const auto state = outcome.result.info.state;
-    outcome.exit = state == RunState::Failed ? kExitFailed : state == RunState::Interrupted ? kExitInterrupted : 0;
+    outcome.exit = state == RunState::Failed        ? kExitFailed
+                   : state == RunState::Interrupted ? kExitInterrupted
+                                                    : 0;
     return outcome;
 }
 
@@ -87,8 +98,12 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
     for (const auto& o : outcomes) {
         exit = std::max(exit, o.exit);
         all.push_back(outcomeJson(o));
-        if (!json) std::printf("%s: %s after %lld steps, %.1f s, validation loss %.4f, accuracy %s\n", o.path.c_str(), runStateName(o.result.info.state),
-                               static_cast<long long>(o.result.info.step), o.result.info.seconds, o.result.lastValidation.value("loss"), percent(o.result.lastValidation.value("accuracy")).c_str());
+        if (!json)
+            std::printf("%s: %s after %lld steps, %.1f s, validation loss %.4f, accuracy %s\n",
+                        o.path.c_str(), runStateName(o.result.info.state),
+                        static_cast<long long>(o.result.info.step), o.result.info.seconds,
+                        o.result.lastValidation.value("loss"),
+                        percent(o.result.lastValidation.value("accuracy")).c_str());
     }
     if (json) std::cout << (all.size() == 1 ? all[0] : Json({{"runs", all}})).dump(2) << "\n";
     return exit;
@@ -99,8 +114,11 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 int train(const TrainArguments& a) {
     const auto stop = stopOnSignals();
     if (!a.resume.empty()) {
-        if (!a.preset.empty() || !a.model.empty() || !a.settings.empty() || !a.data.empty() || a.seed >= 0 || !a.out.empty())
-            throw OptionError("--resume", "everything but --epochs, --steps and --device is read from the run; leave the rest out");
+        if (!a.preset.empty() || !a.model.empty() || !a.settings.empty() || !a.data.empty() ||
+            a.seed >= 0 || !a.out.empty())
+            throw OptionError("--resume",
+                              "everything but --epochs, --steps and --device is read from the run; "
+                              "leave the rest out");
         RunFolder folder = RunFolder::open(a.resume);
         RunOptions options = folder.options();
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
@@ -111,11 +129,13 @@ int train(const TrainArguments& a) {
         outcomes.push_back(runOne(std::move(folder), stop));
         return finish(outcomes, a.json);
     }
-    if (a.preset.empty()) throw OptionError("preset", "give an experiment; `relascope-cli presets` lists them");
+    if (a.preset.empty())
+        throw OptionError("preset", "give an experiment; `relascope-cli presets` lists them");
     RunOptions options = presetOptions(a.preset, a.model);
     for (const auto& setting : a.settings) {
         const auto equals = setting.find('=');
-        if (equals == std::string::npos) throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
+        if (equals == std::string::npos)
+            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
         setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
     }
     if (!a.data.empty()) options.data.path = a.data;
@@ -130,7 +150,9 @@ int train(const TrainArguments& a) {
     const bool several = options.train.seeds.size() > 1;
     if (several && !a.out.empty()) makeDirectories(a.out);
     for (const auto seed : options.train.seeds) {
-        const std::string path = a.out.empty() ? freshRunPath(defaultRunsFolder(), options, seed) : several ? a.out + "/seed-" + std::to_string(seed) : a.out;
+        const std::string path = a.out.empty() ? freshRunPath(defaultRunsFolder(), options, seed)
+                                 : several     ? a.out + "/seed-" + std::to_string(seed)
+                                               : a.out;
         RunFolder folder = RunFolder::create(path, options);
         folder.info().seed = seed;
         outcomes.push_back(runOne(std::move(folder), stop));
@@ -142,31 +164,45 @@ int train(const TrainArguments& a) {
 int evaluate(const EvalArguments& a) {
     const auto stop = stopOnSignals();
     OpenedModel opened(a.path, a.checkpoint, a.device);
-    if (!opened.warning().empty()) std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+    if (!opened.warning().empty())
+        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;
     if (!a.data.empty()) {
-        data = openEvaluationData(a.data, opened.run().data, a.split, [&](double share) { return line.show(share, "reading " + a.data), true; }, stop);
+        data = openEvaluationData(
+            a.data, opened.run().data, a.split,
+            [&](double share) { return line.show(share, "reading " + a.data), true; }, stop);
         if (split.empty()) split = std::filesystem::path(a.data).stem().string();
     } else {
-        if (!opened.isRun()) throw OptionError("--data", "a checkpoint has no data of its own; name a .npz file");
+        if (!opened.isRun())
+            throw OptionError("--data", "a checkpoint has no data of its own; name a .npz file");
         if (split.empty()) split = "validation";
         const auto splits = openData(opened.run().data, {}, stop);
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
-    requireFit(data->info(), opened.options().image_shape[0], opened.options().image_shape[2], opened.options().image_shape[1], opened.options().num_classes);
-    const auto result = opened.evaluate(data, a.batch, stop,
-                                      [&](double share) { return line.show(share, "evaluating " + split), true; });
+    requireFit(data->info(), opened.options().image_shape[0], opened.options().image_shape[2],
+               opened.options().image_shape[1], opened.options().num_classes);
+    const auto result = opened.evaluate(data, a.batch, stop, [&](double share) {
+        return line.show(share, "evaluating " + split), true;
+    });
     line.done();
     if (a.json) {
         Json classes = Json::array();
         for (const double accuracy : result.classAccuracy) classes.push_back(finite(accuracy));
-        std::cout << Json({{"split", split}, {"examples", result.examples}, {"loss", finite(result.loss)}, {"accuracy", result.accuracy},
-                           {"class_accuracy", classes}, {"step", opened.step()}}).dump(2) << "\n";
+        std::cout << Json({{"split", split},
+                           {"examples", result.examples},
+                           {"loss", finite(result.loss)},
+                           {"accuracy", result.accuracy},
+                           {"class_accuracy", classes},
+                           {"step", opened.step()}})
+                         .dump(2)
+                  << "\n";
     } else {
-        std::printf("%s, %lld examples: loss %.4f, accuracy %s\n", split.c_str(), static_cast<long long>(result.examples), result.loss, percent(result.accuracy).c_str());
+        std::printf("%s, %lld examples: loss %.4f, accuracy %s\n", split.c_str(),
+                    static_cast<long long>(result.examples), result.loss,
+                    percent(result.accuracy).c_str());
     }
     return 0;
 }

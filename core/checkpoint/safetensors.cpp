@@ -23,8 +23,8 @@ constexpr std::size_t kMaxName = 4096;
 using Fault = SafetensorsFault;
 using nlohmann::json;
 
-// Reads the header as it streams by: nothing nested deeper than the format has, no key twice, integers as
-// integers. Keeps the first fault.
+// Reads the header as it streams by: nothing nested deeper than the format has, no key twice,
+// integers as integers. Keeps the first fault.
 class HeaderHandler : public nlohmann::json_sax<json> {
 public:
     Fault fault = Fault::InvalidHeaderDeserialization;
@@ -40,14 +40,16 @@ public:
     }
     bool number_unsigned(number_unsigned_t value) override {
         if (m_where == Where::Shape) {
-            if (m_entry.shape.size() >= kMaxRank) return refuse(Fault::TensorInvalidInfo, "more than 64 dimensions");
+            if (m_entry.shape.size() >= kMaxRank)
+                return refuse(Fault::TensorInvalidInfo, "more than 64 dimensions");
             if (value > static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
                 return refuse(Fault::ValidationOverflow, "the shape overflows");
             m_entry.shape.push_back(static_cast<std::int64_t>(value));
             return true;
         }
         if (m_where == Where::Offsets) {
-            if (m_offsets.size() >= 2) return refuse(Fault::InvalidOffset, "data_offsets needs two numbers");
+            if (m_offsets.size() >= 2)
+                return refuse(Fault::InvalidOffset, "data_offsets needs two numbers");
             m_offsets.push_back(value);
             return true;
         }
@@ -56,8 +58,9 @@ public:
     bool number_float(number_float_t, const string_t& text) override {
         // The JSON library reads integers beyond 64 bits as floating point.
         const bool integer = text.find_first_of(".eE") == std::string::npos;
-        return m_where == Where::Shape && integer ? refuse(Fault::ValidationOverflow, "the shape overflows")
-                                       : refuse("a fraction where an integer belongs");
+        return m_where == Where::Shape && integer
+                   ? refuse(Fault::ValidationOverflow, "the shape overflows")
+                   : refuse("a fraction where an integer belongs");
     }
     bool string(string_t& text) override {
         if (m_where == Where::Metadata) return metadata[m_key] = text, true;
@@ -70,7 +73,8 @@ public:
         if (m_where == Where::Outside) return m_where = Where::Top, true;
         if (m_where == Where::Top) {
             if (m_key == "__metadata__") return m_where = Where::Metadata, m_seen.clear(), true;
-            if (tensors.size() >= kMaxTensors) return refuse(Fault::TooManyTensors, "more than a million tensors");
+            if (tensors.size() >= kMaxTensors)
+                return refuse(Fault::TooManyTensors, "more than a million tensors");
             m_entry = TensorEntry{m_key, "", {}, 0, 0};
             m_fields.clear();
             m_offsets.clear();
@@ -82,18 +86,24 @@ public:
         if (m_where == Where::Top) {
             m_key = name;
             if (name.size() > kMaxName) return refuse("a name longer than 4096 bytes");
-            return m_names.insert(name).second || refuse(Fault::DuplicateKey, "the name appears twice");
+            return m_names.insert(name).second ||
+                   refuse(Fault::DuplicateKey, "the name appears twice");
         }
-        if (m_where == Where::Metadata) return m_key = name, m_seen.insert(name).second || refuse(Fault::DuplicateKey, "the key appears twice");
+        if (m_where == Where::Metadata)
+            return m_key = name, m_seen.insert(name).second ||
+                                     refuse(Fault::DuplicateKey, "the key appears twice");
         m_field = name;
-        if (name != "dtype" && name != "shape" && name != "data_offsets") return refuse("unknown field '" + name.substr(0, 40) + "'");
-        return m_fields.insert(name).second || refuse(Fault::DuplicateKey, "field '" + name + "' appears twice");
+        if (name != "dtype" && name != "shape" && name != "data_offsets")
+            return refuse("unknown field '" + name.substr(0, 40) + "'");
+        return m_fields.insert(name).second ||
+               refuse(Fault::DuplicateKey, "field '" + name + "' appears twice");
     }
     bool end_object() override {
         if (m_where == Where::Metadata) return m_where = Where::Top, true;
         if (m_where == Where::Entry) {
             if (m_fields.size() != 3) return refuse("needs dtype, shape and data_offsets");
-            if (m_offsets.size() != 2) return refuse(Fault::InvalidOffset, "data_offsets needs two numbers");
+            if (m_offsets.size() != 2)
+                return refuse(Fault::InvalidOffset, "data_offsets needs two numbers");
             m_entry.begin = m_offsets[0];
             m_entry.end = m_offsets[1];
             tensors.push_back(std::move(m_entry));
@@ -108,18 +118,20 @@ public:
         return refuse("an array where none belongs");
     }
     bool end_array() override { return m_where = Where::Entry, true; }
-    bool parse_error(std::size_t position, const std::string&, const json::exception& error) override {
+    bool parse_error(std::size_t position, const std::string&,
+                     const json::exception& error) override {
         const bool utf8 = std::string(error.what()).find("UTF-8") != std::string::npos;
         fault = utf8 ? Fault::InvalidHeader : Fault::InvalidHeaderDeserialization;
-        reason = (utf8 ? "the header is not UTF-8 at byte " : "the header is not JSON at byte ") + std::to_string(position);
+        reason = (utf8 ? "the header is not UTF-8 at byte " : "the header is not JSON at byte ") +
+                 std::to_string(position);
         return false;
     }
 
 private:
     enum class Where { Outside, Top, Metadata, Entry, Shape, Offsets };
 
-    bool refuse(std::string why) { return refuse(Fault::InvalidHeaderDeserialization, std::move(why)); }
-    bool refuse(Fault what, std::string why) {
+    bool refuse(const std::string& why) { return refuse(Fault::InvalidHeaderDeserialization, why); }
+    bool refuse(Fault what, const std::string& why) {
         fault = what;
         reason = (m_key.empty() ? "header: " : "tensor '" + m_key.substr(0, 200) + "': ") + why;
         return false;
@@ -147,57 +159,79 @@ void checkSize(const TensorEntry& t, const std::string& path) {
     if (bits == 0) fail(Fault::UnknownDtype, "unknown dtype '" + t.dtype.substr(0, 40) + "'");
     std::uint64_t elements = 1;
     for (const auto size : t.shape)
-        if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(size), &elements)) fail(Fault::ValidationOverflow, "the shape overflows");
+        if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(size), &elements))
+            fail(Fault::ValidationOverflow, "the shape overflows");
     std::uint64_t total = 0;
-    if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(bits), &total)) fail(Fault::ValidationOverflow, "the size in bits overflows");
+    if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(bits), &total))
+        fail(Fault::ValidationOverflow, "the size in bits overflows");
     if (total % 8 != 0) fail(Fault::MisalignedSlice, "the size is not a whole number of bytes");
     if (t.bytes() != total / 8)
-        fail(Fault::TensorInvalidInfo, "its shape and dtype need " + std::to_string(total / 8) + " bytes, its offsets give " + std::to_string(t.bytes()));
+        fail(Fault::TensorInvalidInfo, "its shape and dtype need " + std::to_string(total / 8) +
+                                           " bytes, its offsets give " + std::to_string(t.bytes()));
 }
 
 }  // namespace
 
 int dtypeBits(std::string_view dtype) {
     static const std::map<std::string_view, int> bits = {
-        {"BOOL", 8}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8}, {"I8", 8}, {"F8_E5M2", 8}, {"F8_E4M3", 8},
-        {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16}, {"U16", 16}, {"F16", 16}, {"BF16", 16},
-        {"I32", 32}, {"U32", 32}, {"F32", 32}, {"C64", 64}, {"F64", 64}, {"I64", 64}, {"U64", 64}};
+        {"BOOL", 8},        {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
+        {"I8", 8},          {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+        {"F8_E5M2FNUZ", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},
+        {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
+        {"I64", 64},        {"U64", 64}};
     const auto found = bits.find(dtype);
     return found == bits.end() ? 0 : found->second;
 }
 
-SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix, std::uint64_t fileSize,
-                                         const std::string& path) {
+SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
+                                         std::uint64_t fileSize, const std::string& path) {
     if (fileSize < 8 || prefix.size() < 8)
-        throw SafetensorsError(Fault::HeaderTooSmall, path, "is " + std::to_string(fileSize) + " bytes long; a safetensors file has at least 8");
+        throw SafetensorsError(
+            Fault::HeaderTooSmall, path,
+            "is " + std::to_string(fileSize) + " bytes long; a safetensors file has at least 8");
     const std::uint64_t length = littleEndian(prefix.data());
     if (length > kMaxHeader)
-        throw SafetensorsError(Fault::HeaderTooLarge, path, "declares a header of " + std::to_string(length) + " bytes; the format allows 100000000");
+        throw SafetensorsError(Fault::HeaderTooLarge, path,
+                               "declares a header of " + std::to_string(length) +
+                                   " bytes; the format allows 100000000");
     if (length > fileSize - 8)
-        throw SafetensorsError(Fault::InvalidHeaderLength, path, "is " + std::to_string(8 + length - fileSize) + " bytes shorter than its header declares");
-    if (prefix.size() - 8 < length) throw SafetensorsError(Fault::Unreadable, path, "the header could not be read whole");
+        throw SafetensorsError(Fault::InvalidHeaderLength, path,
+                               "is " + std::to_string(8 + length - fileSize) +
+                                   " bytes shorter than its header declares");
+    if (prefix.size() - 8 < length)
+        throw SafetensorsError(Fault::Unreadable, path, "the header could not be read whole");
 
     HeaderHandler handler;
     const auto* text = reinterpret_cast<const char*>(prefix.data()) + 8;
-    if (!json::sax_parse(text, text + length, &handler)) throw SafetensorsError(handler.fault, path, handler.reason);
+    if (!json::sax_parse(text, text + length, &handler))
+        throw SafetensorsError(handler.fault, path, handler.reason);
 
     SafetensorsHeader header;
     header.tensors = std::move(handler.tensors);
     header.metadata = std::move(handler.metadata);
     header.dataStart = 8 + length;
-    std::sort(header.tensors.begin(), header.tensors.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name); });
+    std::sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+    });
     std::uint64_t at = 0;
     for (const auto& t : header.tensors) {
         if (t.begin != at || t.end < t.begin)
-            throw SafetensorsError(Fault::InvalidOffset, path, "tensor '" + t.name.substr(0, 200) + "': data_offsets [" +
-                std::to_string(t.begin) + ", " + std::to_string(t.end) + "] leave a hole or overlap; expected a start of " + std::to_string(at));
+            throw SafetensorsError(Fault::InvalidOffset, path,
+                                   "tensor '" + t.name.substr(0, 200) + "': data_offsets [" +
+                                       std::to_string(t.begin) + ", " + std::to_string(t.end) +
+                                       "] leave a hole or overlap; expected a start of " +
+                                       std::to_string(at));
         checkSize(t, path);
         at = t.end;
     }
     const std::uint64_t data = fileSize - header.dataStart;
-    if (at > data) throw SafetensorsError(Fault::MetadataIncompleteBuffer, path, "file is " + std::to_string(at - data) + " bytes shorter than its header declares");
-    if (at < data) throw SafetensorsError(Fault::MetadataIncompleteBuffer, path, "has " + std::to_string(data - at) + " bytes after its last tensor");
+    if (at > data)
+        throw SafetensorsError(
+            Fault::MetadataIncompleteBuffer, path,
+            "file is " + std::to_string(at - data) + " bytes shorter than its header declares");
+    if (at < data)
+        throw SafetensorsError(Fault::MetadataIncompleteBuffer, path,
+                               "has " + std::to_string(data - at) + " bytes after its last tensor");
     return header;
 }
 
@@ -211,14 +245,18 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : m_path(path) {
         const auto size = static_cast<std::uint64_t>(status.st_size);
         std::vector<std::uint8_t> prefix(std::min<std::uint64_t>(size, 8));
         const auto readAt = [&](std::uint64_t offset, std::uint8_t* out, std::size_t count) {
-            return ::pread(m_file, out, count, static_cast<off_t>(offset)) == static_cast<ssize_t>(count);
+            return ::pread(m_file, out, count, static_cast<off_t>(offset)) ==
+                   static_cast<ssize_t>(count);
         };
-        if (!readAt(0, prefix.data(), prefix.size())) throw SafetensorsError(Fault::Unreadable, path, "cannot be read");
+        if (!readAt(0, prefix.data(), prefix.size()))
+            throw SafetensorsError(Fault::Unreadable, path, "cannot be read");
         if (prefix.size() == 8) {
             const std::uint64_t length = littleEndian(prefix.data());
-            if (length <= kMaxHeader && length <= size - 8) {  // otherwise the parser says what is wrong
+            if (length <= kMaxHeader &&
+                length <= size - 8) {  // otherwise the parser says what is wrong
                 prefix.resize(8 + length);
-                if (!readAt(8, prefix.data() + 8, length)) throw SafetensorsError(Fault::Unreadable, path, "the header cannot be read");
+                if (!readAt(8, prefix.data() + 8, length))
+                    throw SafetensorsError(Fault::Unreadable, path, "the header cannot be read");
             }
         }
         m_header = parseSafetensorsHeader(prefix, size, path);
@@ -239,13 +277,18 @@ const TensorEntry* SafetensorsFile::find(std::string_view name) const {
 }
 
 void SafetensorsFile::read(const TensorEntry& entry, std::span<std::uint8_t> out) const {
-    if (out.size() != entry.bytes()) throw SafetensorsError(Fault::Unreadable, m_path, "tensor '" + entry.name + "': wrong buffer");
+    if (out.size() != entry.bytes())
+        throw SafetensorsError(Fault::Unreadable, m_path,
+                               "tensor '" + entry.name + "': wrong buffer");
     std::size_t done = 0;
     while (done < out.size()) {
         const ssize_t got = ::pread(m_file, out.data() + done, out.size() - done,
                                     static_cast<off_t>(m_header.dataStart + entry.begin + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw SafetensorsError(Fault::Unreadable, m_path, "tensor '" + entry.name + "': the file was cut short while it was read");
+        if (got <= 0)
+            throw SafetensorsError(
+                Fault::Unreadable, m_path,
+                "tensor '" + entry.name + "': the file was cut short while it was read");
         done += static_cast<std::size_t>(got);
     }
 }
@@ -262,13 +305,16 @@ void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensor
     for (const auto& t : tensors) {
         TensorEntry entry{t.name, t.dtype, t.shape, at, at + t.data.size()};
         checkSize(entry, path);
-        if (header.contains(t.name)) throw FileError(path, "tensor '" + t.name + "' is given twice");
-        header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {entry.begin, entry.end}}};
+        if (header.contains(t.name))
+            throw FileError(path, "tensor '" + t.name + "' is given twice");
+        header[t.name] = {
+            {"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {entry.begin, entry.end}}};
         at = entry.end;
     }
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
-    if (text.size() > kMaxHeader) throw FileError(path, "the header would be longer than the format allows");
+    if (text.size() > kMaxHeader)
+        throw FileError(path, "the header would be longer than the format allows");
 
     AtomicFile file(path);
     std::uint8_t length[8];

@@ -16,9 +16,20 @@ namespace relascope {
 
 /// What is wrong with a file, under the names that the format's own reader uses.
 enum class SafetensorsFault {
-    HeaderTooSmall, HeaderTooLarge, InvalidHeaderLength, InvalidHeader, InvalidHeaderDeserialization,
-    DuplicateKey, UnknownDtype, InvalidOffset, ValidationOverflow, MisalignedSlice, TensorInvalidInfo,
-    MetadataIncompleteBuffer, TooManyTensors, Unreadable
+    HeaderTooSmall,
+    HeaderTooLarge,
+    InvalidHeaderLength,
+    InvalidHeader,
+    InvalidHeaderDeserialization,
+    DuplicateKey,
+    UnknownDtype,
+    InvalidOffset,
+    ValidationOverflow,
+    MisalignedSlice,
+    TensorInvalidInfo,
+    MetadataIncompleteBuffer,
+    TooManyTensors,
+    Unreadable
 };
 
 class SafetensorsError : public FileError {
@@ -47,16 +58,17 @@ struct TensorEntry {
 struct SafetensorsHeader {
     std::vector<TensorEntry> tensors;  ///< by offset
     std::map<std::string, std::string> metadata;
-    std::uint64_t dataStart = 0;       ///< byte of the file at which offset 0 lies
+    std::uint64_t dataStart = 0;  ///< byte of the file at which offset 0 lies
 };
 
-/// Checks the 8 length bytes and the header that follow in `prefix` against the file's size. `prefix` must
-/// hold at least min(fileSize, 8 + N) bytes. Throws SafetensorsError; `path` is for the message only.
-SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix, std::uint64_t fileSize,
-                                         const std::string& path);
+/// Checks the 8 length bytes and the header that follow in `prefix` against the file's size.
+/// `prefix` must hold at least min(fileSize, 8 + N) bytes. Throws SafetensorsError; `path` is for
+/// the message only.
+SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
+                                         std::uint64_t fileSize, const std::string& path);
 
-/// An open file: the header is read and checked at once, tensors on demand with pread, so that a file cut
-/// short behind our back is an error and never a fault.
+/// An open file: the header is read and checked at once, tensors on demand with pread, so that a
+/// file cut short behind our back is an error and never a fault.
 class SafetensorsFile {
 public:
     /// Throws SafetensorsError (or FileError when the file cannot be opened).
@@ -86,8 +98,8 @@ struct TensorToWrite {
     std::span<const std::uint8_t> data;
 };
 
-/// Writes the file whole or not at all (temporary file, fsync, rename). Order and padding as the format's
-/// own writer: larger alignment first, then name; the header padded to a multiple of 8.
+/// Writes the file whole or not at all (temporary file, fsync, rename). Order and padding as the
+/// format's own writer: larger alignment first, then name; the header padded to a multiple of 8.
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

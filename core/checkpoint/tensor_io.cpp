@@ -7,9 +7,10 @@ namespace {
 
 const std::vector<std::pair<const char*, torch::ScalarType>>& dtypes() {
     static const std::vector<std::pair<const char*, torch::ScalarType>> table = {
-        {"F32", torch::kFloat}, {"F64", torch::kDouble}, {"F16", torch::kHalf},  {"BF16", torch::kBFloat16},
-        {"I64", torch::kLong},  {"I32", torch::kInt},    {"I16", torch::kShort}, {"I8", torch::kChar},
-        {"U8", torch::kByte},   {"BOOL", torch::kBool}};
+        {"F32", torch::kFloat},     {"F64", torch::kDouble}, {"F16", torch::kHalf},
+        {"BF16", torch::kBFloat16}, {"I64", torch::kLong},   {"I32", torch::kInt},
+        {"I16", torch::kShort},     {"I8", torch::kChar},    {"U8", torch::kByte},
+        {"BOOL", torch::kBool}};
     return table;
 }
 
@@ -27,10 +28,13 @@ torch::Tensor readTensor(const SafetensorsFile& file, const TensorEntry& entry) 
     for (const auto& [name, type] : dtypes()) {
         if (entry.dtype != name) continue;
         auto tensor = torch::empty(entry.shape, torch::TensorOptions().dtype(type));
-        file.read(entry, {static_cast<std::uint8_t*>(tensor.data_ptr()), static_cast<std::size_t>(entry.bytes())});
+        file.read(entry, {static_cast<std::uint8_t*>(tensor.data_ptr()),
+                          static_cast<std::size_t>(entry.bytes())});
         return tensor;
     }
-    throw SafetensorsError(SafetensorsFault::UnknownDtype, file.path(), "tensor '" + entry.name + "': dtype " + entry.dtype + " cannot be loaded");
+    throw SafetensorsError(
+        SafetensorsFault::UnknownDtype, file.path(),
+        "tensor '" + entry.name + "': dtype " + entry.dtype + " cannot be loaded");
 }
 
 std::map<std::string, torch::Tensor> readTensors(const std::string& path) {
@@ -40,7 +44,8 @@ std::map<std::string, torch::Tensor> readTensors(const std::string& path) {
     return tensors;
 }
 
-void saveTensors(const std::string& path, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
+void saveTensors(const std::string& path,
+                 const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                  const std::map<std::string, std::string>& metadata) {
     std::vector<torch::Tensor> kept;
     std::vector<TensorToWrite> out;
@@ -50,9 +55,13 @@ void saveTensors(const std::string& path, const std::vector<std::pair<std::strin
         const char* dtype = nullptr;
         for (const auto& [text, type] : dtypes())
             if (t.scalar_type() == type) dtype = text;
-        if (!dtype) throw FileError(path, "tensor '" + name + "' has a type that safetensors cannot hold");
-        out.push_back({name, dtype, t.sizes().vec(),
-                       {static_cast<const std::uint8_t*>(t.const_data_ptr()), static_cast<std::size_t>(t.nbytes())}});
+        if (!dtype)
+            throw FileError(path, "tensor '" + name + "' has a type that safetensors cannot hold");
+        out.push_back({name,
+                       dtype,
+                       t.sizes().vec(),
+                       {static_cast<const std::uint8_t*>(t.const_data_ptr()),
+                        static_cast<std::size_t>(t.nbytes())}});
     }
     writeSafetensors(path, std::move(out), metadata);
 }
@@ -78,10 +87,12 @@ LoadReport compareWeights(ClassifierImpl& model, const SafetensorsFile& file) {
         if (!found) report.missing.push_back(name);
     for (const auto& entry : file.header().tensors) {
         const auto at = known.find(entry.name);
-        if (at == known.end()) report.unexpected.push_back(entry.name);
+        if (at == known.end())
+            report.unexpected.push_back(entry.name);
         else if (at->second.sizes() != torch::IntArrayRef(entry.shape)) {
             std::string shape;
-            for (const auto n : entry.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(n);
+            for (const auto n : entry.shape)
+                shape += (shape.empty() ? "" : ", ") + std::to_string(n);
             report.wrongShape.push_back(entry.name + " [" + shape + "]");
         }
     }
@@ -98,7 +109,8 @@ LoadReport loadWeights(ClassifierImpl& model, const std::string& path) {
         const auto* stored = file.find(entry.name);
         if (!stored) continue;
         auto value = readTensor(file, *stored);
-        if (value.is_floating_point() && !torch::isfinite(value).all().item<bool>()) report.nonFinite.push_back(entry.name);
+        if (value.is_floating_point() && !torch::isfinite(value).all().item<bool>())
+            report.nonFinite.push_back(entry.name);
         replacements.emplace_back(entry.tensor, std::move(value));
     }
     torch::NoGradGuard noGrad;
@@ -110,8 +122,10 @@ void saveWeights(ClassifierImpl& model, const std::string& path) {
     std::vector<std::pair<std::string, torch::Tensor>> tensors;
     std::map<std::string, std::string> metadata = {{"format", "pt"}};
     for (const auto& entry : stateOf(model)) {
-        if (entry.aliasOf.empty()) tensors.emplace_back(entry.name, entry.tensor);
-        else metadata[entry.name] = entry.aliasOf;
+        if (entry.aliasOf.empty())
+            tensors.emplace_back(entry.name, entry.tensor);
+        else
+            metadata[entry.name] = entry.aliasOf;
     }
     saveTensors(path, tensors, metadata);
 }

@@ -17,9 +17,12 @@ namespace {
 
 using Tensors = std::map<std::string, torch::Tensor>;
 
-bool startsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+bool startsWith(const std::string& text, const char* prefix) {
+    return text.rfind(prefix, 0) == 0;
+}
 
-VerifyLine compare(const std::string& name, const torch::Tensor& ours, const torch::Tensor& theirs, double tolerance) {
+VerifyLine compare(const std::string& name, const torch::Tensor& ours, const torch::Tensor& theirs,
+                   double tolerance) {
     VerifyLine line{name};
     if (!ours.defined()) return line.note = "not computed by this model", line;
     if (ours.sizes() != theirs.sizes()) {
@@ -38,13 +41,16 @@ VerifyLine compare(const std::string& name, const torch::Tensor& ours, const tor
 
 torch::Tensor input(const Tensors& io, const char* key, const std::string& folder) {
     const auto found = io.find(key);
-    if (found == io.end()) throw FileError(folder + "/io.safetensors", std::string("has no tensor '") + key + "'");
+    if (found == io.end())
+        throw FileError(folder + "/io.safetensors", std::string("has no tensor '") + key + "'");
     return found->second;
 }
 
-torch::Tensor trainedLosses(ClassifierImpl& model, const torch::Tensor& images, const torch::Tensor& targets, std::int64_t steps) {
-    torch::optim::AdamW optimizer(trainableParameters(model),
-                                  torch::optim::AdamWOptions(1e-3).betas({0.9, 0.95}).eps(1e-8).weight_decay(0.1));
+torch::Tensor trainedLosses(ClassifierImpl& model, const torch::Tensor& images,
+                            const torch::Tensor& targets, std::int64_t steps) {
+    torch::optim::AdamW optimizer(
+        trainableParameters(model),
+        torch::optim::AdamWOptions(1e-3).betas({0.9, 0.95}).eps(1e-8).weight_decay(0.1));
     std::vector<float> losses;
     for (std::int64_t step = 0; step < steps; ++step) {
         optimizer.zero_grad();
@@ -78,13 +84,19 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     auto model = makeModel(options);
     loadWeights(*model, folder + "/model.safetensors");
     const Tensors io = readTensors(folder + "/io.safetensors");
-    const auto images = input(io, "input/images", folder), targets = input(io, "input/targets", folder);
-    const std::vector<std::int64_t> expected = {options.image_shape[0], options.image_shape[2], options.image_shape[1]};
-    if (images.dim() != 4 || images.sizes().slice(1) != torch::IntArrayRef(expected) || !images.is_floating_point())
-        throw FileError(folder + "/io.safetensors", "input/images does not have the model's image shape");
-    if (targets.dim() != 1 || targets.size(0) != images.size(0) || targets.scalar_type() != torch::kLong ||
-        targets.lt(0).any().item<bool>() || targets.ge(options.num_classes).any().item<bool>())
-        throw FileError(folder + "/io.safetensors", "input/targets are not class numbers of this model, one an image");
+    const auto images = input(io, "input/images", folder),
+               targets = input(io, "input/targets", folder);
+    const std::vector<std::int64_t> expected = {options.image_shape[0], options.image_shape[2],
+                                                options.image_shape[1]};
+    if (images.dim() != 4 || images.sizes().slice(1) != torch::IntArrayRef(expected) ||
+        !images.is_floating_point())
+        throw FileError(folder + "/io.safetensors",
+                        "input/images does not have the model's image shape");
+    if (targets.dim() != 1 || targets.size(0) != images.size(0) ||
+        targets.scalar_type() != torch::kLong || targets.lt(0).any().item<bool>() ||
+        targets.ge(options.num_classes).any().item<bool>())
+        throw FileError(folder + "/io.safetensors",
+                        "input/targets are not class numbers of this model, one an image");
     model->to(device);
     model->eval();
 
@@ -102,7 +114,8 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     ours["output/loss"] = loss;
     for (const auto& entry : stateOf(*model)) {
         const auto gradient = entry.tensor.grad();
-        ours["grad/" + entry.name] = gradient.defined() ? gradient : torch::zeros_like(entry.tensor);
+        ours["grad/" + entry.name] =
+            gradient.defined() ? gradient : torch::zeros_like(entry.tensor);
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
 
@@ -117,10 +130,12 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         const bool gradient = startsWith(name, "grad/") || startsWith(name, "train/");
         auto line = compare(name, computed, theirs, gradient ? gradientTolerance : outputTolerance);
         report.ok = report.ok && line.ok;
-        report.worst = std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
+        report.worst =
+            std::isfinite(line.absolute) ? std::max(report.worst, line.absolute) : line.absolute;
         report.lines.push_back(std::move(line));
     }
-    if (report.lines.empty()) throw FileError(folder + "/io.safetensors", "holds nothing to compare");
+    if (report.lines.empty())
+        throw FileError(folder + "/io.safetensors", "holds nothing to compare");
     return report;
 }
 

@@ -15,19 +15,20 @@ struct VerifyLine {
     double absolute = 0.0;  ///< largest |ours - theirs|
     double relative = 0.0;  ///< largest |ours - theirs| / |theirs|
     bool ok = false;
-    std::string note;       ///< why not, in words, where numbers do not say it
+    std::string note;  ///< why not, in words, where numbers do not say it
 };
 
 struct VerifyReport {
     bool ok = false;
-    double worst = 0.0;     ///< largest absolute difference of all
+    double worst = 0.0;  ///< largest absolute difference of all
     std::vector<VerifyLine> lines;
 };
 
-/// Reads config.json, model.safetensors and io.safetensors of the folder, computes every stored tensor anew
-/// and compares: outputs, hidden states, scores, relations and loss within 2e-5 (absolute plus relative),
-/// gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4. A stored key that is unknown to us is not ok.
-/// Throws FileError or OptionError when the folder is not such a case. `device` is "cpu" or "cuda:0".
+/// Reads config.json, model.safetensors and io.safetensors of the folder, computes every stored
+/// tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5
+/// (absolute plus relative), gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4.
+/// A stored key that is unknown to us is not ok. Throws FileError or OptionError when the folder is
+/// not such a case. `device` is "cpu" or "cuda:0".
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu");
 
 }  // namespace relascope

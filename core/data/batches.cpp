@@ -13,8 +13,10 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
         return table;
     }();
     const auto& info = data.info();
-    const std::int64_t pixels = static_cast<std::int64_t>(info.height) * info.width, channels = info.channels;
-    Batch batch{torch::empty({count, channels, info.height, info.width}), torch::empty({count}, torch::kLong)};
+    const std::int64_t pixels = static_cast<std::int64_t>(info.height) * info.width,
+                       channels = info.channels;
+    Batch batch{torch::empty({count, channels, info.height, info.width}),
+                torch::empty({count}, torch::kLong)};
     auto* out = batch.images.data_ptr<float>();
     auto* targets = batch.targets.data_ptr<std::int64_t>();
     std::vector<std::uint8_t> bytes(data.pixelBytes());
@@ -22,7 +24,8 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
         targets[i] = data.read(indices[i], bytes);
         auto* image = out + i * channels * pixels;
         for (std::int64_t p = 0; p < pixels; ++p)
-            for (std::int64_t c = 0; c < channels; ++c) image[c * pixels + p] = scaled[bytes[static_cast<std::size_t>(p * channels + c)]];
+            for (std::int64_t c = 0; c < channels; ++c)
+                image[c * pixels + p] = scaled[bytes[static_cast<std::size_t>(p * channels + c)]];
     }
     return batch;
 }
@@ -40,13 +43,19 @@ std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, s
     std::mt19937_64 random(mixed);
     // Fisher-Yates by hand: std::shuffle may differ between standard libraries.
     for (std::size_t i = order.size(); i > 1; --i)
-        std::swap(order[i - 1], order[static_cast<std::size_t>((static_cast<unsigned __int128>(random()) * i) >> 64)]);
+        std::swap(
+            order[i - 1],
+            order[static_cast<std::size_t>((static_cast<unsigned __int128>(random()) * i) >> 64)]);
     return order;
 }
 
-BatchLoader::BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize, std::int64_t first,
-                         std::size_t ahead)
-    : m_data(std::move(data)), m_order(std::move(order)), m_batchSize(batchSize), m_next(first * batchSize), m_ahead(ahead),
+BatchLoader::BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize,
+                         std::int64_t first, std::size_t ahead)
+    : m_data(std::move(data)),
+      m_order(std::move(order)),
+      m_batchSize(batchSize),
+      m_next(first * batchSize),
+      m_ahead(ahead),
       m_thread([this](std::stop_token stop) { work(std::move(stop)); }) {}
 
 BatchLoader::~BatchLoader() {
@@ -58,7 +67,8 @@ void BatchLoader::work(std::stop_token stop) {
     try {
         const auto total = static_cast<std::int64_t>(m_order.size());
         while (m_next < total && !stop.stop_requested()) {
-            Batch batch = makeBatch(*m_data, m_order.data() + m_next, std::min(m_batchSize, total - m_next));
+            Batch batch =
+                makeBatch(*m_data, m_order.data() + m_next, std::min(m_batchSize, total - m_next));
             m_next += m_batchSize;
             std::unique_lock lock(m_mutex);
             if (!m_changed.wait(lock, stop, [this] { return m_ready.size() < m_ahead; })) return;

@@ -28,12 +28,12 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
 std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, std::int64_t epoch);
 std::vector<std::int64_t> plainOrder(std::int64_t size);
 
-/// Hands out consecutive batches of `order` from batch number `first` on; the last may be smaller. A
-/// thread keeps up to `ahead` batches ready. An exception in it is thrown by next().
+/// Hands out consecutive batches of `order` from batch number `first` on; the last may be smaller.
+/// A thread keeps up to `ahead` batches ready. An exception in it is thrown by next().
 class BatchLoader {
 public:
-    BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize, std::int64_t first = 0,
-                std::size_t ahead = 3);
+    BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize,
+                std::int64_t first = 0, std::size_t ahead = 3);
     ~BatchLoader();
     BatchLoader(const BatchLoader&) = delete;
     BatchLoader& operator=(const BatchLoader&) = delete;

@@ -1,4 +1,5 @@
-// What training, evaluation and the Data page know of a data set: how many examples, and one by number.
+// What training, evaluation and the Data page know of a data set: how many examples, and one by
+// number.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace relascope {
 
-/// Labelled images. Reading is thread-safe and deterministic: the same index gives the same example.
+/// Labelled images. Reading is thread-safe and deterministic: the same index gives the same
+/// example.
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -24,7 +26,8 @@ public:
     std::int64_t size() const { return info().size; }
     std::size_t pixelBytes() const {
         const auto& i = info();
-        return static_cast<std::size_t>(i.height) * static_cast<std::size_t>(i.width) * static_cast<std::size_t>(i.channels);
+        return static_cast<std::size_t>(i.height) * static_cast<std::size_t>(i.width) *
+               static_cast<std::size_t>(i.channels);
     }
     /// An example as the screens show it.
     ProbeSample sample(std::int64_t index) const {

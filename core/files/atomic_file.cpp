@@ -66,8 +66,10 @@ std::string readTextFile(const std::string& path, std::uint64_t limit) {
     struct stat status {};
     std::string text;
     const char* problem = nullptr;
-    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) problem = "is not a file";
-    else if (static_cast<std::uint64_t>(status.st_size) > limit) problem = "is too large to be what it should be";
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        problem = "is not a file";
+    else if (static_cast<std::uint64_t>(status.st_size) > limit)
+        problem = "is too large to be what it should be";
     if (!problem) {
         text.resize(static_cast<std::size_t>(status.st_size));
         std::size_t done = 0;
@@ -101,7 +103,9 @@ void makeDirectories(const std::string& directory) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error || !std::filesystem::is_directory(directory))
-        throw FileError(directory, "cannot be made a folder: " + (error ? error.message() : std::string("a file of that name exists")));
+        throw FileError(directory,
+                        "cannot be made a folder: " +
+                            (error ? error.message() : std::string("a file of that name exists")));
 }
 
 std::uint64_t freeBytes(const std::string& directory) {

@@ -16,8 +16,8 @@ public:
     using FileError::FileError;
 };
 
-/// Writes beside the target under a temporary name; commit() makes it durable (fsync), renames it over
-/// the target and makes the rename durable. Without commit() the temporary file is removed.
+/// Writes beside the target under a temporary name; commit() makes it durable (fsync), renames it
+/// over the target and makes the rename durable. Without commit() the temporary file is removed.
 class AtomicFile {
 public:
     /// Throws FileError when the folder cannot be written.

@@ -16,23 +16,31 @@ torch::nn::Linear linear(std::int64_t in, std::int64_t out, bool bias) {
 
 void HeadOptions::check() const {
     const auto text = [](std::int64_t n) { return std::to_string(n); };
-    if (n_heads < 1) throw OptionError("n_heads", text(n_heads) + " heads cannot attend; give at least one");
+    if (n_heads < 1)
+        throw OptionError("n_heads", text(n_heads) + " heads cannot attend; give at least one");
     if (head_dim < 1) throw OptionError("d_model", text(d_model) + " leaves no width for a head");
-    if (n_heads % kvHeads() != 0) throw OptionError("n_kv_heads", text(kvHeads()) + " does not divide the " + text(n_heads) + " heads");
-    if (rope && keyDim() % 2 != 0) throw OptionError("key_dim", "rotary positions need an even width, not " + text(keyDim()));
+    if (n_heads % kvHeads() != 0)
+        throw OptionError("n_kv_heads",
+                          text(kvHeads()) + " does not divide the " + text(n_heads) + " heads");
+    if (rope && keyDim() % 2 != 0)
+        throw OptionError("key_dim", "rotary positions need an even width, not " + text(keyDim()));
 }
 
 torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads) {
     return x.unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
 }
-torch::Tensor joinHeads(const torch::Tensor& x) { return x.transpose(1, 2).flatten(2); }
+torch::Tensor joinHeads(const torch::Tensor& x) {
+    return x.transpose(1, 2).flatten(2);
+}
 
-torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& options) {
+torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
+                               const HeadOptions& options) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
     // The query heads that share a key head are stacked as rows of one product.
-    auto scores = torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}), (k * scale).transpose(2, 3))
-                      .view({b, h, n, m});
+    auto scores =
+        torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}), (k * scale).transpose(2, 3))
+            .view({b, h, n, m});
     if (options.causal) {
         const auto future = torch::ones({n, m}, scores.options().dtype(torch::kBool)).triu(1);
         scores = scores.masked_fill(future, -std::numeric_limits<double>::infinity());
@@ -58,15 +66,15 @@ AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
 }
 
 torch::Tensor AttentionImpl::forward(const torch::Tensor& x) {
-    auto q = splitHeads(wq(x), m_options.n_heads);         // [b, h, n, key_dim]
-    auto k = splitHeads(wk(x), m_options.kvHeads());       // [b, h_kv, n, key_dim]
-    const auto v = splitHeads(wv(x), m_options.kvHeads()); // [b, h_kv, n, d_h]
+    auto q = splitHeads(wq(x), m_options.n_heads);          // [b, h, n, key_dim]
+    auto k = splitHeads(wk(x), m_options.kvHeads());        // [b, h_kv, n, key_dim]
+    const auto v = splitHeads(wv(x), m_options.kvHeads());  // [b, h_kv, n, d_h]
     if (m_options.rope) q = rotate(q), k = rotate(k);
 
     const auto alpha = attentionWeights(q, k, m_options);  // [b, h, n, n]
     if (auto* recorder = activeRecorder()) recorder->scores(path, alpha);
-    const auto e = mixValues(m_weightDropout(alpha), v);   // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(e)));              // [b, n, h * d_h]
+    const auto e = mixValues(m_weightDropout(alpha), v);  // [b, h, n, d_h]
+    return m_outputDropout(wo(joinHeads(e)));             // [b, n, h * d_h]
 }
 
 }  // namespace relascope

@@ -13,13 +13,13 @@ namespace relascope {
 
 /// Shapes and switches that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {
-    std::int64_t d_model = 0;    ///< width of the input
-    std::int64_t n_heads = 1;    ///< query heads
-    std::int64_t head_dim = 0;   ///< d_h; the output is n_heads * head_dim wide
-    std::int64_t n_kv_heads = 0; ///< key and value heads; must divide n_heads [n_heads]
-    std::int64_t key_dim = 0;    ///< width of queries and keys [head_dim]
-    double dropout = 0.0;        ///< on the attention weights and on the output
-    double output_dropout = -1;  ///< on the output, where it differs from `dropout`
+    std::int64_t d_model = 0;     ///< width of the input
+    std::int64_t n_heads = 1;     ///< query heads
+    std::int64_t head_dim = 0;    ///< d_h; the output is n_heads * head_dim wide
+    std::int64_t n_kv_heads = 0;  ///< key and value heads; must divide n_heads [n_heads]
+    std::int64_t key_dim = 0;     ///< width of queries and keys [head_dim]
+    double dropout = 0.0;         ///< on the attention weights and on the output
+    double output_dropout = -1;   ///< on the output, where it differs from `dropout`
     bool add_bias_kv = false;
     bool add_bias_out = false;
     bool causal = false;
@@ -38,9 +38,10 @@ torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads);
 /// [b, heads, n, width] -> [b, n, heads * width].
 torch::Tensor joinHeads(const torch::Tensor& x);
 
-/// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h, n, m].
-/// Each kv head serves a run of consecutive query heads.
-torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& options);
+/// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h,
+/// n, m]. Each kv head serves a run of consecutive query heads.
+torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
+                               const HeadOptions& options);
 /// alpha [b, h, n, m] times values [b, h_kv, m, w] -> [b, h, n, w], kv heads shared as above.
 torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values);
 

@@ -6,8 +6,8 @@
 namespace relascope {
 namespace {
 
-// A bijective 32-bit mixing of the counter (two rounds of multiply and xor-shift, the constants of the
-// "lowbias32" search): plain integer code that the compiler turns into vector instructions.
+// A bijective 32-bit mixing of the counter (two rounds of multiply and xor-shift, the constants of
+// the "lowbias32" search): plain integer code that the compiler turns into vector instructions.
 inline std::uint32_t mix(std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x21f0aaadU;
@@ -18,9 +18,11 @@ inline std::uint32_t mix(std::uint32_t x) {
 }
 
 template <class Scalar>
-inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, std::int64_t begin, std::int64_t end,
-                                                    std::uint64_t seed, std::uint32_t threshold, Scalar scale) {
-    const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, std::int64_t begin,
+                                                    std::int64_t end, std::uint64_t seed,
+                                                    std::uint32_t threshold, Scalar scale) {
+    const auto low = static_cast<std::uint32_t>(seed),
+               high = static_cast<std::uint32_t>(seed >> 32);
     for (std::int64_t i = begin; i < end; ++i) {
         const std::uint32_t random = mix(mix(static_cast<std::uint32_t>(i) + low) ^ high);
         y[i] = random >= threshold ? x[i] * scale : Scalar(0);
@@ -29,16 +31,17 @@ inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, 
 
 // One copy for each vector width, chosen when the program starts; all give the same mask.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define RELASCOPE_VECTOR __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
+#define RELASCOPE_VECTOR \
+    __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
 #else
 #define RELASCOPE_VECTOR
 #endif
-RELASCOPE_VECTOR void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
-                               std::uint32_t threshold, float scale) {
+RELASCOPE_VECTOR void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t end,
+                               std::uint64_t seed, std::uint32_t threshold, float scale) {
     maskLoop(x, y, begin, end, seed, threshold, scale);
 }
-RELASCOPE_VECTOR void maskInto(const double* x, double* y, std::int64_t begin, std::int64_t end, std::uint64_t seed,
-                               std::uint32_t threshold, double scale) {
+RELASCOPE_VECTOR void maskInto(const double* x, double* y, std::int64_t begin, std::int64_t end,
+                               std::uint64_t seed, std::uint32_t threshold, double scale) {
     maskLoop(x, y, begin, end, seed, threshold, scale);
 }
 
@@ -74,7 +77,8 @@ struct CounterDropout : torch::autograd::Function<CounterDropout> {
 std::int64_t drawSeed() {
     auto generator = at::detail::getDefaultCPUGenerator();
     std::lock_guard<std::mutex> lock(generator.mutex());
-    return static_cast<std::int64_t>(at::check_generator<at::CPUGeneratorImpl>(generator)->random64());
+    return static_cast<std::int64_t>(
+        at::check_generator<at::CPUGeneratorImpl>(generator)->random64());
 }
 
 }  // namespace

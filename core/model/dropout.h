@@ -8,14 +8,16 @@
 
 namespace relascope {
 
-/// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn anew each call; any shape, float or double. The
-/// CPU form is several times faster than torch's serial generator and stores only the seed: the
+/// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn anew each call; any shape, float or double.
+/// The CPU form is several times faster than torch's serial generator and stores only the seed: the
 /// backward pass makes the same mask again.
 torch::Tensor dropout(const torch::Tensor& x, double p);
 
-/// Probability of being dropped by two independent dropouts of probability p in a row: the product of
-/// two Bernoulli masks is one Bernoulli mask.
-inline double twiceDropped(double p) { return 1.0 - (1.0 - p) * (1.0 - p); }
+/// Probability of being dropped by two independent dropouts of probability p in a row: the product
+/// of two Bernoulli masks is one Bernoulli mask.
+inline double twiceDropped(double p) {
+    return 1.0 - (1.0 - p) * (1.0 - p);
+}
 
 /// Active in training mode only.
 struct DropoutImpl : torch::nn::Module {

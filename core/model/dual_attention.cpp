@@ -11,8 +11,8 @@ HeadOptions sensoryOptions(const ModelOptions& o) {
     h.n_kv_heads = o.sa_n_kv_heads;
     h.key_dim = o.sa_key_dim;
     h.dropout = o.dropout_rate;
-    // The published block drops the attention's output twice in a row, in the heads and again before
-    // the residual; one mask of the joint probability has the same distribution.
+    // The published block drops the attention's output twice in a row, in the heads and again
+    // before the residual; one mask of the joint probability has the same distribution.
     h.output_dropout = twiceDropped(o.dropout_rate);
     h.add_bias_kv = o.sa_add_bias_kv;
     h.add_bias_out = o.sa_add_bias_out;
@@ -40,7 +40,8 @@ RelationalOptions relationalOptions(const ModelOptions& o) {
 
 DualAttentionImpl::DualAttentionImpl(const ModelOptions& o) {
     if (o.n_heads_ra > 0)
-        relational_attention = register_module("relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(o)));
+        relational_attention = register_module(
+            "relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(o)));
     if (o.n_heads_sa > 0) {
         self_attention = register_module("self_attention", Attention(sensoryOptions(o)));
         if (o.share_attn_params) {
@@ -48,21 +49,25 @@ DualAttentionImpl::DualAttentionImpl(const ModelOptions& o) {
                 self_attention->wq = self_attention->replace_module("wq", wq);
                 self_attention->wk = self_attention->replace_module("wk", wk);
             };
-            if (auto ra = std::dynamic_pointer_cast<RelationalAttentionImpl>(relational_attention)) tie(ra->wq_attn, ra->wk_attn);
-            if (auto ra = std::dynamic_pointer_cast<DisentangledCrossAttentionImpl>(relational_attention)) tie(ra->wq_attn, ra->wk_attn);
+            if (auto ra = std::dynamic_pointer_cast<RelationalAttentionImpl>(relational_attention))
+                tie(ra->wq_attn, ra->wk_attn);
+            if (auto ra =
+                    std::dynamic_pointer_cast<DisentangledCrossAttentionImpl>(relational_attention))
+                tie(ra->wq_attn, ra->wk_attn);
         }
     }
 }
 
 torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
     if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
-    const auto e = self_attention(x);                         // [b, n, h_sa * d_h]
+    const auto e = self_attention(x);  // [b, n, h_sa * d_h]
     if (!relational_attention) return e;
     const auto a = relational_attention->forward(x, symbols);  // [b, n, h_ra * d_h]
-    return torch::cat({e, a}, -1);                            // [b, n, d]
+    return torch::cat({e, a}, -1);                             // [b, n, d]
 }
 
-DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const ModelOptions& o) : m_normFirst(o.norm_first) {
+DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const ModelOptions& o)
+    : m_normFirst(o.norm_first) {
     norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
     dual_attn = register_module("dual_attn", DualAttention(o));
     norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));

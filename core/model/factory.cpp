@@ -7,10 +7,13 @@ namespace relascope {
 ClassifierPtr makeModel(const ModelOptions& options) {
     options.check();
     ClassifierPtr model;
-    if (options.isDual()) model = std::make_shared<VisionDualAttnTransformerImpl>(options);
-    else model = std::make_shared<VisionTransformerImpl>(options);
+    if (options.isDual())
+        model = std::make_shared<VisionDualAttnTransformerImpl>(options);
+    else
+        model = std::make_shared<VisionTransformerImpl>(options);
     for (const auto& item : model->named_modules())
-        if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get())) point->path = item.key();
+        if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
+            point->path = item.key();
     return model;
 }
 
@@ -29,7 +32,8 @@ std::vector<NamedTensor> stateOf(ClassifierImpl& model) {
 std::vector<torch::Tensor> trainableParameters(ClassifierImpl& model) {
     std::vector<torch::Tensor> parameters;
     for (const auto& entry : stateOf(model))
-        if (entry.aliasOf.empty() && entry.tensor.requires_grad()) parameters.push_back(entry.tensor);
+        if (entry.aliasOf.empty() && entry.tensor.requires_grad())
+            parameters.push_back(entry.tensor);
     return parameters;
 }
 

@@ -10,8 +10,8 @@
 
 namespace relascope {
 
-/// Builds the model with fresh weights from torch's default generator; every recording point knows its
-/// path. Throws OptionError before anything is allocated.
+/// Builds the model with fresh weights from torch's default generator; every recording point knows
+/// its path. Throws OptionError before anything is allocated.
 ClassifierPtr makeModel(const ModelOptions& options);
 
 /// A parameter or an alias of one, under a name that checkpoints use.

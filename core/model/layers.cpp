@@ -33,13 +33,18 @@ torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     return x * torch::rsqrt(x.square().mean(-1, true) + eps) * weight;
 }
 
-FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation, bool bias)
+FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation,
+                                 bool bias)
     : m_activation(activation) {
-    if (dff == 0) dff = activation == "swiglu" ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d)) : 4 * d;
+    if (dff == 0)
+        dff = activation == "swiglu"
+                  ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d))
+                  : 4 * d;
     using torch::nn::LinearOptions;
     linear1 = register_module("linear1", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
     linear2 = register_module("linear2", torch::nn::Linear(LinearOptions(dff, d).bias(bias)));
-    if (activation == "swiglu") linear3 = register_module("linear3", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
+    if (activation == "swiglu")
+        linear3 = register_module("linear3", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
@@ -50,11 +55,14 @@ torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
 torch::Tensor rotate(const torch::Tensor& x) {
     const std::int64_t n = x.size(2), width = x.size(3);
     const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
-    const auto frequency = torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
-    const auto angle = torch::outer(torch::arange(n, options), frequency).to(x.scalar_type());  // [n, width/2]
+    const auto frequency =
+        torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    const auto angle =
+        torch::outer(torch::arange(n, options), frequency).to(x.scalar_type());  // [n, width/2]
     const auto pairs = x.unflatten(3, {width / 2, 2});
     const auto even = pairs.select(4, 0), odd = pairs.select(4, 1);
-    return torch::stack({even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()}, 4)
+    return torch::stack(
+               {even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()}, 4)
         .flatten(3);  // [b, heads, n, width]
 }
 

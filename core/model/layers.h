@@ -1,4 +1,5 @@
-// Small parts that every model shares: activations, norms, the feed-forward block, rotary positions.
+// Small parts that every model shares: activations, norms, the feed-forward block, rotary
+// positions.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -10,11 +11,12 @@
 
 namespace relascope {
 
-/// identity, relu, sigmoid, tanh, gelu (tanh approximation), silu, softmax (over the last dimension).
+/// identity, relu, sigmoid, tanh, gelu (tanh approximation), silu, softmax (over the last
+/// dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
-/// Normalisation over the last dimension: "layernorm" (eps 1e-5, weight and bias), "rmsnorm" (eps 1e-5,
-/// weight) or "none". Any shape [..., d].
+/// Normalisation over the last dimension: "layernorm" (eps 1e-5, weight and bias), "rmsnorm" (eps
+/// 1e-5, weight) or "none". Any shape [..., d].
 struct NormImpl : torch::nn::Module {
     NormImpl(std::int64_t d, const std::string& type);
     torch::Tensor forward(const torch::Tensor& x);
@@ -40,7 +42,8 @@ private:
 };
 TORCH_MODULE(FeedForward);
 
-/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)) applied to x [b, heads, n, width], position = index.
+/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)) applied to x [b, heads, n, width], position =
+/// index.
 torch::Tensor rotate(const torch::Tensor& x);
 
 }  // namespace relascope

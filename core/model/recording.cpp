@@ -5,9 +5,15 @@ namespace {
 thread_local Recorder* t_recorder = nullptr;
 }
 
-Recorder* activeRecorder() { return t_recorder; }
+Recorder* activeRecorder() {
+    return t_recorder;
+}
 
-RecordingScope::RecordingScope(Recorder& recorder) : m_previous(t_recorder) { t_recorder = &recorder; }
-RecordingScope::~RecordingScope() { t_recorder = m_previous; }
+RecordingScope::RecordingScope(Recorder& recorder) : m_previous(t_recorder) {
+    t_recorder = &recorder;
+}
+RecordingScope::~RecordingScope() {
+    t_recorder = m_previous;
+}
 
 }  // namespace relascope

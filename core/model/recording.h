@@ -1,5 +1,5 @@
-// Recording points: where a model lets a probe see what it computes, from the same forward pass that
-// training uses and without changing its result.
+// Recording points: where a model lets a probe see what it computes, from the same forward pass
+// that training uses and without changing its result.
 #pragma once
 
 #include <torch/types.h>
@@ -39,7 +39,8 @@ private:
     Recorder* m_previous;
 };
 
-/// A module that knows its own registered path, given by `nameRecordingPoints` once a model is whole.
+/// A module that knows its own registered path, given by `nameRecordingPoints` once a model is
+/// whole.
 class RecordingPoint {
 public:
     virtual ~RecordingPoint() = default;

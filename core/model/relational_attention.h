@@ -27,7 +27,8 @@ struct RelationalOptions : HeadOptions {
     void check() const;
 };
 
-/// What all relational heads have in common: x [b, n, d] and its symbols -> [b, n, n_heads * head_dim].
+/// What all relational heads have in common: x [b, n, d] and its symbols -> [b, n, n_heads *
+/// head_dim].
 struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
     virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
@@ -35,7 +36,8 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     torch::nn::Linear wv{nullptr}, wo{nullptr};
 
 protected:
-    /// sum_j weights_ij^h (s_j W_s^h), or s_{j-i} for relative symbols: [b, h, n, n] -> [b, h, n, d_h].
+    /// sum_j weights_ij^h (s_j W_s^h), or s_{j-i} for relative symbols: [b, h, n, n] -> [b, h, n,
+    /// d_h].
     torch::Tensor attendSymbols(const torch::Tensor& weights, const Symbols& symbols);
 
     RelationalOptions m_options;
@@ -50,8 +52,8 @@ enum class RelationForm {
 };
 const char* relationFormName(RelationForm form);
 
-/// a_i^h = sum_j alpha_ij^h ( W_r^h r_ij + s_j W_s^h ),  r_ij[l] = act(<x_i Wq_l, x_j Wk_l> / sqrt(d_p)).
-/// DAT section 2.2; ra_type "relational_attention".
+/// a_i^h = sum_j alpha_ij^h ( W_r^h r_ij + s_j W_s^h ),  r_ij[l] = act(<x_i Wq_l, x_j Wk_l> /
+/// sqrt(d_p)). DAT section 2.2; ra_type "relational_attention".
 struct RelationalAttentionImpl : RelationalHeadsImpl {
     explicit RelationalAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
@@ -66,7 +68,8 @@ private:
     /// sum_j alpha_ij r_ij from r [b, d_r, n, n]: [b, h, n, d_r].
     torch::Tensor attendRelations(const torch::Tensor& alpha, const torch::Tensor& r);
     /// The same from q, k [b, n, d_r * d_p], identity activation.
-    torch::Tensor attendFactored(const torch::Tensor& alpha, const torch::Tensor& q, const torch::Tensor& k);
+    torch::Tensor attendFactored(const torch::Tensor& alpha, const torch::Tensor& q,
+                                 const torch::Tensor& k);
 };
 
 /// Relational cross-attention (ABS): a_i^h = sum_j sigma_rel(q_i k_j) s_j W_s^h; ra_type "rca".
@@ -86,6 +89,7 @@ struct DisentangledCrossAttentionImpl : RelationalHeadsImpl {
 };
 
 /// The heads that `ra_type` names.
-std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_type, const RelationalOptions& options);
+std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_type,
+                                                         const RelationalOptions& options);
 
 }  // namespace relascope

@@ -9,8 +9,9 @@
 
 namespace relascope {
 
-SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
-                                             double dropout, double scale, bool trainable)
+SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
+                                             std::int64_t n_symbols, double dropout, double scale,
+                                             bool trainable)
     : m_heads(heads), m_scale(scale > 0 ? scale : 1.0 / std::sqrt(static_cast<double>(d / heads))) {
     q_proj = register_module("q_proj", torch::nn::Linear(d, d));
     template_features = register_parameter("template_features", torch::randn({n_symbols, d}));
@@ -19,12 +20,12 @@ SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
 }
 
 Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
-    const auto query = splitHeads(q_proj(x), m_heads);                            // [b, h, n, d/h]
-    const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);        // [1, h, S, d/h]
-    const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);        // [1, h, S, d/h]
+    const auto query = splitHeads(q_proj(x), m_heads);                      // [b, h, n, d/h]
+    const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);  // [1, h, S, d/h]
+    const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
     const auto weights = torch::softmax(torch::matmul(query, keys.transpose(2, 3)) * m_scale, -1);
     if (auto* recorder = activeRecorder()) recorder->symbols(path, layer, weights);
-    return {joinHeads(torch::matmul(m_dropout(weights), library)), {}, 0};         // [b, n, d]
+    return {joinHeads(torch::matmul(m_dropout(weights), library)), {}, 0};  // [b, n, d]
 }
 
 PositionalSymbolsImpl::PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length) {
@@ -35,14 +36,16 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
     const std::int64_t n = x.size(1);
     if (n > symbol_library->weight.size(0))
         throw OptionError("max_length", std::to_string(n) + " objects, but only " +
-                                            std::to_string(symbol_library->weight.size(0)) + " positional symbols");
+                                            std::to_string(symbol_library->weight.size(0)) +
+                                            " positional symbols");
     if (auto* recorder = activeRecorder())
         recorder->symbols(path, layer, torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
     return {symbol_library->weight.slice(0, 0, n), {}, 0};  // [n, d]
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {
-    rel_pos_embeddings = register_parameter("rel_pos_embeddings", torch::empty({2 * max_rel_pos + 1, d}));
+    rel_pos_embeddings =
+        register_parameter("rel_pos_embeddings", torch::empty({2 * max_rel_pos + 1, d}));
     torch::nn::init::xavier_uniform_(rel_pos_embeddings);
 }
 
@@ -54,20 +57,29 @@ PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::in
 Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
     const std::int64_t n = x.size(1);
     if (!m_rows.defined() || m_rows.size(0) != n || m_rows.device() != x.device()) {
-        const auto position = torch::arange(n, torch::TensorOptions().dtype(torch::kLong).device(x.device()));
-        m_rows = (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-m_max, m_max) + m_max;  // [i, j]
+        const auto position =
+            torch::arange(n, torch::TensorOptions().dtype(torch::kLong).device(x.device()));
+        m_rows =
+            (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-m_max, m_max) + m_max;  // [i, j]
     }
-    if (auto* recorder = activeRecorder()) recorder->symbols(path, layer, m_rows.unsqueeze(0).unsqueeze(0));
+    if (auto* recorder = activeRecorder())
+        recorder->symbols(path, layer, m_rows.unsqueeze(0).unsqueeze(0));
     return {rel_pos_enc->rel_pos_embeddings, m_rows, m_max};
 }
 
 RelationalSymbolicAttentionImpl::RelationalSymbolicAttentionImpl(const ModelOptions& o)
-    : m_heads(o.rel_n_heads), m_delta(o.nbhd_delta), m_causal(o.causal_nbhd), m_self(o.include_self),
+    : m_heads(o.rel_n_heads),
+      m_delta(o.nbhd_delta),
+      m_causal(o.causal_nbhd),
+      m_self(o.include_self),
       m_normalize(o.normalize_rels),
-      m_scale(o.rel_scale > 0 ? o.rel_scale : 1.0 / std::sqrt(static_cast<double>(o.d_model / o.rel_n_heads))) {
+      m_scale(o.rel_scale > 0 ? o.rel_scale
+                              : 1.0 / std::sqrt(static_cast<double>(o.d_model / o.rel_n_heads))) {
     const std::int64_t d = o.d_model, count = (m_causal ? m_delta : 2 * m_delta) + (m_self ? 1 : 0);
-    symbolic_attention = register_module("symbolic_attention", std::make_shared<SymbolicAttentionImpl>(
-        d, o.symbol_heads, o.n_symbols, o.symbol_dropout, o.symbol_scale, true));
+    symbolic_attention = register_module(
+        "symbolic_attention",
+        std::make_shared<SymbolicAttentionImpl>(d, o.symbol_heads, o.n_symbols, o.symbol_dropout,
+                                                o.symbol_scale, true));
     q_proj = register_module("q_proj", torch::nn::Linear(d, d));
     k_proj = register_module("k_proj", torch::nn::Linear(d, d));
     model_dim_proj = register_module("model_dim_proj", torch::nn::Linear(count * m_heads, d));
@@ -85,27 +97,33 @@ torch::Tensor RelationalSymbolicAttentionImpl::neighbours(std::int64_t n) const 
 }
 
 Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
-    const auto index = neighbours(x.size(1)).to(x.device());                       // [n, m]
-    const auto query = splitHeads(q_proj(x), m_heads);                             // [b, h, n, w]
-    const auto keys = splitHeads(k_proj(x), m_heads).index_select(2, index.flatten())
-                          .unflatten(2, {index.size(0), index.size(1)});           // [b, h, n, m, w]
-    auto relations = torch::matmul(keys, query.unsqueeze(-1)).squeeze(-1);         // [b, h, n, m]
+    const auto index = neighbours(x.size(1)).to(x.device());  // [n, m]
+    const auto query = splitHeads(q_proj(x), m_heads);        // [b, h, n, w]
+    const auto keys = splitHeads(k_proj(x), m_heads)
+                          .index_select(2, index.flatten())
+                          .unflatten(2, {index.size(0), index.size(1)});    // [b, h, n, m, w]
+    auto relations = torch::matmul(keys, query.unsqueeze(-1)).squeeze(-1);  // [b, h, n, m]
     if (m_normalize) relations = torch::softmax(relations * m_scale, -1);
     // Flattened as (neighbour, head), as the published projection expects.
-    const auto local = relations.permute({0, 2, 3, 1}).flatten(2);                 // [b, n, m * h]
+    const auto local = relations.permute({0, 2, 3, 1}).flatten(2);  // [b, n, m * h]
     return symbolic_attention->retrieve(model_dim_proj(local), layer);
 }
 
 std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const ModelOptions& o) {
     if (o.symbol_retrieval == "symbolic_attention")
-        return std::make_shared<SymbolicAttentionImpl>(o.d_model, o.symbol_heads, o.n_symbols, o.symbol_dropout,
-                                                       o.symbol_scale, o.trainable_symbols);
+        return std::make_shared<SymbolicAttentionImpl>(o.d_model, o.symbol_heads, o.n_symbols,
+                                                       o.symbol_dropout, o.symbol_scale,
+                                                       o.trainable_symbols);
     if (o.symbol_retrieval == "positional_symbols")
-        return std::make_shared<PositionalSymbolsImpl>(o.d_model, o.max_length > 0 ? o.max_length : o.tokens());
+        return std::make_shared<PositionalSymbolsImpl>(
+            o.d_model, o.max_length > 0 ? o.max_length : o.tokens());
     if (o.symbol_retrieval == "position_relative")
-        return std::make_shared<PositionRelativeSymbolsImpl>(o.d_model, o.max_rel_pos > 0 ? o.max_rel_pos : o.tokens());
-    if (o.symbol_retrieval == "rel_sym_attn") return std::make_shared<RelationalSymbolicAttentionImpl>(o);
-    throw OptionError("model.symbol_retrieval", "unknown symbol assignment '" + o.symbol_retrieval + "'");
+        return std::make_shared<PositionRelativeSymbolsImpl>(
+            o.d_model, o.max_rel_pos > 0 ? o.max_rel_pos : o.tokens());
+    if (o.symbol_retrieval == "rel_sym_attn")
+        return std::make_shared<RelationalSymbolicAttentionImpl>(o);
+    throw OptionError("model.symbol_retrieval",
+                      "unknown symbol assignment '" + o.symbol_retrieval + "'");
 }
 
 }  // namespace relascope

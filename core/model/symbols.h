@@ -15,11 +15,12 @@
 
 namespace relascope {
 
-/// The symbols of one forward pass. Absolute: `values` [b, n, d], or [n, d] when every input has the
-/// same ones. Relative: `values` is the library [2 * max + 1, d] and s_ij is its row rows[i, j].
+/// The symbols of one forward pass. Absolute: `values` [b, n, d], or [n, d] when every input has
+/// the same ones. Relative: `values` is the library [2 * max + 1, d] and s_ij is its row rows[i,
+/// j].
 struct Symbols {
     torch::Tensor values;
-    torch::Tensor rows;  ///< [n, n] int64; undefined when absolute
+    torch::Tensor rows;          ///< [n, n] int64; undefined when absolute
     std::int64_t maxOffset = 0;  ///< relative: offsets beyond it share a row
     bool relative() const { return rows.defined(); }
 };
@@ -31,8 +32,8 @@ struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
 
 /// s = softmax(q_proj(x) template_features^T / sqrt(d / heads)) symbol_library, heads split d.
 struct SymbolicAttentionImpl : SymbolRetrieverImpl {
-    SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols, double dropout,
-                          double scale, bool trainable);
+    SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
+                          double dropout, double scale, bool trainable);
     Symbols retrieve(const torch::Tensor& x, int layer) override;
 
     torch::nn::Linear q_proj{nullptr};

@@ -20,13 +20,14 @@ namespace relascope {
 struct ClassifierImpl : torch::nn::Module {
     /// images [b, c, H, W], float in 0..1 -> logits [b, classes].
     virtual torch::Tensor forward(const torch::Tensor& images) = 0;
-    /// Second names of tied parameters: alias -> registered name. Published checkpoints may store either.
+    /// Second names of tied parameters: alias -> registered name. Published checkpoints may store
+    /// either.
     virtual std::map<std::string, std::string> aliases() const = 0;
 };
 using ClassifierPtr = std::shared_ptr<ClassifierImpl>;
 
-/// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered as
-/// `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
+/// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered
+/// as `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
 struct PatchEmbeddingImpl : torch::nn::Module {
     explicit PatchEmbeddingImpl(const ModelOptions& options);
     torch::Tensor forward(const torch::Tensor& images);
@@ -70,7 +71,8 @@ struct VisionDualAttnTransformerImpl : VisionModelImpl {
     explicit VisionDualAttnTransformerImpl(const ModelOptions& options);
     std::map<std::string, std::string> aliases() const override;
 
-    std::shared_ptr<SymbolRetrieverImpl> symbol_retriever;  ///< stored, as published, even without relational heads
+    std::shared_ptr<SymbolRetrieverImpl>
+        symbol_retriever;  ///< stored, as published, even without relational heads
 
 protected:
     torch::Tensor encode(torch::Tensor x) override;

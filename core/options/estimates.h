@@ -14,7 +14,8 @@ std::uint64_t trainingBytes(const RunOptions& options);
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);
-/// Floating-point operations of one training step (forward and backward), for a first guess of the time.
+/// Floating-point operations of one training step (forward and backward), for a first guess of the
+/// time.
 double trainingFlops(const RunOptions& options);
 
 }  // namespace relascope

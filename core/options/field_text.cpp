@@ -8,12 +8,15 @@ namespace relascope {
 namespace {
 
 std::string numberText(double value) {
-    if (value == std::floor(value) && std::abs(value) < 1e15) return std::to_string(static_cast<std::int64_t>(value));
+    if (value == std::floor(value) && std::abs(value) < 1e15)
+        return std::to_string(static_cast<std::int64_t>(value));
     char buffer[32];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     std::string text(buffer, end);
     // "5e-04" is written "5e-4".
-    if (const auto e = text.find('e'); e != std::string::npos && text.size() > e + 3 && text[e + 2] == '0') text.erase(e + 2, 1);
+    if (const auto e = text.find('e');
+        e != std::string::npos && text.size() > e + 3 && text[e + 2] == '0')
+        text.erase(e + 2, 1);
     return text;
 }
 
@@ -33,7 +36,8 @@ std::int64_t parseInteger(const std::string& key, const std::string& text) {
     std::int64_t value = 0;
     if (parseWhole(text, value)) return value;
     double real = 0;  // 1e4 and 2500.0 are integers as well
-    if (parseWhole(text, real) && real == std::floor(real) && std::abs(real) < 9e15) return static_cast<std::int64_t>(real);
+    if (parseWhole(text, real) && real == std::floor(real) && std::abs(real) < 9e15)
+        return static_cast<std::int64_t>(real);
     throw OptionError(key, "'" + text + "' is not a whole number");
 }
 
@@ -59,19 +63,27 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
     FieldValue value;
     switch (spec.kind) {
         case FieldKind::Boolean:
-            if (text == "true" || text == "1" || text == "yes" || text == "on") value = true;
-            else if (text == "false" || text == "0" || text == "no" || text == "off") value = false;
-            else throw OptionError(key, "'" + text + "' is neither true nor false");
+            if (text == "true" || text == "1" || text == "yes" || text == "on")
+                value = true;
+            else if (text == "false" || text == "0" || text == "no" || text == "off")
+                value = false;
+            else
+                throw OptionError(key, "'" + text + "' is neither true nor false");
             break;
-        case FieldKind::Integer: value = parseInteger(key, text); break;
+        case FieldKind::Integer:
+            value = parseInteger(key, text);
+            break;
         case FieldKind::Real: {
             double real = 0;
-            if (!parseWhole(text, real) || !std::isfinite(real)) throw OptionError(key, "'" + text + "' is not a number");
+            if (!parseWhole(text, real) || !std::isfinite(real))
+                throw OptionError(key, "'" + text + "' is not a number");
             value = real;
             break;
         }
         case FieldKind::Choice:
-        case FieldKind::Text: value = text; break;
+        case FieldKind::Text:
+            value = text;
+            break;
         case FieldKind::IntegerList: {
             std::vector<std::int64_t> list;
             std::string item;
@@ -80,7 +92,10 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
                 if (c == '[' || c == ']') c = ' ';
             rest += ',';
             for (const char c : rest) {
-                if (c != ',') { item += c; continue; }
+                if (c != ',') {
+                    item += c;
+                    continue;
+                }
                 if (!trimmed(item).empty()) list.push_back(parseInteger(key, trimmed(item)));
                 item.clear();
             }
@@ -95,8 +110,10 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
 
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value) {
     const auto inBounds = [&](double number) {
-        if (number < spec.minimum) throw OptionError(key, numberText(number) + " is below " + numberText(spec.minimum));
-        if (number > spec.maximum) throw OptionError(key, numberText(number) + " is above " + numberText(spec.maximum));
+        if (number < spec.minimum)
+            throw OptionError(key, numberText(number) + " is below " + numberText(spec.minimum));
+        if (number > spec.maximum)
+            throw OptionError(key, numberText(number) + " is above " + numberText(spec.maximum));
     };
     if (const auto* n = std::get_if<std::int64_t>(&value)) inBounds(static_cast<double>(*n));
     if (const auto* x = std::get_if<double>(&value)) {
@@ -118,7 +135,8 @@ void setOption(RunOptions& options, const std::string& key, const std::string& t
         const auto object = nlohmann::json::parse(text, nullptr, false);
         if (!object.is_object()) throw OptionError(key, "is not a JSON object");
         for (const auto& [name, value] : object.items())
-            setOption(options, key + "." + name, value.is_string() ? value.get<std::string>() : value.dump());
+            setOption(options, key + "." + name,
+                      value.is_string() ? value.get<std::string>() : value.dump());
         return;
     }
     const auto& field = RunOptions::field(key);
@@ -128,7 +146,8 @@ void setOption(RunOptions& options, const std::string& key, const std::string& t
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options) {
     std::vector<std::pair<std::string, std::string>> texts;
     for (const auto& field : RunOptions::fieldTable())
-        if (field.applies(options)) texts.emplace_back(field.spec.name, fieldValueText(field.get(options)));
+        if (field.applies(options))
+            texts.emplace_back(field.spec.name, fieldValueText(field.get(options)));
     return texts;
 }
 

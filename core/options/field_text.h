@@ -10,15 +10,15 @@ namespace relascope {
 /// "0.001", "true", "0, 1", "swiglu"; the shortest text that reads back as the same value.
 std::string fieldValueText(const FieldValue& value);
 
-/// Reads `text` as a value of the field and holds it against its bounds and choices. Throws OptionError
-/// naming `key`, the value and the bound.
+/// Reads `text` as a value of the field and holds it against its bounds and choices. Throws
+/// OptionError naming `key`, the value and the bound.
 FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const std::string& text);
 
 /// Throws OptionError unless the value is within the field's bounds and choices.
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value);
 
-/// --set KEY=TEXT. "train.early_stopping={...}" takes a JSON object of its fields. Throws OptionError;
-/// an unknown key names the nearest ones.
+/// --set KEY=TEXT. "train.early_stopping={...}" takes a JSON object of its fields. Throws
+/// OptionError; an unknown key names the nearest ones.
 void setOption(RunOptions& options, const std::string& key, const std::string& text);
 
 /// Every option as key and text, in the order of the form; those that do not apply are left out.

@@ -16,14 +16,28 @@ Json valueToJson(const FieldValue& value) {
 FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Json& json) {
     FieldValue value;
     const auto expect = [&](bool ok, const char* what) {
-        if (!ok) throw OptionError(key, std::string("needs ") + what + ", not " + json.dump().substr(0, 60));
+        if (!ok)
+            throw OptionError(key,
+                              std::string("needs ") + what + ", not " + json.dump().substr(0, 60));
     };
     switch (spec.kind) {
-        case FieldKind::Boolean: expect(json.is_boolean(), "true or false"); value = json.get<bool>(); break;
-        case FieldKind::Integer: expect(json.is_number_integer(), "a whole number"); value = json.get<std::int64_t>(); break;
-        case FieldKind::Real: expect(json.is_number(), "a number"); value = json.get<double>(); break;
+        case FieldKind::Boolean:
+            expect(json.is_boolean(), "true or false");
+            value = json.get<bool>();
+            break;
+        case FieldKind::Integer:
+            expect(json.is_number_integer(), "a whole number");
+            value = json.get<std::int64_t>();
+            break;
+        case FieldKind::Real:
+            expect(json.is_number(), "a number");
+            value = json.get<double>();
+            break;
         case FieldKind::Choice:
-        case FieldKind::Text: expect(json.is_string(), "a text"); value = json.get<std::string>(); break;
+        case FieldKind::Text:
+            expect(json.is_string(), "a text");
+            value = json.get<std::string>();
+            break;
         case FieldKind::IntegerList: {
             expect(json.is_array(), "a list of whole numbers");
             std::vector<std::int64_t> list;
@@ -56,14 +70,17 @@ void readGroup(RunOptions& options, const std::string& prefix, const Json& objec
 class Arguments {
 public:
     Arguments(const Json& object, std::string where) : m_object(object), m_where(std::move(where)) {
-        if (!object.is_object() && !object.is_null()) throw OptionError(m_where, "is not a JSON object");
+        if (!object.is_object() && !object.is_null())
+            throw OptionError(m_where, "is not a JSON object");
     }
     bool has(const char* name) { return take(name) != nullptr; }
     void read(const char* name, std::int64_t& out, std::int64_t max = 1'000'000'000) {
         const auto* json = take(name);
         if (!json) return;
-        if (!json->is_number_integer() || (json->is_number_unsigned() ? json->get<std::uint64_t>() > static_cast<std::uint64_t>(max)
-                                                                        : json->get<std::int64_t>() < 0))
+        if (!json->is_number_integer() ||
+            (json->is_number_unsigned()
+                 ? json->get<std::uint64_t>() > static_cast<std::uint64_t>(max)
+                 : json->get<std::int64_t>() < 0))
             refuse(name, *json, "a whole number from 0 to " + std::to_string(max));
         out = json->get<std::int64_t>();
     }
@@ -87,10 +104,12 @@ public:
     }
     void read(const char* name, std::vector<std::int64_t>& out, std::size_t count) {
         if (const auto* json = take(name)) {
-            if (!json->is_array() || json->size() != count) refuse(name, *json, std::to_string(count) + " whole numbers");
+            if (!json->is_array() || json->size() != count)
+                refuse(name, *json, std::to_string(count) + " whole numbers");
             out.clear();
             for (const auto& item : *json) {
-                if (!item.is_number_unsigned() || item.get<std::uint64_t>() > 1'000'000) refuse(name, *json, std::to_string(count) + " whole numbers");
+                if (!item.is_number_unsigned() || item.get<std::uint64_t>() > 1'000'000)
+                    refuse(name, *json, std::to_string(count) + " whole numbers");
                 out.push_back(item.get<std::int64_t>());
             }
         }
@@ -115,7 +134,8 @@ private:
         return found == m_object.end() || found->is_null() ? nullptr : &*found;
     }
     [[noreturn]] void refuse(const char* name, const Json& json, const std::string& what) const {
-        throw OptionError(m_where + "." + name, "needs " + what + ", not " + json.dump().substr(0, 60));
+        throw OptionError(m_where + "." + name,
+                          "needs " + what + ", not " + json.dump().substr(0, 60));
     }
 
     Json m_object;
@@ -152,10 +172,14 @@ void readSymbols(ModelOptions& m, Arguments a) {
         a.read("rel_scale", m.rel_scale);
         a.read("symbolic_attn_scale", m.symbol_scale);
     } else {
-        throw OptionError("symbol_retrieval", "unknown symbol assignment '" + m.symbol_retrieval + "'");
+        throw OptionError("symbol_retrieval",
+                          "unknown symbol assignment '" + m.symbol_retrieval + "'");
     }
     a.done();
-    if (width != m.d_model) throw OptionError("symbol_retrieval_kwargs", "symbols of width " + std::to_string(width) + " do not fit the model's " + std::to_string(m.d_model));
+    if (width != m.d_model)
+        throw OptionError("symbol_retrieval_kwargs", "symbols of width " + std::to_string(width) +
+                                                         " do not fit the model's " +
+                                                         std::to_string(m.d_model));
 }
 
 }  // namespace
@@ -176,17 +200,22 @@ RunOptions runOptionsFromJson(const std::string& text) {
     if (!json.is_object()) throw Error("the options are not a JSON object");
     RunOptions options;
     for (const auto& [key, value] : json.items()) {
-        if (key == "preset" && value.is_string()) options.preset = value.get<std::string>();
-        else if (key == "variant" && value.is_string()) options.variant = value.get<std::string>();
-        else if (key == "model" || key == "train" || key == "data") readGroup(options, key, value);
-        else throw OptionError(key, "is not an option");
+        if (key == "preset" && value.is_string())
+            options.preset = value.get<std::string>();
+        else if (key == "variant" && value.is_string())
+            options.variant = value.get<std::string>();
+        else if (key == "model" || key == "train" || key == "data")
+            readGroup(options, key, value);
+        else
+            throw OptionError(key, "is not an option");
     }
     return options;
 }
 
 ModelOptions modelFromPublishedConfig(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("class") || !json["class"].is_string() || !json.contains("arguments"))
+    if (!json.is_object() || !json.contains("class") || !json["class"].is_string() ||
+        !json.contains("arguments"))
         throw Error("needs an object with 'class' and 'arguments'");
     ModelOptions m;
     m.architecture = json["class"].get<std::string>();
@@ -195,8 +224,10 @@ ModelOptions modelFromPublishedConfig(const std::string& text) {
         throw OptionError("class", unknownName("model class", m.architecture, known));
     m.bias = true, m.pool = "cls", m.symmetric_rels = false;  // the constructors' defaults
     Arguments a(json["arguments"], "arguments");
-    for (const char* name : {"image_shape", "patch_size", "num_classes", "d_model", "n_layers", "dff", "dropout_rate", "activation", "norm_first"})
-        if (!json["arguments"].contains(name)) throw OptionError(std::string("arguments.") + name, "is missing");
+    for (const char* name : {"image_shape", "patch_size", "num_classes", "d_model", "n_layers",
+                             "dff", "dropout_rate", "activation", "norm_first"})
+        if (!json["arguments"].contains(name))
+            throw OptionError(std::string("arguments.") + name, "is missing");
     a.read("image_shape", m.image_shape, 3);
     a.read("patch_size", m.patch_size, 2);
     a.read("num_classes", m.num_classes);
@@ -224,7 +255,8 @@ ModelOptions modelFromPublishedConfig(const std::string& text) {
         auto sa = a.sub("sa_kwargs");
         sa.read("n_kv_heads", m.sa_n_kv_heads);
         sa.read("key_dim", m.sa_key_dim);
-        bool saBiasKv = false, saBiasOut = false, raBiasKv = false, raBiasOut = false, relative = false;
+        bool saBiasKv = false, saBiasOut = false, raBiasKv = false, raBiasOut = false,
+             relative = false;
         sa.read("add_bias_kv", saBiasKv);
         sa.read("add_bias_out", saBiasOut);
         sa.done();
@@ -244,7 +276,8 @@ ModelOptions modelFromPublishedConfig(const std::string& text) {
         } else if (m.ra_type == "rca") {
             ra.read("activation", m.rca_activation);
         } else {
-            throw OptionError("arguments.ra_type", "unknown relational attention '" + m.ra_type + "'");
+            throw OptionError("arguments.ra_type",
+                              "unknown relational attention '" + m.ra_type + "'");
         }
         ra.done();
         a.done();
@@ -255,16 +288,22 @@ ModelOptions modelFromPublishedConfig(const std::string& text) {
                               "contradicts symbol_retrieval " + m.symbol_retrieval);
     }
     m.check();
-    for (const auto& field : ModelOptions::fieldTable()) checkFieldValue("arguments." + field.spec.name, field.spec, field.get(m));
+    for (const auto& field : ModelOptions::fieldTable())
+        checkFieldValue("arguments." + field.spec.name, field.spec, field.get(m));
     return m;
 }
 
 std::string modelToPublishedConfig(const ModelOptions& m) {
     const auto orNull = [](std::int64_t n) { return n > 0 ? Json(n) : Json(nullptr); };
-    Json a = {{"image_shape", m.image_shape}, {"patch_size", m.patch_size}, {"num_classes", m.num_classes},
-              {"d_model", m.d_model}, {"n_layers", m.n_layers}};
-    if (m.isDual()) a["n_heads_sa"] = m.n_heads_sa, a["n_heads_ra"] = m.n_heads_ra;
-    else a["n_heads"] = m.n_heads_sa;
+    Json a = {{"image_shape", m.image_shape},
+              {"patch_size", m.patch_size},
+              {"num_classes", m.num_classes},
+              {"d_model", m.d_model},
+              {"n_layers", m.n_layers}};
+    if (m.isDual())
+        a["n_heads_sa"] = m.n_heads_sa, a["n_heads_ra"] = m.n_heads_ra;
+    else
+        a["n_heads"] = m.n_heads_sa;
     a["dff"] = orNull(m.dff);
     a["dropout_rate"] = m.dropout_rate;
     a["activation"] = m.activation;
@@ -272,19 +311,36 @@ std::string modelToPublishedConfig(const ModelOptions& m) {
     if (m.isDual()) {
         a["symbol_retrieval"] = m.symbol_retrieval;
         Json& s = a["symbol_retrieval_kwargs"];
-        if (m.symbol_retrieval == "positional_symbols") s = {{"symbol_dim", m.d_model}, {"max_length", m.max_length > 0 ? m.max_length : m.tokens()}};
-        else if (m.symbol_retrieval == "position_relative") s = {{"symbol_dim", m.d_model}, {"max_rel_pos", m.max_rel_pos > 0 ? m.max_rel_pos : m.tokens()}};
+        if (m.symbol_retrieval == "positional_symbols")
+            s = {{"symbol_dim", m.d_model},
+                 {"max_length", m.max_length > 0 ? m.max_length : m.tokens()}};
+        else if (m.symbol_retrieval == "position_relative")
+            s = {{"symbol_dim", m.d_model},
+                 {"max_rel_pos", m.max_rel_pos > 0 ? m.max_rel_pos : m.tokens()}};
         else if (m.symbol_retrieval == "symbolic_attention")
-            s = {{"d_model", m.d_model}, {"n_heads", m.symbol_heads}, {"n_symbols", m.n_symbols}, {"dropout", m.symbol_dropout},
-                 {"scale", m.symbol_scale > 0 ? Json(m.symbol_scale) : Json(nullptr)}, {"trainable_symbols", m.trainable_symbols}};
+            s = {{"d_model", m.d_model},
+                 {"n_heads", m.symbol_heads},
+                 {"n_symbols", m.n_symbols},
+                 {"dropout", m.symbol_dropout},
+                 {"scale", m.symbol_scale > 0 ? Json(m.symbol_scale) : Json(nullptr)},
+                 {"trainable_symbols", m.trainable_symbols}};
         else
-            s = {{"d_model", m.d_model}, {"rel_n_heads", m.rel_n_heads}, {"symbolic_attn_n_heads", m.symbol_heads},
-                 {"n_symbols", m.n_symbols}, {"nbhd_delta", m.nbhd_delta}, {"causal_nbhd", m.causal_nbhd},
-                 {"include_self", m.include_self}, {"normalize_rels", m.normalize_rels}, {"dropout", m.symbol_dropout},
-                 {"rel_scale", m.rel_scale > 0 ? Json(m.rel_scale) : Json(nullptr)},
-                 {"symbolic_attn_scale", m.symbol_scale > 0 ? Json(m.symbol_scale) : Json(nullptr)}};
+            s = {
+                {"d_model", m.d_model},
+                {"rel_n_heads", m.rel_n_heads},
+                {"symbolic_attn_n_heads", m.symbol_heads},
+                {"n_symbols", m.n_symbols},
+                {"nbhd_delta", m.nbhd_delta},
+                {"causal_nbhd", m.causal_nbhd},
+                {"include_self", m.include_self},
+                {"normalize_rels", m.normalize_rels},
+                {"dropout", m.symbol_dropout},
+                {"rel_scale", m.rel_scale > 0 ? Json(m.rel_scale) : Json(nullptr)},
+                {"symbolic_attn_scale", m.symbol_scale > 0 ? Json(m.symbol_scale) : Json(nullptr)}};
         a["ra_type"] = m.ra_type;
-        Json ra = {{"n_kv_heads", orNull(m.ra_n_kv_heads)}, {"add_bias_kv", m.ra_add_bias_kv}, {"add_bias_out", m.ra_add_bias_out},
+        Json ra = {{"n_kv_heads", orNull(m.ra_n_kv_heads)},
+                   {"add_bias_kv", m.ra_add_bias_kv},
+                   {"add_bias_out", m.ra_add_bias_out},
                    {"use_relative_positional_symbols", m.symbol_retrieval == "position_relative"}};
         if (m.ra_type == "relational_attention") {
             ra["key_dim"] = orNull(m.ra_key_dim);
@@ -298,8 +354,10 @@ std::string modelToPublishedConfig(const ModelOptions& m) {
             ra["activation"] = m.rca_activation;
         }
         a["ra_kwargs"] = ra;
-        a["sa_kwargs"] = {{"n_kv_heads", orNull(m.sa_n_kv_heads)}, {"key_dim", orNull(m.sa_key_dim)},
-                          {"add_bias_kv", m.sa_add_bias_kv}, {"add_bias_out", m.sa_add_bias_out}};
+        a["sa_kwargs"] = {{"n_kv_heads", orNull(m.sa_n_kv_heads)},
+                          {"key_dim", orNull(m.sa_key_dim)},
+                          {"add_bias_kv", m.sa_add_bias_kv},
+                          {"add_bias_out", m.sa_add_bias_out}};
     }
     a["norm_type"] = m.norm_type;
     a["bias"] = m.bias;

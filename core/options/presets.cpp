@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct Definition {
     PresetInfo info;
-    Json base, own;                         // option key -> value
+    Json base, own;  // option key -> value
     std::vector<std::pair<std::string, Json>> models;
 };
 
@@ -31,10 +31,15 @@ const std::vector<Definition>& definitions() {
             const Json file = Json::parse(text);
             for (const auto& preset : file.at("presets")) {
                 Definition d;
-                d.info = {preset.at("name"), file.at("family"), preset.at("title"), preset.at("help"), {}};
+                d.info = {preset.at("name"),
+                          file.at("family"),
+                          preset.at("title"),
+                          preset.at("help"),
+                          {}};
                 d.base = file.at("base");
                 d.own = preset.value("set", Json::object());
-                for (const auto& model : preset.contains("models") ? preset["models"] : file.at("models")) {
+                for (const auto& model :
+                     preset.contains("models") ? preset["models"] : file.at("models")) {
                     d.info.variants.push_back(model.at("name"));
                     d.models.emplace_back(model.at("name"), model.value("set", Json::object()));
                 }
@@ -87,7 +92,8 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options) {
         std::vector<std::string> cells;
         std::istringstream row(line);
         for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-        if (cells.size() != 6 || cells[0] != options.data.task || cells[2] != options.variant) continue;
+        if (cells.size() != 6 || cells[0] != options.data.task || cells[2] != options.variant)
+            continue;
         if (cells[3] != std::to_string(options.data.train_size)) continue;
         PublishedResult result{cells[1]};
         std::from_chars(cells[4].data(), cells[4].data() + cells[4].size(), result.accuracy);

@@ -9,18 +9,18 @@
 namespace relascope {
 
 struct PresetInfo {
-    std::string name;    ///< "relational-games-between"
-    std::string family;  ///< "Vision relations"
-    std::string title;   ///< "Between"
-    std::string help;    ///< one sentence
+    std::string name;                   ///< "relational-games-between"
+    std::string family;                 ///< "Vision relations"
+    std::string title;                  ///< "Between"
+    std::string help;                   ///< one sentence
     std::vector<std::string> variants;  ///< models; the first is the default
     bool operator==(const PresetInfo&) const = default;
 };
 
 const std::vector<PresetInfo>& presets();
 
-/// The options of a preset with one of its models ("" = the first). Throws OptionError naming the nearest
-/// presets or models.
+/// The options of a preset with one of its models ("" = the first). Throws OptionError naming the
+/// nearest presets or models.
 RunOptions presetOptions(const std::string& preset, const std::string& variant = "");
 
 /// A published result that belongs beside a run: mean accuracy over the authors' trials.

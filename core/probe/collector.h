@@ -15,9 +15,15 @@ namespace relascope {
 /// Keeps every recorded tensor, detached, on the device it came from.
 class Collector : public Recorder {
 public:
-    void scores(const std::string& module, const torch::Tensor& alpha) override { m_tensors["scores/" + module] = alpha.detach(); }
-    void relations(const std::string& module, const torch::Tensor& r) override { m_tensors["relations/" + module] = r.detach(); }
-    void hidden(const std::string& module, const torch::Tensor& x) override { m_tensors["hidden/" + module] = x.detach(); }
+    void scores(const std::string& module, const torch::Tensor& alpha) override {
+        m_tensors["scores/" + module] = alpha.detach();
+    }
+    void relations(const std::string& module, const torch::Tensor& r) override {
+        m_tensors["relations/" + module] = r.detach();
+    }
+    void hidden(const std::string& module, const torch::Tensor& x) override {
+        m_tensors["hidden/" + module] = x.detach();
+    }
     void symbols(const std::string& module, int layer, const torch::Tensor& weights) override {
         m_tensors["symbols/" + module + "/" + std::to_string(layer)] = weights.detach();
     }

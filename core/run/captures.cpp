@@ -13,21 +13,27 @@ namespace relascope {
 namespace {
 
 const std::vector<MapKind>& storedKinds() {
-    static const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention, MapKind::Symbols};
+    static const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention,
+                                               MapKind::SensoryAttention, MapKind::Symbols};
     return kinds;
 }
 
-std::string fileName(const std::string& folder, std::int64_t step) { return folder + "/step-" + std::to_string(step) + ".safetensors"; }
+std::string fileName(const std::string& folder, std::int64_t step) {
+    return folder + "/step-" + std::to_string(step) + ".safetensors";
+}
 
 std::span<const std::uint8_t> bytesOf(const auto& values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(values[0])};
+    return {reinterpret_cast<const std::uint8_t*>(values.data()),
+            values.size() * sizeof(values[0])};
 }
 
 std::int64_t metadataNumber(const SafetensorsFile& file, const std::string& key) {
     const auto found = file.header().metadata.find(key);
     std::int64_t value = -1;
-    if (found != file.header().metadata.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
-    if (value < 0 || value > 1'000'000'000) throw FileError(file.path(), "lacks the metadata '" + key + "' of a capture");
+    if (found != file.header().metadata.end())
+        std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+    if (value < 0 || value > 1'000'000'000)
+        throw FileError(file.path(), "lacks the metadata '" + key + "' of a capture");
     return value;
 }
 
@@ -44,7 +50,9 @@ bool isGrowingCaptureStep(std::int64_t step) {
 std::int64_t captureCount(std::int64_t totalSteps, std::int64_t every) {
     if (every > 0) return totalSteps / every + 2;
     std::int64_t count = 1;
-    for (int half = 0; half < 80 && std::pow(2.0, half / 2.0) <= static_cast<double>(totalSteps); ++half) ++count;
+    for (int half = 0; half < 80 && std::pow(2.0, half / 2.0) <= static_cast<double>(totalSteps);
+         ++half)
+        ++count;
     return count + 2;
 }
 
@@ -57,28 +65,39 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
     std::vector<std::uint8_t> pixels;
     std::vector<std::int64_t> labels;
     std::map<std::string, std::string> metadata = {
-        {"step", std::to_string(first.step)}, {"layers", std::to_string(first.layers)}, {"grid_rows", std::to_string(first.grid.rows)},
-        {"grid_columns", std::to_string(first.grid.columns)}, {"class_token", first.grid.classToken ? "1" : "0"}};
+        {"step", std::to_string(first.step)},
+        {"layers", std::to_string(first.layers)},
+        {"grid_rows", std::to_string(first.grid.rows)},
+        {"grid_columns", std::to_string(first.grid.columns)},
+        {"class_token", first.grid.classToken ? "1" : "0"}};
     const auto samples = static_cast<std::int64_t>(results.size());
     for (const auto& result : results) {
         for (const auto& map : result.maps) {
-            const std::string key = std::string(mapKindName(map.kind)) + "/" + std::to_string(map.layer);
+            const std::string key =
+                std::string(mapKindName(map.kind)) + "/" + std::to_string(map.layer);
             auto& values = maps[key];
             values.insert(values.end(), map.values.begin(), map.values.end());
             shapes[key] = {samples, result.count(map.kind, map.layer), map.rows, map.columns};
         }
-        probabilities.insert(probabilities.end(), result.probabilities.begin(), result.probabilities.end());
-        pixels.insert(pixels.end(), result.sample.image.pixels.begin(), result.sample.image.pixels.end());
+        probabilities.insert(probabilities.end(), result.probabilities.begin(),
+                             result.probabilities.end());
+        pixels.insert(pixels.end(), result.sample.image.pixels.begin(),
+                      result.sample.image.pixels.end());
         labels.push_back(result.sample.label);
         metadata["origin_" + std::to_string(labels.size() - 1)] = result.sample.origin;
     }
-    for (std::size_t c = 0; c < first.classNames.size(); ++c) metadata["class_" + std::to_string(c)] = first.classNames[c];
+    for (std::size_t c = 0; c < first.classNames.size(); ++c)
+        metadata["class_" + std::to_string(c)] = first.classNames[c];
     const auto& image = first.sample.image;
     std::vector<TensorToWrite> out = {
-        {"probabilities", "F32", {samples, static_cast<std::int64_t>(first.probabilities.size())}, bytesOf(probabilities)},
+        {"probabilities",
+         "F32",
+         {samples, static_cast<std::int64_t>(first.probabilities.size())},
+         bytesOf(probabilities)},
         {"images", "U8", {samples, image.height, image.width, image.channels}, pixels},
         {"labels", "I64", {samples}, bytesOf(labels)}};
-    for (const auto& [key, values] : maps) out.push_back({key, "F32", shapes[key], bytesOf(values)});
+    for (const auto& [key, values] : maps)
+        out.push_back({key, "F32", shapes[key], bytesOf(values)});
     writeSafetensors(fileName(folder, first.step), std::move(out), metadata);
 }
 
@@ -91,7 +110,8 @@ std::vector<std::int64_t> captureSteps(const std::string& folder) {
         const char* end = name.data() + name.size();
         if (name.rfind("step-", 0) != 0) continue;
         const auto [rest, failed] = std::from_chars(name.data() + 5, end, step);
-        if (failed == std::errc() && std::string(rest, end) == ".safetensors") steps.push_back(step);
+        if (failed == std::errc() && std::string(rest, end) == ".safetensors")
+            steps.push_back(step);
     }
     std::sort(steps.begin(), steps.end());
     return steps;
@@ -106,8 +126,12 @@ std::int64_t captureSamples(const std::string& folder, std::int64_t step) {
 ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64_t sample) {
     const SafetensorsFile file(fileName(folder, step));
     const auto part = [&](const TensorEntry& entry, std::size_t rank) {  // the bytes of one sample
-        if (entry.shape.size() != rank || entry.shape[0] < 1) throw FileError(file.path(), "tensor '" + entry.name + "' has another shape than a capture's");
-        if (sample < 0 || sample >= entry.shape[0]) throw FileError(file.path(), "has " + std::to_string(entry.shape[0]) + " samples, not a number " + std::to_string(sample));
+        if (entry.shape.size() != rank || entry.shape[0] < 1)
+            throw FileError(file.path(),
+                            "tensor '" + entry.name + "' has another shape than a capture's");
+        if (sample < 0 || sample >= entry.shape[0])
+            throw FileError(file.path(), "has " + std::to_string(entry.shape[0]) +
+                                             " samples, not a number " + std::to_string(sample));
         TensorEntry one = entry;
         const std::uint64_t bytes = entry.bytes() / static_cast<std::uint64_t>(entry.shape[0]);
         one.begin = entry.begin + bytes * static_cast<std::uint64_t>(sample);
@@ -123,14 +147,17 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     };
     const auto need = [&](const char* name, const char* dtype) -> const TensorEntry& {
         const auto* entry = file.find(name);
-        if (!entry || entry->dtype != dtype) throw FileError(file.path(), std::string("lacks the tensor '") + name + "'");
+        if (!entry || entry->dtype != dtype)
+            throw FileError(file.path(), std::string("lacks the tensor '") + name + "'");
         return *entry;
     };
 
     ProbeResult result;
     result.step = step;
     result.layers = static_cast<int>(metadataNumber(file, "layers"));
-    result.grid = {static_cast<int>(metadataNumber(file, "grid_rows")), static_cast<int>(metadataNumber(file, "grid_columns")), metadataNumber(file, "class_token") == 1};
+    result.grid = {static_cast<int>(metadataNumber(file, "grid_rows")),
+                   static_cast<int>(metadataNumber(file, "grid_columns")),
+                   metadataNumber(file, "class_token") == 1};
     result.probabilities = floats(part(need("probabilities", "F32"), 2));
     const auto& images = need("images", "U8");
     result.sample.image.pixels = part(images, 4);
@@ -140,18 +167,27 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     const auto label = part(need("labels", "I64"), 1);
     std::memcpy(&result.sample.label, label.data(), sizeof result.sample.label);
     const auto& metadata = file.header().metadata;
-    if (const auto origin = metadata.find("origin_" + std::to_string(sample)); origin != metadata.end()) result.sample.origin = origin->second;
-    for (std::size_t c = 0; metadata.count("class_" + std::to_string(c)); ++c) result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
+    if (const auto origin = metadata.find("origin_" + std::to_string(sample));
+        origin != metadata.end())
+        result.sample.origin = origin->second;
+    for (std::size_t c = 0; metadata.count("class_" + std::to_string(c)); ++c)
+        result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < std::min(result.layers, 10000); ++layer) {
-            const auto* entry = file.find(std::string(mapKindName(kind)) + "/" + std::to_string(layer));
+            const auto* entry =
+                file.find(std::string(mapKindName(kind)) + "/" + std::to_string(layer));
             if (!entry || entry->dtype != "F32") continue;
             const auto values = floats(part(*entry, 4));
             const auto rows = entry->shape[2], columns = entry->shape[3];
             for (std::int64_t index = 0; index < entry->shape[1]; ++index) {
                 const auto begin = values.begin() + index * rows * columns;
-                result.maps.push_back({kind, layer, static_cast<int>(index), static_cast<int>(rows), static_cast<int>(columns), {begin, begin + rows * columns}});
+                result.maps.push_back({kind,
+                                       layer,
+                                       static_cast<int>(index),
+                                       static_cast<int>(rows),
+                                       static_cast<int>(columns),
+                                       {begin, begin + rows * columns}});
             }
         }
     }

@@ -23,11 +23,13 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // JSON has no NaN: null stands for it.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 RunState stateFromName(const std::string& name) {
-    for (const auto state : {RunState::Queued, RunState::Running, RunState::Paused, RunState::Done, RunState::Stopped,
-                             RunState::Failed, RunState::Interrupted})
+    for (const auto state : {RunState::Queued, RunState::Running, RunState::Paused, RunState::Done,
+                             RunState::Stopped, RunState::Failed, RunState::Interrupted})
         if (name == runStateName(state)) return state;
     return RunState::Interrupted;
 }
@@ -51,7 +53,8 @@ void appendText(const std::string& path, std::string& text) {
     }
     if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all of it or none
     ::close(file);
-    if (error == ENOSPC || error == EDQUOT) throw DiskFull(path, "the disk is full; free some space");
+    if (error == ENOSPC || error == EDQUOT)
+        throw DiskFull(path, "the disk is full; free some space");
     if (error) throw FileError(path, std::string("cannot be written: ") + std::strerror(error));
     text.clear();
 }
@@ -69,9 +72,12 @@ T get(const Json& json, const char* key, T otherwise) {
 
 Json readRunJson(const std::string& path) {
     const std::string file = path + "/run.json";
-    const Json json = Json::parse(readTextFile(file, 16u << 20), nullptr, false);
+    Json json = Json::parse(readTextFile(file, 16u << 20), nullptr, false);
     if (!json.is_object()) throw FileError(file, "is not a JSON object");
-    if (get<int>(json, "format", 0) != 1) throw FileError(file, "has the format " + (json.contains("format") ? json["format"].dump() : "none") + "; this version reads 1");
+    if (get<int>(json, "format", 0) != 1)
+        throw FileError(file, "has the format " +
+                                  (json.contains("format") ? json["format"].dump() : "none") +
+                                  "; this version reads 1");
     return json;
 }
 
@@ -86,7 +92,11 @@ bool heldByAnother(const std::string& path) {
 }  // namespace
 
 std::string metricToLine(const MetricPoint& p) {
-    Json json = {{"step", p.step}, {"epoch", p.epoch}, {"examples", p.examples}, {"seconds", p.seconds}, {"split", splitName(p.split)}};
+    Json json = {{"step", p.step},
+                 {"epoch", p.epoch},
+                 {"examples", p.examples},
+                 {"seconds", p.seconds},
+                 {"split", splitName(p.split)}};
     for (const auto& [key, value] : p.values) json[key] = number(value);
     return json.dump();
 }
@@ -98,23 +108,38 @@ std::optional<MetricPoint> metricFromLine(const std::string& line) {
     for (const auto& [key, value] : json.items()) {
         if (key == "split") {
             const auto name = value.is_string() ? value.get<std::string>() : "";
-            p.split = name == "validation" ? Split::Validation : name == "test" ? Split::Test : Split::Train;
+            p.split = name == "validation" ? Split::Validation
+                      : name == "test"     ? Split::Test
+                                           : Split::Train;
         } else if (!value.is_number() && !value.is_null()) {
             continue;
-        } else if (key == "step") p.step = value.is_number() ? value.get<std::int64_t>() : 0;
-        else if (key == "examples") p.examples = value.is_number() ? value.get<std::int64_t>() : 0;
-        else if (key == "epoch") p.epoch = value.is_number() ? value.get<double>() : 0;
-        else if (key == "seconds") p.seconds = value.is_number() ? value.get<double>() : 0;
-        else p.values.emplace_back(key, value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
+        } else if (key == "step")
+            p.step = value.is_number() ? value.get<std::int64_t>() : 0;
+        else if (key == "examples")
+            p.examples = value.is_number() ? value.get<std::int64_t>() : 0;
+        else if (key == "epoch")
+            p.epoch = value.is_number() ? value.get<double>() : 0;
+        else if (key == "seconds")
+            p.seconds = value.is_number() ? value.get<double>() : 0;
+        else
+            p.values.emplace_back(key, value.is_number()
+                                           ? value.get<double>()
+                                           : std::numeric_limits<double>::quiet_NaN());
     }
     return p;
 }
 
-RunFolder::RunFolder(std::string path) : m_path(std::move(path)), m_flushed(std::chrono::steady_clock::now()) {}
+RunFolder::RunFolder(std::string path)
+    : m_path(std::move(path)), m_flushed(std::chrono::steady_clock::now()) {}
 RunFolder::RunFolder(RunFolder&& other) noexcept
-    : m_path(std::move(other.m_path)), m_options(std::move(other.m_options)), m_info(std::move(other.m_info)),
-      m_facts(std::move(other.m_facts)), m_metricLines(std::move(other.m_metricLines)),
-      m_eventLines(std::move(other.m_eventLines)), m_flushed(other.m_flushed), m_lock(std::exchange(other.m_lock, -1)) {}
+    : m_path(std::move(other.m_path)),
+      m_options(std::move(other.m_options)),
+      m_info(std::move(other.m_info)),
+      m_facts(std::move(other.m_facts)),
+      m_metricLines(std::move(other.m_metricLines)),
+      m_eventLines(std::move(other.m_eventLines)),
+      m_flushed(other.m_flushed),
+      m_lock(std::exchange(other.m_lock, -1)) {}
 RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
     if (this != &other) {
         this->~RunFolder();
@@ -135,7 +160,8 @@ RunFolder::~RunFolder() {
 void RunFolder::claim() {
     const std::string path = m_path + "/.lock";
     m_lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (m_lock < 0) throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
+    if (m_lock < 0)
+        throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
     if (::flock(m_lock, LOCK_EX | LOCK_NB) != 0) {
         ::close(m_lock);
         m_lock = -1;
@@ -144,12 +170,16 @@ void RunFolder::claim() {
 }
 
 RunFolder RunFolder::create(const std::string& path, const RunOptions& options) {
-    if (fs::path(path).filename().string().size() > 255) throw FileError(path, "has a name longer than 255 bytes");
+    if (fs::path(path).filename().string().size() > 255)
+        throw FileError(path, "has a name longer than 255 bytes");
     std::error_code error;
-    if (fs::exists(path, error) && !fs::is_directory(path, error)) throw FileError(path, "is a file; give a folder");
+    if (fs::exists(path, error) && !fs::is_directory(path, error))
+        throw FileError(path, "is a file; give a folder");
     if (fs::exists(path, error) && !fs::is_empty(path, error))
-        throw FileError(path, isRunFolder(path) ? "holds a run already; choose another folder or go on with --resume"
-                                                : "is not empty; choose another folder");
+        throw FileError(path,
+                        isRunFolder(path)
+                            ? "holds a run already; choose another folder or go on with --resume"
+                            : "is not empty; choose another folder");
     RunFolder folder(path);
     requireWritable(path);
     makeDirectories(folder.checkpointsPath());
@@ -163,7 +193,9 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
     info.variant = options.variant;
     info.model = modelWords(options.model);
     info.options = optionTexts(options);
-    info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
     return folder;
 }
 
@@ -193,13 +225,25 @@ void RunFolder::saveInfo() {
     const auto& i = m_info;
     Json facts = Json::object();
     for (const auto& [key, value] : m_facts) facts[key] = value;
-    const Json json = {{"format", 1}, {"preset", i.preset}, {"variant", i.variant}, {"model", i.model}, {"seed", i.seed},
-                       {"state", runStateName(i.state)}, {"message", i.message}, {"device", i.device},
-                       {"parameters", i.parameters}, {"step", i.step}, {"total_steps", i.totalSteps}, {"epoch", number(i.epoch)},
-                       {"seconds", number(i.seconds)}, {"started_at", i.startedAt},
-                       {"best", {{"loss", number(i.bestLoss)}, {"accuracy", number(i.bestAccuracy)}}},
-                       {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
-                       {"facts", facts}, {"options", Json::parse(runOptionsToJson(m_options))}};
+    const Json json = {
+        {"format", 1},
+        {"preset", i.preset},
+        {"variant", i.variant},
+        {"model", i.model},
+        {"seed", i.seed},
+        {"state", runStateName(i.state)},
+        {"message", i.message},
+        {"device", i.device},
+        {"parameters", i.parameters},
+        {"step", i.step},
+        {"total_steps", i.totalSteps},
+        {"epoch", number(i.epoch)},
+        {"seconds", number(i.seconds)},
+        {"started_at", i.startedAt},
+        {"best", {{"loss", number(i.bestLoss)}, {"accuracy", number(i.bestAccuracy)}}},
+        {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
+        {"facts", facts},
+        {"options", Json::parse(runOptionsToJson(m_options))}};
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
 }
 
@@ -209,10 +253,18 @@ void RunFolder::append(const MetricPoint& point) {
 }
 
 void RunFolder::append(const Note& note) {
-    const char* level = note.level == Note::Level::Warning ? "warning" : note.level == Note::Level::Edit ? "edit"
-                        : note.level == Note::Level::Checkpoint ? "checkpoint" : "info";
-    m_eventLines += Json({{"step", note.step}, {"time", std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count()},
-                          {"level", level}, {"text", note.text}}).dump() + "\n";
+    const char* level = note.level == Note::Level::Warning      ? "warning"
+                        : note.level == Note::Level::Edit       ? "edit"
+                        : note.level == Note::Level::Checkpoint ? "checkpoint"
+                                                                : "info";
+    m_eventLines += Json({{"step", note.step},
+                          {"time", std::chrono::duration_cast<std::chrono::seconds>(
+                                       std::chrono::system_clock::now().time_since_epoch())
+                                       .count()},
+                          {"level", level},
+                          {"text", note.text}})
+                        .dump() +
+                    "\n";
     flushIfDue();
 }
 
@@ -233,15 +285,19 @@ void RunFolder::rewindMetrics(std::int64_t step) {
     writeTextFile(m_path + "/metrics.jsonl", kept);
 }
 
-bool isRunFolder(const std::string& path) { return fs::is_regular_file(fs::path(path) / "run.json"); }
+bool isRunFolder(const std::string& path) {
+    return fs::is_regular_file(fs::path(path) / "run.json");
+}
 
 RunInfo readRunInfo(const std::string& path) {
     const Json json = readRunJson(path);
     RunInfo i;
     i.path = path;
     i.name = fs::path(path).lexically_normal().filename().string();
-    if (i.name.empty()) i.name = fs::path(path).lexically_normal().parent_path().filename().string();
-    const std::string parent = fs::absolute(path).lexically_normal().parent_path().filename().string();
+    if (i.name.empty())
+        i.name = fs::path(path).lexically_normal().parent_path().filename().string();
+    const std::string parent =
+        fs::absolute(path).lexically_normal().parent_path().filename().string();
     if (i.name.rfind("seed-", 0) == 0) i.name = parent + " · " + i.name;
     i.preset = get<std::string>(json, "preset", "");
     i.variant = get<std::string>(json, "variant", "");
@@ -258,11 +314,17 @@ RunInfo readRunInfo(const std::string& path) {
     i.startedAt = get<std::int64_t>(json, "started_at", 0);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const Json none = Json::object();
-    const Json &best = json.contains("best") ? json["best"] : none, &last = json.contains("last") ? json["last"] : none;
-    if (best.is_object()) i.bestLoss = get<double>(best, "loss", nan), i.bestAccuracy = get<double>(best, "accuracy", nan);
-    if (last.is_object()) i.lastLoss = get<double>(last, "loss", nan), i.lastAccuracy = get<double>(last, "accuracy", nan);
+    const Json &best = json.contains("best") ? json["best"] : none,
+               &last = json.contains("last") ? json["last"] : none;
+    if (best.is_object())
+        i.bestLoss = get<double>(best, "loss", nan),
+        i.bestAccuracy = get<double>(best, "accuracy", nan);
+    if (last.is_object())
+        i.lastLoss = get<double>(last, "loss", nan),
+        i.lastAccuracy = get<double>(last, "accuracy", nan);
     i.options = optionTexts(readRunOptions(path));
-    const bool active = i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
+    const bool active =
+        i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
     if (active && !heldByAnother(path)) i.state = RunState::Interrupted;
     return i;
 }
@@ -300,8 +362,10 @@ std::vector<Note> readEvents(const std::string& path) {
         if (!json.is_object()) continue;
         Note note;
         const auto level = get<std::string>(json, "level", "info");
-        note.level = level == "warning" ? Note::Level::Warning : level == "edit" ? Note::Level::Edit
-                     : level == "checkpoint" ? Note::Level::Checkpoint : Note::Level::Info;
+        note.level = level == "warning"      ? Note::Level::Warning
+                     : level == "edit"       ? Note::Level::Edit
+                     : level == "checkpoint" ? Note::Level::Checkpoint
+                                             : Note::Level::Info;
         note.step = get<std::int64_t>(json, "step", 0);
         note.text = get<std::string>(json, "text", "");
         notes.push_back(std::move(note));
@@ -312,7 +376,10 @@ std::vector<Note> readEvents(const std::string& path) {
 std::vector<RunInfo> listRuns(const std::string& folder) {
     std::vector<RunInfo> runs;
     std::error_code error;
-    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end; !error && it != end; it.increment(error)) {
+    for (fs::recursive_directory_iterator
+             it(folder, fs::directory_options::skip_permission_denied, error),
+         end;
+         !error && it != end; it.increment(error)) {
         if (!it->is_directory(error)) continue;
         if (isRunFolder(it->path().string())) {
             it.disable_recursion_pending();
@@ -324,7 +391,8 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
             it.disable_recursion_pending();
         }
     }
-    std::stable_sort(runs.begin(), runs.end(), [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
     return runs;
 }
 
@@ -336,8 +404,10 @@ std::string defaultRunsFolder() {
 
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
     std::string preset = options.preset;
-    if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0) preset.erase(0, prefix.size());
-    const std::string base = parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
+    if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
+        preset.erase(0, prefix.size());
+    const std::string base =
+        parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
     std::string path = base;
     for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
     return path;

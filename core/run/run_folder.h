@@ -14,14 +14,15 @@
 
 namespace relascope {
 
-/// A run on disk, held by the process that trains it. Reading a run needs no RunFolder: see the free
-/// functions below.
+/// A run on disk, held by the process that trains it. Reading a run needs no RunFolder: see the
+/// free functions below.
 class RunFolder {
 public:
-    /// A new run: creates the folder, which must be absent or empty, and claims it. Throws FileError when it
-    /// cannot be written or holds something.
+    /// A new run: creates the folder, which must be absent or empty, and claims it. Throws
+    /// FileError when it cannot be written or holds something.
     static RunFolder create(const std::string& path, const RunOptions& options);
-    /// An existing run, to go on with. Throws FileError when it is no run, damaged or claimed by another.
+    /// An existing run, to go on with. Throws FileError when it is no run, damaged or claimed by
+    /// another.
     static RunFolder open(const std::string& path);
     RunFolder(RunFolder&&) noexcept;
     RunFolder& operator=(RunFolder&&) noexcept;
@@ -40,12 +41,13 @@ public:
     /// Rewrites run.json atomically.
     void saveInfo();
 
-    /// Buffered; reaches the disk within a second of training, or at flush(). Throws DiskFull, after which the
-    /// unwritten lines are kept and tried again.
+    /// Buffered; reaches the disk within a second of training, or at flush(). Throws DiskFull,
+    /// after which the unwritten lines are kept and tried again.
     void append(const MetricPoint& point);
     void append(const Note& note);
     void flush();
-    /// Drops metric points beyond `step` and a torn last line: what a resumed run will measure again.
+    /// Drops metric points beyond `step` and a torn last line: what a resumed run will measure
+    /// again.
     void rewindMetrics(std::int64_t step);
 
 private:
@@ -68,17 +70,20 @@ bool isRunFolder(const std::string& path);
 RunInfo readRunInfo(const std::string& path);
 /// The options of a run. Throws FileError naming the field that is wrong.
 RunOptions readRunOptions(const std::string& path);
-/// Every whole line of metrics.jsonl from byte `*position` on, which moves to the end of what was read.
+/// Every whole line of metrics.jsonl from byte `*position` on, which moves to the end of what was
+/// read.
 std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position = nullptr);
 std::vector<Note> readEvents(const std::string& path);
-/// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs), newest first.
+/// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
+/// newest first.
 std::vector<RunInfo> listRuns(const std::string& folder);
 /// Where runs go when nobody says: $RELASCOPE_RUNS, else ~/Relascope/runs.
 std::string defaultRunsFolder();
 /// A fresh folder name there: "between-dat-s0", "-2" and so on appended when taken.
 std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed);
 
-/// A metric point as a line of metrics.jsonl, without the line's end, and back (nothing for a damaged line).
+/// A metric point as a line of metrics.jsonl, without the line's end, and back (nothing for a
+/// damaged line).
 std::string metricToLine(const MetricPoint& point);
 std::optional<MetricPoint> metricFromLine(const std::string& line);
 

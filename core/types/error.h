@@ -6,7 +6,8 @@
 
 namespace relascope {
 
-/// Anything that went wrong in words for a user: shown as it stands, without a type name or a trace.
+/// Anything that went wrong in words for a user: shown as it stands, without a type name or a
+/// trace.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,10 +54,10 @@ struct FieldProblem {
 
 /// A field of one particular struct, as a form or a table shows it.
 struct FieldState {
-    std::string key;      ///< group and name: "model.d_model"
+    std::string key;  ///< group and name: "model.d_model"
     FieldSpec spec;
     FieldValue value;
-    FieldValue preset;    ///< the preset's value: a changed field is shown in bold
+    FieldValue preset;  ///< the preset's value: a changed field is shown in bold
     bool applies = true;
 };
 
@@ -63,9 +65,10 @@ namespace fields {
 
 template <class Options, class Member>
 Field<Options> make(FieldSpec spec, Member Options::*member) {
-    using Value = std::conditional_t<std::is_same_v<Member, bool>, bool,
-                  std::conditional_t<std::is_integral_v<Member>, std::int64_t,
-                  std::conditional_t<std::is_floating_point_v<Member>, double, Member>>>;
+    using Value = std::conditional_t<
+        std::is_same_v<Member, bool>, bool,
+        std::conditional_t<std::is_integral_v<Member>, std::int64_t,
+                           std::conditional_t<std::is_floating_point_v<Member>, double, Member>>>;
     return {std::move(spec),
             [member](const Options& o) { return FieldValue(static_cast<Value>(o.*member)); },
             [member](Options& o, const FieldValue& v) {
@@ -74,35 +77,44 @@ Field<Options> make(FieldSpec spec, Member Options::*member) {
 }
 
 template <class Options>
-Field<Options> boolean(bool Options::*member, std::string name, std::string label, std::string help) {
-    return make(FieldSpec{name, label, help, FieldKind::Boolean}, member);
+Field<Options> boolean(bool Options::*member, std::string name, std::string label,
+                       std::string help) {
+    return make(FieldSpec{std::move(name), std::move(label), std::move(help), FieldKind::Boolean},
+                member);
 }
 template <class Options>
 Field<Options> integer(std::int64_t Options::*member, std::string name, std::string label,
                        std::string help, double minimum, double maximum) {
-    return make(FieldSpec{name, label, help, FieldKind::Integer, minimum, maximum}, member);
+    return make(FieldSpec{std::move(name), std::move(label), std::move(help), FieldKind::Integer,
+                          minimum, maximum},
+                member);
 }
 template <class Options>
 Field<Options> real(double Options::*member, std::string name, std::string label, std::string help,
                     double minimum, double maximum) {
-    return make(FieldSpec{name, label, help, FieldKind::Real, minimum, maximum}, member);
+    return make(FieldSpec{std::move(name), std::move(label), std::move(help), FieldKind::Real,
+                          minimum, maximum},
+                member);
 }
 template <class Options>
 Field<Options> choice(std::string Options::*member, std::string name, std::string label,
                       std::string help, std::vector<std::string> choices) {
-    FieldSpec spec{name, label, help, FieldKind::Choice};
+    FieldSpec spec{std::move(name), std::move(label), std::move(help), FieldKind::Choice};
     spec.choices = std::move(choices);
     return make(std::move(spec), member);
 }
 template <class Options>
 Field<Options> text(std::string Options::*member, std::string name, std::string label,
                     std::string help) {
-    return make(FieldSpec{name, label, help, FieldKind::Text}, member);
+    return make(FieldSpec{std::move(name), std::move(label), std::move(help), FieldKind::Text},
+                member);
 }
 template <class Options>
 Field<Options> integers(std::vector<std::int64_t> Options::*member, std::string name,
                         std::string label, std::string help, double minimum, double maximum) {
-    return make(FieldSpec{name, label, help, FieldKind::IntegerList, minimum, maximum}, member);
+    return make(FieldSpec{std::move(name), std::move(label), std::move(help),
+                          FieldKind::IntegerList, minimum, maximum},
+                member);
 }
 template <class Options>
 Field<Options> live(Field<Options> field) {

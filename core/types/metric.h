@@ -14,15 +14,19 @@ enum class Split { Train, Validation, Test };
 
 inline const char* splitName(Split split) {
     switch (split) {
-        case Split::Train: return "train";
-        case Split::Validation: return "validation";
-        case Split::Test: return "test";
+        case Split::Train:
+            return "train";
+        case Split::Validation:
+            return "validation";
+        case Split::Test:
+            return "test";
     }
     return "";
 }
 
-/// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1), "learning_rate",
-/// "grad_norm" and whatever else a task measures, in the order written. NaN where not finite.
+/// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
+/// "learning_rate", "grad_norm" and whatever else a task measures, in the order written. NaN where
+/// not finite.
 struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
     double epoch = 0.0;         ///< passes over the training set, fractional

@@ -15,15 +15,26 @@ namespace relascope {
 /// AttentionTimesRelation: alpha_ij^h r_ij[l], derived on the screen, never stored.
 /// Symbols: row i = object, column = symbol, weight of the retrieval (for position-relative symbols
 /// columns are the senders j and the value is the row of the library that (i, j) uses).
-enum class MapKind { Relation, RelationalAttention, SensoryAttention, AttentionTimesRelation, Symbols };
+enum class MapKind {
+    Relation,
+    RelationalAttention,
+    SensoryAttention,
+    AttentionTimesRelation,
+    Symbols
+};
 
 inline const char* mapKindName(MapKind kind) {
     switch (kind) {
-        case MapKind::Relation: return "relation";
-        case MapKind::RelationalAttention: return "attention-ra";
-        case MapKind::SensoryAttention: return "attention-sa";
-        case MapKind::AttentionTimesRelation: return "attention-x-relation";
-        case MapKind::Symbols: return "symbols";
+        case MapKind::Relation:
+            return "relation";
+        case MapKind::RelationalAttention:
+            return "attention-ra";
+        case MapKind::SensoryAttention:
+            return "attention-sa";
+        case MapKind::AttentionTimesRelation:
+            return "attention-x-relation";
+        case MapKind::Symbols:
+            return "symbols";
     }
     return "";
 }

@@ -13,20 +13,27 @@ enum class RunState { Queued, Running, Paused, Done, Stopped, Failed, Interrupte
 
 inline const char* runStateName(RunState state) {
     switch (state) {
-        case RunState::Queued: return "queued";
-        case RunState::Running: return "running";
-        case RunState::Paused: return "paused";
-        case RunState::Done: return "done";
-        case RunState::Stopped: return "stopped";
-        case RunState::Failed: return "failed";
-        case RunState::Interrupted: return "interrupted";
+        case RunState::Queued:
+            return "queued";
+        case RunState::Running:
+            return "running";
+        case RunState::Paused:
+            return "paused";
+        case RunState::Done:
+            return "done";
+        case RunState::Stopped:
+            return "stopped";
+        case RunState::Failed:
+            return "failed";
+        case RunState::Interrupted:
+            return "interrupted";
     }
     return "";
 }
 
 struct RunInfo {
-    std::string path;     ///< the run folder
-    std::string name;     ///< shown in lists: the folder's name
+    std::string path;  ///< the run folder
+    std::string name;  ///< shown in lists: the folder's name
     std::string preset;
     std::string variant;  ///< "dat"
     std::string model;    ///< in words: "ViDAT sa1 ra1"
@@ -38,8 +45,8 @@ struct RunInfo {
     std::int64_t step = 0;
     std::int64_t totalSteps = 0;
     double epoch = 0.0;
-    double seconds = 0.0;  ///< training time
-    std::int64_t startedAt = 0;  ///< Unix time, seconds
+    double seconds = 0.0;                                            ///< training time
+    std::int64_t startedAt = 0;                                      ///< Unix time, seconds
     double bestLoss = std::numeric_limits<double>::quiet_NaN();      ///< validation
     double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< validation, 0..1
     double lastLoss = std::numeric_limits<double>::quiet_NaN();

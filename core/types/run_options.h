@@ -30,8 +30,12 @@ struct RunOptions {
                     field.spec = inner.spec;
                     field.spec.name = std::string(group) + "." + inner.spec.name;
                     field.get = [inner, part](const RunOptions& o) { return inner.get(o.*part); };
-                    field.set = [inner, part](RunOptions& o, const FieldValue& v) { inner.set(o.*part, v); };
-                    field.applies = [inner, part](const RunOptions& o) { return inner.applies(o.*part); };
+                    field.set = [inner, part](RunOptions& o, const FieldValue& v) {
+                        inner.set(o.*part, v);
+                    };
+                    field.applies = [inner, part](const RunOptions& o) {
+                        return inner.applies(o.*part);
+                    };
                     all.push_back(std::move(field));
                 }
             };
@@ -76,7 +80,8 @@ struct RunOptions {
     std::vector<FieldState> states(const RunOptions& presetValues) const {
         std::vector<FieldState> all;
         for (const auto& f : fieldTable())
-            all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
+            all.push_back(
+                {f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
         return all;
     }
 };

@@ -34,7 +34,8 @@ inline std::vector<std::string> nearestNames(std::string_view name,
         const std::size_t distance = editDistance(name, candidate);
         const bool contains = !name.empty() && candidate.find(name) != std::string::npos;
         if (contains || distance <= std::max<std::size_t>(2, candidate.size() / 2))
-            ranked.emplace_back(contains ? std::min<std::size_t>(distance, 1) : distance, candidate);
+            ranked.emplace_back(contains ? std::min<std::size_t>(distance, 1) : distance,
+                                candidate);
     }
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

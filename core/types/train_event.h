@@ -51,6 +51,7 @@ struct Failed {
     std::string message;
 };
 
-using TrainEvent = std::variant<RunChanged, Progress, MetricPoint, Note, CaptureTaken, ProbeAnswer, Failed>;
+using TrainEvent =
+    std::variant<RunChanged, Progress, MetricPoint, Note, CaptureTaken, ProbeAnswer, Failed>;
 
 }  // namespace relascope

@@ -20,7 +20,8 @@ bool connected(std::uint16_t units) {
             if (!(reached >> cell & 1)) continue;
             const int row = cell / 3, column = cell % 3;
             const int beside = (row > 0 ? 1 << (cell - 3) : 0) | (row < 2 ? 1 << (cell + 3) : 0) |
-                               (column > 0 ? 1 << (cell - 1) : 0) | (column < 2 ? 1 << (cell + 1) : 0);
+                               (column > 0 ? 1 << (cell - 1) : 0) |
+                               (column < 2 ? 1 << (cell + 1) : 0);
             reached |= static_cast<std::uint16_t>(beside & units);
         }
     }
@@ -42,8 +43,9 @@ std::uint16_t transformed(std::uint16_t units, int symmetry) {
 }
 
 struct Shapes {
-    std::vector<std::uint16_t> all;      // in every orientation and placement
-    std::vector<std::uint16_t> classes;  // one of each set that rotations and reflections carry into itself
+    std::vector<std::uint16_t> all;  // in every orientation and placement
+    std::vector<std::uint16_t>
+        classes;  // one of each set that rotations and reflections carry into itself
 };
 
 Shapes makeShapes(int count) {
@@ -52,7 +54,8 @@ Shapes makeShapes(int count) {
         if (std::popcount(units) != count || !connected(units)) continue;
         shapes.all.push_back(units);
         std::uint16_t least = units;
-        for (int symmetry = 0; symmetry < 8; ++symmetry) least = std::min(least, transformed(units, symmetry));
+        for (int symmetry = 0; symmetry < 8; ++symmetry)
+            least = std::min(least, transformed(units, symmetry));
         if (least == units) shapes.classes.push_back(units);
     }
     return shapes;
@@ -66,7 +69,9 @@ const Shapes& shapesOf(FigureFamily family) {
 }  // namespace
 
 const char* familyName(FigureFamily family) {
-    return family == FigureFamily::Pentos ? "pentos" : family == FigureFamily::Hexos ? "hexos" : "stripes";
+    return family == FigureFamily::Pentos  ? "pentos"
+           : family == FigureFamily::Hexos ? "hexos"
+                                           : "stripes";
 }
 
 FigureFamily familyFromName(const std::string& name) {
@@ -89,19 +94,24 @@ const std::array<std::array<std::uint8_t, 3>, 25>& figureColours() {
     return colours;
 }
 
-const std::vector<std::uint16_t>& figureShapes(FigureFamily family) { return shapesOf(family).all; }
+const std::vector<std::uint16_t>& figureShapes(FigureFamily family) {
+    return shapesOf(family).all;
+}
 
 Figure randomFigure(FigureFamily family, SplitMix& random) {
     const auto& classes = shapesOf(family).classes;
-    const auto shape = classes[static_cast<std::size_t>(random.below(static_cast<int>(classes.size())))];
+    const auto shape =
+        classes[static_cast<std::size_t>(random.below(static_cast<int>(classes.size())))];
     Figure figure;
     figure.units = transformed(shape, random.below(8));
     figure.colour = static_cast<std::uint8_t>(random.below(25));
-    figure.second = family == FigureFamily::Stripes ? static_cast<std::uint8_t>(random.below(25)) : figure.colour;
+    figure.second = family == FigureFamily::Stripes ? static_cast<std::uint8_t>(random.below(25))
+                                                    : figure.colour;
     return figure;
 }
 
-Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference, SplitMix& random) {
+Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference,
+                       SplitMix& random) {
     const bool stripes = family == FigureFamily::Stripes;
     for (;;) {
         Figure other = randomFigure(family, random);

@@ -16,12 +16,13 @@ const char* familyName(FigureFamily family);
 /// Throws OptionError naming the nearest family.
 FigureFamily familyFromName(const std::string& name);
 
-/// A figure as drawn: which of the nine units are filled, and the colours. Two figures are the same iff
-/// shape, orientation and colour agree. Stripes: a full square, the middle column in a second colour.
+/// A figure as drawn: which of the nine units are filled, and the colours. Two figures are the same
+/// iff shape, orientation and colour agree. Stripes: a full square, the middle column in a second
+/// colour.
 struct Figure {
-    std::uint16_t units = 0;   ///< bit 3 * row + column
-    std::uint8_t colour = 0;   ///< index into figureColours()
-    std::uint8_t second = 0;   ///< of the middle column; equals `colour` except for stripes
+    std::uint16_t units = 0;  ///< bit 3 * row + column
+    std::uint8_t colour = 0;  ///< index into figureColours()
+    std::uint8_t second = 0;  ///< of the middle column; equals `colour` except for stripes
     bool operator==(const Figure&) const = default;
 };
 
@@ -39,6 +40,7 @@ Figure randomFigure(FigureFamily family, SplitMix& random);
 /// A figure that differs from `figure` in colour only, in shape only, or in both. For stripes, the
 /// outer colour plays the colour and the middle one the shape.
 enum class Difference { Colour, Shape, Both };
-Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference, SplitMix& random);
+Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference,
+                       SplitMix& random);
 
 }  // namespace relascope

@@ -8,9 +8,17 @@
 namespace relascope {
 namespace {
 
-// Lines of the 3 x 3 grid. In the real files the middle row comes up twice as often as any other line.
-constexpr std::array<std::array<int, 3>, 9> kLines = {{{0, 1, 2}, {3, 4, 5}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6},
-                                                       {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}}};
+// Lines of the 3 x 3 grid. In the real files the middle row comes up twice as often as any other
+// line.
+constexpr std::array<std::array<int, 3>, 9> kLines = {{{0, 1, 2},
+                                                       {3, 4, 5},
+                                                       {3, 4, 5},
+                                                       {6, 7, 8},
+                                                       {0, 3, 6},
+                                                       {1, 4, 7},
+                                                       {2, 5, 8},
+                                                       {0, 4, 8},
+                                                       {2, 4, 6}}};
 
 bool onLine(std::array<int, 3> cells) {
     std::sort(cells.begin(), cells.end());
@@ -19,7 +27,9 @@ bool onLine(std::array<int, 3> cells) {
 
 std::array<int, 9> shuffledCells(SplitMix& random) {
     std::array<int, 9> cells = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-    for (int i = 8; i > 0; --i) std::swap(cells[static_cast<std::size_t>(i)], cells[static_cast<std::size_t>(random.below(i + 1))]);
+    for (int i = 8; i > 0; --i)
+        std::swap(cells[static_cast<std::size_t>(i)],
+                  cells[static_cast<std::size_t>(random.below(i + 1))]);
     return cells;
 }
 
@@ -30,13 +40,20 @@ constexpr double kNegativesOnLine = 0.78;
 
 RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std::move(options)) {
     const auto& task = m_options.task;
-    if (task == "same") m_task = &RelationalGames::same;
-    else if (task == "between") m_task = &RelationalGames::between;
-    else if (task == "occurs") m_task = &RelationalGames::occurs;
-    else if (task == "xoccurs") m_task = &RelationalGames::xoccurs;
-    else if (task == "match_pattern") m_task = &RelationalGames::matchPattern;
-    else throw OptionError("data.task", unknownName("task", task, relationalGamesTasks()));
-    if (task == "match_pattern" && m_options.patterns.size() < 2) throw OptionError("data.patterns", "needs at least two patterns");
+    if (task == "same")
+        m_task = &RelationalGames::same;
+    else if (task == "between")
+        m_task = &RelationalGames::between;
+    else if (task == "occurs")
+        m_task = &RelationalGames::occurs;
+    else if (task == "xoccurs")
+        m_task = &RelationalGames::xoccurs;
+    else if (task == "match_pattern")
+        m_task = &RelationalGames::matchPattern;
+    else
+        throw OptionError("data.task", unknownName("task", task, relationalGamesTasks()));
+    if (task == "match_pattern" && m_options.patterns.size() < 2)
+        throw OptionError("data.patterns", "needs at least two patterns");
 
     m_info.name = task + ", " + familyName(m_options.family);
     m_info.origin = "generated, seed " + std::to_string(m_options.seed);
@@ -44,10 +61,14 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
     m_info.channels = 3;
     m_info.height = m_info.width = kSide;
     m_info.task = task;
-    if (task == "same") m_info.classNames = {"different", "same"};
-    else if (task == "between") m_info.classNames = {"not between", "between"};
-    else if (task == "match_pattern") m_info.classNames = {"no match", "match"};
-    else m_info.classNames = {"absent", "occurs"};
+    if (task == "same")
+        m_info.classNames = {"different", "same"};
+    else if (task == "between")
+        m_info.classNames = {"not between", "between"};
+    else if (task == "match_pattern")
+        m_info.classNames = {"no match", "match"};
+    else
+        m_info.classNames = {"absent", "occurs"};
 }
 
 Scene RelationalGames::scene(std::int64_t index) const {
@@ -79,7 +100,8 @@ void RelationalGames::same(SplitMix& random, Scene& scene) const {
     const Figure first = draw(random);
     scene.cells[static_cast<std::size_t>(cells[0])] = first;
     scene.cells[static_cast<std::size_t>(cells[1])] =
-        scene.label ? first : differentFigure(m_options.family, first, anyDifference(random), random);
+        scene.label ? first
+                    : differentFigure(m_options.family, first, anyDifference(random), random);
 }
 
 void RelationalGames::between(SplitMix& random, Scene& scene) const {
@@ -87,7 +109,9 @@ void RelationalGames::between(SplitMix& random, Scene& scene) const {
     // real files: about one image in a thousand has a middle that equals an end.
     const auto& line = kLines[static_cast<std::size_t>(random.below(9))];
     const Figure end = draw(random), middle = draw(random);
-    const auto put = [&](int cell, const Figure& figure) { scene.cells[static_cast<std::size_t>(cell)] = figure; };
+    const auto put = [&](int cell, const Figure& figure) {
+        scene.cells[static_cast<std::size_t>(cell)] = figure;
+    };
     if (!scene.label && random.uniform() >= kNegativesOnLine) {
         std::array<int, 9> cells;
         do cells = shuffledCells(random);
@@ -99,7 +123,8 @@ void RelationalGames::between(SplitMix& random, Scene& scene) const {
     }
     put(line[0], end);
     put(line[1], middle);
-    put(line[2], scene.label ? end : differentFigure(m_options.family, end, anyDifference(random), random));
+    put(line[2],
+        scene.label ? end : differentFigure(m_options.family, end, anyDifference(random), random));
 }
 
 void RelationalGames::occurs(SplitMix& random, Scene& scene) const {
@@ -110,16 +135,22 @@ void RelationalGames::occurs(SplitMix& random, Scene& scene) const {
 }
 
 void RelationalGames::xoccurs(SplitMix& random, Scene& scene) const {
-    const Figure top = draw(random), other = drawOther(random, {top}), third = drawOther(random, {top, other});
+    const Figure top = draw(random), other = drawOther(random, {top}),
+                 third = drawOther(random, {top, other});
     std::array<Figure, 3> bottom = {top, other, third};
     if (!scene.label) {
         // Half lack the top object; the others show it, but two of the three are the same.
         const int kind = random.below(4);
-        if (kind < 2) bottom[0] = drawOther(random, {top, other, third});
-        else if (kind == 2) bottom[2] = other;
-        else bottom[2] = top;
+        if (kind < 2)
+            bottom[0] = drawOther(random, {top, other, third});
+        else if (kind == 2)
+            bottom[2] = other;
+        else
+            bottom[2] = top;
     }
-    for (int i = 2; i > 0; --i) std::swap(bottom[static_cast<std::size_t>(i)], bottom[static_cast<std::size_t>(random.below(i + 1))]);
+    for (int i = 2; i > 0; --i)
+        std::swap(bottom[static_cast<std::size_t>(i)],
+                  bottom[static_cast<std::size_t>(random.below(i + 1))]);
     scene.cells[1] = top;
     for (std::size_t i = 0; i < 3; ++i) scene.cells[6 + i] = bottom[i];
 }
@@ -139,7 +170,8 @@ void RelationalGames::matchPattern(SplitMix& random, Scene& scene) const {
     const auto row = [&](const std::string& pattern, std::size_t firstCell) {
         std::array<Figure, 3> letters;
         for (auto& letter : letters) letter = fresh();
-        for (std::size_t i = 0; i < 3; ++i) scene.cells[firstCell + i] = letters[static_cast<std::size_t>(pattern[i] - 'A')];
+        for (std::size_t i = 0; i < 3; ++i)
+            scene.cells[firstCell + i] = letters[static_cast<std::size_t>(pattern[i] - 'A')];
     };
     row(m_options.patterns[static_cast<std::size_t>(top)], 0);
     row(m_options.patterns[static_cast<std::size_t>(bottom)], 6);
@@ -151,12 +183,15 @@ void drawScene(const Scene& scene, std::span<std::uint8_t> pixels) {
     for (std::size_t cell = 0; cell < 9; ++cell) {
         if (!scene.cells[cell]) continue;
         const Figure& figure = *scene.cells[cell];
-        const int top = static_cast<int>(cell / 3) * 12 + 1, left = static_cast<int>(cell % 3) * 12 + 1;
+        const int top = static_cast<int>(cell / 3) * 12 + 1,
+                  left = static_cast<int>(cell % 3) * 12 + 1;
         for (int row = 0; row < 9; ++row) {
             for (int column = 0; column < 9; ++column) {
                 if (!(figure.units >> (row / 3 * 3 + column / 3) & 1)) continue;
-                const auto& colour = figureColours()[column / 3 == 1 ? figure.second : figure.colour];
-                auto* pixel = &pixels[static_cast<std::size_t>(((top + row) * side + left + column) * 3)];
+                const auto& colour =
+                    figureColours()[column / 3 == 1 ? figure.second : figure.colour];
+                auto* pixel =
+                    &pixels[static_cast<std::size_t>(((top + row) * side + left + column) * 3)];
                 std::copy(colour.begin(), colour.end(), pixel);
             }
         }

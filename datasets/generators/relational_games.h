@@ -1,5 +1,6 @@
-// Our generator of the five Relational Games (relational-games.md; Shanahan et al. 2020): 36 x 36 RGB
-// images of figures in a 3 x 3 grid. Every image is made from (seed, index) alone when it is read.
+// Our generator of the five Relational Games (relational-games.md; Shanahan et al. 2020): 36 x 36
+// RGB images of figures in a 3 x 3 grid. Every image is made from (seed, index) alone when it is
+// read.
 #pragma once
 
 #include <memory>
@@ -53,7 +54,9 @@ private:
     void matchPattern(SplitMix& random, Scene& scene) const;
     Figure draw(SplitMix& random) const { return randomFigure(m_options.family, random); }
     Figure drawOther(SplitMix& random, std::initializer_list<Figure> than) const;
-    Difference anyDifference(SplitMix& random) const { return static_cast<Difference>(random.below(3)); }
+    Difference anyDifference(SplitMix& random) const {
+        return static_cast<Difference>(random.below(3));
+    }
 };
 
 /// Draws a scene into [36, 36, 3] bytes.

@@ -19,13 +19,15 @@ constexpr std::uint64_t kMaxPixels = 64'000'000;
 void checkSize(const std::string& path, std::uint64_t width, std::uint64_t height) {
     if (width < 1 || height < 1) throw FileError(path, "is an empty picture");
     if (width * height > kMaxPixels)
-        throw FileError(path, "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels; at most 64 megapixels are read");
+        throw FileError(path, "has " + std::to_string(width) + " x " + std::to_string(height) +
+                                  " pixels; at most 64 megapixels are read");
 }
 
 Image readPng(const std::string& path, const std::string& bytes) {
     png_image png{};
     png.version = PNG_IMAGE_VERSION;
-    if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size())) throw FileError(path, std::string("is a damaged PNG: ") + png.message);
+    if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
+        throw FileError(path, std::string("is a damaged PNG: ") + png.message);
     Image image;
     try {
         checkSize(path, png.width, png.height);
@@ -38,7 +40,8 @@ Image readPng(const std::string& path, const std::string& bytes) {
     image.height = static_cast<int>(png.height);
     image.pixels.resize(PNG_IMAGE_SIZE(png));
     png_color background{0, 0, 0};
-    if (!png_image_finish_read(&png, &background, image.pixels.data(), 0, nullptr)) throw FileError(path, std::string("is a damaged PNG: ") + png.message);
+    if (!png_image_finish_read(&png, &background, image.pixels.data(), 0, nullptr))
+        throw FileError(path, std::string("is a damaged PNG: ") + png.message);
     return image;
 }
 
@@ -49,7 +52,8 @@ struct JpegErrors {
 };
 
 // No C++ object lives across the jump: libjpeg reports errors by longjmp.
-bool decodeJpeg(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string& bytes, std::uint8_t** pixels) {
+bool decodeJpeg(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string& bytes,
+                std::uint8_t** pixels) {
     if (setjmp(errors.back)) return false;
     jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&jpeg, TRUE);
@@ -93,11 +97,14 @@ Image readJpeg(const std::string& path, const std::string& bytes) {
     if (ok) {
         image.width = static_cast<int>(jpeg.output_width);
         image.height = static_cast<int>(jpeg.output_height);
-        image.pixels.assign(pixels, pixels + static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3);
+        image.pixels.assign(pixels, pixels + static_cast<std::size_t>(image.width) *
+                                                 static_cast<std::size_t>(image.height) * 3);
     }
     std::free(pixels);
     jpeg_destroy_decompress(&jpeg);
-    if (!ok) throw FileError(path, std::string("is a damaged or unsupported JPEG: ") + (errors.message[0] ? errors.message : "out of memory"));
+    if (!ok)
+        throw FileError(path, std::string("is a damaged or unsupported JPEG: ") +
+                                  (errors.message[0] ? errors.message : "out of memory"));
     return image;
 }
 
@@ -105,19 +112,27 @@ Image readJpeg(const std::string& path, const std::string& bytes) {
 
 Image readImageFile(const std::string& path) {
     const std::string bytes = readTextFile(path, 256u << 20);
-    if (bytes.size() >= 8 && !std::memcmp(bytes.data(), "\x89PNG\r\n\x1a\n", 8)) return readPng(path, bytes);
-    if (bytes.size() >= 3 && !std::memcmp(bytes.data(), "\xff\xd8\xff", 3)) return readJpeg(path, bytes);
+    if (bytes.size() >= 8 && !std::memcmp(bytes.data(), "\x89PNG\r\n\x1a\n", 8))
+        return readPng(path, bytes);
+    if (bytes.size() >= 3 && !std::memcmp(bytes.data(), "\xff\xd8\xff", 3))
+        return readJpeg(path, bytes);
     throw FileError(path, "is neither PNG nor JPEG; convert it to one of them");
 }
 
 Image fitImage(const Image& image, int width, int height, int channels) {
-    cv::Mat mat(image.height, image.width, image.channels == 3 ? CV_8UC3 : CV_8UC1, const_cast<std::uint8_t*>(image.pixels.data()));
+    cv::Mat mat(image.height, image.width, image.channels == 3 ? CV_8UC3 : CV_8UC1,
+                const_cast<std::uint8_t*>(image.pixels.data()));
     cv::Mat scaled;
-    if (image.width != width || image.height != height) cv::resize(mat, scaled, {width, height}, 0, 0, image.width > width ? cv::INTER_AREA : cv::INTER_LINEAR);
-    else scaled = mat.clone();
-    if (scaled.channels() != channels) cv::cvtColor(scaled, scaled, channels == 1 ? cv::COLOR_RGB2GRAY : cv::COLOR_GRAY2RGB);
+    if (image.width != width || image.height != height)
+        cv::resize(mat, scaled, {width, height}, 0, 0,
+                   image.width > width ? cv::INTER_AREA : cv::INTER_LINEAR);
+    else
+        scaled = mat.clone();
+    if (scaled.channels() != channels)
+        cv::cvtColor(scaled, scaled, channels == 1 ? cv::COLOR_RGB2GRAY : cv::COLOR_GRAY2RGB);
     Image result{width, height, channels, {}};
-    result.pixels.assign(scaled.data, scaled.data + scaled.total() * static_cast<std::size_t>(channels));
+    result.pixels.assign(scaled.data,
+                         scaled.data + scaled.total() * static_cast<std::size_t>(channels));
     return result;
 }
 

@@ -7,7 +7,8 @@
 
 namespace relascope {
 
-/// RGB, 8 bits. Throws FileError naming the file and what is wrong; other formats are refused by name.
+/// RGB, 8 bits. Throws FileError naming the file and what is wrong; other formats are refused by
+/// name.
 Image readImageFile(const std::string& path);
 /// Scales to the model's size (area averaging down, bilinear up) and channel count.
 Image fitImage(const Image& image, int width, int height, int channels);

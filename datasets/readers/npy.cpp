@@ -19,10 +19,14 @@ public:
         while (!accept('}')) {
             const std::string key = quoted();
             expect(':');
-            if (key == "descr" && !m_descr) m_descr = quoted("descr must be a simple type such as '<i8'");
-            else if (key == "fortran_order" && !m_fortran) m_fortran = boolean();
-            else if (key == "shape" && !m_shape) m_shape = tuple();
-            else fail("has a field '" + key.substr(0, 40) + "' that is unknown or given twice");
+            if (key == "descr" && !m_descr)
+                m_descr = quoted("descr must be a simple type such as '<i8'");
+            else if (key == "fortran_order" && !m_fortran)
+                m_fortran = boolean();
+            else if (key == "shape" && !m_shape)
+                m_shape = tuple();
+            else
+                fail("has a field '" + key.substr(0, 40) + "' that is unknown or given twice");
             if (!accept(',')) {
                 expect('}');
                 break;
@@ -36,11 +40,14 @@ public:
     bool fortran() const { return *m_fortran; }
     const std::vector<std::int64_t>& shape() const { return *m_shape; }
 
-    [[noreturn]] void fail(const std::string& why) const { throw FileError(m_path, "its npy header " + why); }
+    [[noreturn]] void fail(const std::string& why) const {
+        throw FileError(m_path, "its npy header " + why);
+    }
 
 private:
     void skipSpace() {
-        while (m_at < m_text.size() && std::isspace(static_cast<unsigned char>(m_text[m_at]))) ++m_at;
+        while (m_at < m_text.size() && std::isspace(static_cast<unsigned char>(m_text[m_at])))
+            ++m_at;
     }
     bool accept(char c) {
         skipSpace();
@@ -78,7 +85,8 @@ private:
             std::size_t digits = 0;
             while (m_at < m_text.size() && std::isdigit(static_cast<unsigned char>(m_text[m_at]))) {
                 if (__builtin_mul_overflow(value, std::int64_t{10}, &value) ||
-                    __builtin_add_overflow(value, m_text[m_at] - '0', &value)) fail("has a shape that overflows");
+                    __builtin_add_overflow(value, m_text[m_at] - '0', &value))
+                    fail("has a shape that overflows");
                 ++m_at, ++digits;
             }
             if (digits == 0) fail("has a shape that is not a tuple of sizes");
@@ -111,13 +119,18 @@ std::uint64_t NpyHeader::elements() const {
 
 std::size_t npyHeaderLength(std::span<const std::uint8_t> start, const std::string& path) {
     static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-    if (std::memcmp(start.data(), magic, std::min<std::size_t>(6, start.size())) != 0) throw FileError(path, "is not a .npy array");
+    if (std::memcmp(start.data(), magic, std::min<std::size_t>(6, start.size())) != 0)
+        throw FileError(path, "is not a .npy array");
     if (start.size() < 12) return 0;
     const int major = start[6];
-    if (major < 1 || major > 3) throw FileError(path, "is .npy version " + std::to_string(major) + "; 1 to 3 are known");
+    if (major < 1 || major > 3)
+        throw FileError(path, "is .npy version " + std::to_string(major) + "; 1 to 3 are known");
     const std::size_t length = major == 1 ? start[8] | start[9] << 8
-                                          : start[8] | start[9] << 8 | start[10] << 16 | static_cast<std::size_t>(start[11]) << 24;
-    if (length > kMaxHeader) throw FileError(path, "has an npy header of " + std::to_string(length) + " bytes; 65536 are allowed");
+                                          : start[8] | start[9] << 8 | start[10] << 16 |
+                                                static_cast<std::size_t>(start[11]) << 24;
+    if (length > kMaxHeader)
+        throw FileError(
+            path, "has an npy header of " + std::to_string(length) + " bytes; 65536 are allowed");
     return (major == 1 ? 10 : 12) + length;
 }
 
@@ -134,8 +147,10 @@ NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string&
     header.shape = dict.shape();
     const std::string& d = dict.descr();
     if (d.find('O') != std::string::npos) dict.fail("holds Python objects, which are never opened");
-    const bool known = d.size() == 3 && std::strchr("<>|=", d[0]) && std::strchr("uifb", d[1]) && std::strchr("1248", d[2]);
-    if (!known) dict.fail("has the type '" + d.substr(0, 40) + "'; plain integers and floats are read");
+    const bool known = d.size() == 3 && std::strchr("<>|=", d[0]) && std::strchr("uifb", d[1]) &&
+                       std::strchr("1248", d[2]);
+    if (!known)
+        dict.fail("has the type '" + d.substr(0, 40) + "'; plain integers and floats are read");
     header.kind = d[1];
     header.itemBytes = d[2] - '0';
     header.bigEndian = d[0] == '>' && header.itemBytes > 1;
@@ -143,10 +158,12 @@ NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string&
     bool empty = false;
     for (const auto n : header.shape) empty = empty || n == 0;
     for (const auto n : header.shape)
-        if (!empty && __builtin_mul_overflow(total, static_cast<std::uint64_t>(n), &total)) dict.fail("has a shape that overflows");
+        if (!empty && __builtin_mul_overflow(total, static_cast<std::uint64_t>(n), &total))
+            dict.fail("has a shape that overflows");
     if (empty && header.shape.size() > 1)  // (0, huge, huge) must not wrap elements()
         for (auto& n : header.shape) n = std::min<std::int64_t>(n, 1 << 20);
-    if (dict.fortran() && header.shape.size() > 1) dict.fail("is in Fortran order; save it with numpy.ascontiguousarray");
+    if (dict.fortran() && header.shape.size() > 1)
+        dict.fail("is in Fortran order; save it with numpy.ascontiguousarray");
     return header;
 }
 
@@ -154,7 +171,8 @@ std::string makeNpyHeader(const std::string& descr, const std::vector<std::int64
     std::string sizes;
     for (const auto n : shape) sizes += (sizes.empty() ? "" : ", ") + std::to_string(n);
     if (shape.size() == 1) sizes += ",";
-    std::string dict = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+    std::string dict =
+        "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
     dict.resize((10 + dict.size() + 1 + 63) / 64 * 64 - 11, ' ');
     dict += '\n';
     std::string bytes("\x93NUMPY\x01\x00", 8);

@@ -1,4 +1,5 @@
-// The header of a .npy array (formats.md section 4; NumPy's NEP 1). No torch, no libzip: fuzzed alone.
+// The header of a .npy array (formats.md section 4; NumPy's NEP 1). No torch, no libzip: fuzzed
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace relascope {
 
 struct NpyHeader {
-    char kind = 'u';         ///< u, i, f or b
-    int itemBytes = 1;       ///< 1, 2, 4 or 8
+    char kind = 'u';    ///< u, i, f or b
+    int itemBytes = 1;  ///< 1, 2, 4 or 8
     bool bigEndian = false;
     std::vector<std::int64_t> shape;
     std::size_t headerBytes = 0;  ///< magic, length and dict: where the data begin
@@ -26,7 +27,8 @@ struct NpyHeader {
 /// FileError for anything that is not .npy or has a header of more than 64 KiB.
 std::size_t npyHeaderLength(std::span<const std::uint8_t> start, const std::string& path);
 
-/// Parses a whole header. `path` (file and member) is for the message. Throws FileError naming the field.
+/// Parses a whole header. `path` (file and member) is for the message. Throws FileError naming the
+/// field.
 NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string& path);
 
 /// The header NumPy would write for a little-endian array, padded to 64 bytes.

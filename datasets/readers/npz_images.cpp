@@ -34,8 +34,10 @@ std::string zipErrorText(int code) {
 // The integer that `width` bytes at `at` stand for.
 std::int64_t integerAt(const std::uint8_t* at, const NpyHeader& h) {
     std::uint64_t value = 0;
-    for (int i = 0; i < h.itemBytes; ++i) value |= static_cast<std::uint64_t>(at[h.bigEndian ? h.itemBytes - 1 - i : i]) << (8 * i);
-    if (h.kind == 'i' && h.itemBytes < 8 && (value >> (8 * h.itemBytes - 1) & 1)) value |= ~std::uint64_t{0} << (8 * h.itemBytes);
+    for (int i = 0; i < h.itemBytes; ++i)
+        value |= static_cast<std::uint64_t>(at[h.bigEndian ? h.itemBytes - 1 - i : i]) << (8 * i);
+    if (h.kind == 'i' && h.itemBytes < 8 && (value >> (8 * h.itemBytes - 1) & 1))
+        value |= ~std::uint64_t{0} << (8 * h.itemBytes);
     return static_cast<std::int64_t>(value);
 }
 
@@ -44,18 +46,26 @@ std::int64_t integerAt(const std::uint8_t* at, const NpyHeader& h) {
 class NpzLoader {
 public:
     NpzLoader(Archive archive, std::string name, ProgressCallback progress, std::stop_token stop)
-        : m_archive(std::move(archive)), m_name(std::move(name)), m_progress(std::move(progress)), m_stop(std::move(stop)) {}
+        : m_archive(std::move(archive)),
+          m_name(std::move(name)),
+          m_progress(std::move(progress)),
+          m_stop(std::move(stop)) {}
 
     std::shared_ptr<const ImageTable> load() {
         const auto count = zip_get_num_entries(m_archive.get(), 0);
-        if (count > 1000) throw FileError(m_name, "has " + std::to_string(count) + " members; an image archive has a few");
+        if (count > 1000)
+            throw FileError(
+                m_name, "has " + std::to_string(count) + " members; an image archive has a few");
         std::set<std::string> names;
         for (zip_int64_t i = 0; i < count; ++i) {
-            const char* member = zip_get_name(m_archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
-            if (member && !names.insert(member).second) throw FileError(m_name, std::string("has the member '") + member + "' twice");
+            const char* member =
+                zip_get_name(m_archive.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+            if (member && !names.insert(member).second)
+                throw FileError(m_name, std::string("has the member '") + member + "' twice");
         }
         for (const char* needed : {"images.npy", "labels.npy"})
-            if (!names.count(needed)) throw FileError(m_name, std::string("has no member '") + needed + "'");
+            if (!names.count(needed))
+                throw FileError(m_name, std::string("has no member '") + needed + "'");
         readImages();
         readLabels();
         m_table->m_info.origin = m_name;
@@ -69,11 +79,15 @@ private:
     void stream(const std::string& member, double share, Begin begin, Consume consume) {
         const std::string where = m_name + ": " + member;
         zip_stat_t status;
-        if (zip_stat(m_archive.get(), member.c_str(), 0, &status) != 0) throw FileError(where, "is not in the archive");
-        if (!(status.valid & ZIP_STAT_COMP_METHOD) || (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE))
+        if (zip_stat(m_archive.get(), member.c_str(), 0, &status) != 0)
+            throw FileError(where, "is not in the archive");
+        if (!(status.valid & ZIP_STAT_COMP_METHOD) ||
+            (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE))
             throw FileError(where, "is compressed by an unknown method; NumPy stores or deflates");
         Member file(zip_fopen(m_archive.get(), member.c_str(), 0));
-        if (!file) throw FileError(where, std::string("cannot be opened: ") + zip_strerror(m_archive.get()));
+        if (!file)
+            throw FileError(where,
+                            std::string("cannot be opened: ") + zip_strerror(m_archive.get()));
 
         std::vector<std::uint8_t> piece(kPiece);
         std::size_t held = 0, offset = 0;
@@ -83,87 +97,126 @@ private:
         for (;;) {
             if (m_stop.stop_requested()) throw Cancelled();
             const auto got = zip_fread(file.get(), piece.data() + held, piece.size() - held);
-            if (got < 0) throw FileError(where, std::string("is damaged: ") + zip_file_strerror(file.get()));
+            if (got < 0)
+                throw FileError(where, std::string("is damaged: ") + zip_file_strerror(file.get()));
             held += static_cast<std::size_t>(got);
             if (!known) {
-                const std::size_t length = held >= 1 ? npyHeaderLength({piece.data(), held}, where) : 0;
-                if (got == 0 && (length == 0 || held < length)) throw FileError(where, "is cut short within its npy header");
+                const std::size_t length =
+                    held >= 1 ? npyHeaderLength({piece.data(), held}, where) : 0;
+                if (got == 0 && (length == 0 || held < length))
+                    throw FileError(where, "is cut short within its npy header");
                 if (length == 0 || held < length) {
-                    if (held == piece.size()) piece.resize(piece.size() * 2);  // a header may be as long as a piece
+                    if (held == piece.size())
+                        piece.resize(piece.size() * 2);  // a header may be as long as a piece
                     continue;
                 }
                 header = parseNpyHeader({piece.data(), held}, where);
                 total = header.dataBytes();
                 if ((status.valid & ZIP_STAT_SIZE) && status.size != header.headerBytes + total)
-                    throw FileError(where, "holds " + std::to_string(status.size) + " bytes, but its shape needs " + std::to_string(header.headerBytes + total));
+                    throw FileError(where, "holds " + std::to_string(status.size) +
+                                               " bytes, but its shape needs " +
+                                               std::to_string(header.headerBytes + total));
                 begin(header, where);
                 offset = header.headerBytes;
                 known = true;
             }
-            const std::size_t item = static_cast<std::size_t>(header.itemBytes), whole = (held - offset) / item * item;
-            if (done + whole > total) throw FileError(where, "holds more data than its shape declares");
+            const std::size_t item = static_cast<std::size_t>(header.itemBytes),
+                              whole = (held - offset) / item * item;
+            if (done + whole > total)
+                throw FileError(where, "holds more data than its shape declares");
             consume(header, piece.data() + offset, whole, where);
             done += whole;
             std::memmove(piece.data(), piece.data() + offset + whole, held - offset - whole);
             held -= offset + whole;
             offset = 0;
-            if (m_progress && total > 0 && !m_progress(share * static_cast<double>(done) / static_cast<double>(total))) throw Cancelled();
+            if (m_progress && total > 0 &&
+                !m_progress(share * static_cast<double>(done) / static_cast<double>(total)))
+                throw Cancelled();
             if (got == 0) break;
         }
-        if (done != total || held != 0) throw FileError(where, "is cut short: " + std::to_string(done) + " of " + std::to_string(total) + " bytes");
+        if (done != total || held != 0)
+            throw FileError(where, "is cut short: " + std::to_string(done) + " of " +
+                                       std::to_string(total) + " bytes");
     }
 
     void readImages() {
         auto& info = m_table->m_info;
         std::size_t perBlock = 0;
-        stream("images.npy", 0.98, [&](const NpyHeader& h, const std::string& where) {
-            if (h.kind != 'u' && h.kind != 'i') throw FileError(where, "is not of an integer type");
-            if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3)) throw FileError(where, "needs the shape (N, height, width, 1 or 3)");
-            if (h.shape[1] < 1 || h.shape[1] > 4096 || h.shape[2] < 1 || h.shape[2] > 4096) throw FileError(where, "has images of an impossible size");
-            if (h.shape[0] < 1 || h.shape[0] > 100'000'000) throw FileError(where, "has " + std::to_string(h.shape[0]) + " images; 1 to 100000000 are read");
-            info.size = h.shape[0];
-            info.height = static_cast<int>(h.shape[1]);
-            info.width = static_cast<int>(h.shape[2]);
-            info.channels = static_cast<int>(h.shape[3]);
-            const auto available = static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-            if (h.elements() > available) throw FileError(where, "needs " + std::to_string(h.elements() >> 20) + " MiB of memory, " + std::to_string(available >> 20) + " MiB are free");
-            perBlock = m_table->pixelBytes() * static_cast<std::size_t>(ImageTable::kBlock);
-        }, [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes, const std::string& where) {
-            const std::size_t item = static_cast<std::size_t>(h.itemBytes);
-            for (std::size_t at = 0; at < bytes;) {
-                if (m_table->m_blocks.empty() || m_table->m_blocks.back().size() == perBlock) m_table->m_blocks.emplace_back();
-                auto& block = m_table->m_blocks.back();
-                const std::size_t count = std::min((bytes - at) / item, perBlock - block.size());
-                const std::size_t old = block.size();
-                block.resize(old + count);
-                std::uint64_t wide = 0;
-                for (std::size_t i = 0; i < count; ++i) {
-                    const auto value = static_cast<std::uint64_t>(integerAt(data + at + i * item, h));
-                    wide |= value;
-                    block[old + i] = static_cast<std::uint8_t>(value);
+        stream(
+            "images.npy", 0.98,
+            [&](const NpyHeader& h, const std::string& where) {
+                if (h.kind != 'u' && h.kind != 'i')
+                    throw FileError(where, "is not of an integer type");
+                if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3))
+                    throw FileError(where, "needs the shape (N, height, width, 1 or 3)");
+                if (h.shape[1] < 1 || h.shape[1] > 4096 || h.shape[2] < 1 || h.shape[2] > 4096)
+                    throw FileError(where, "has images of an impossible size");
+                if (h.shape[0] < 1 || h.shape[0] > 100'000'000)
+                    throw FileError(where, "has " + std::to_string(h.shape[0]) +
+                                               " images; 1 to 100000000 are read");
+                info.size = h.shape[0];
+                info.height = static_cast<int>(h.shape[1]);
+                info.width = static_cast<int>(h.shape[2]);
+                info.channels = static_cast<int>(h.shape[3]);
+                const auto available = static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) *
+                                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+                if (h.elements() > available)
+                    throw FileError(where, "needs " + std::to_string(h.elements() >> 20) +
+                                               " MiB of memory, " +
+                                               std::to_string(available >> 20) + " MiB are free");
+                perBlock = m_table->pixelBytes() * static_cast<std::size_t>(ImageTable::kBlock);
+            },
+            [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+                const std::string& where) {
+                const std::size_t item = static_cast<std::size_t>(h.itemBytes);
+                for (std::size_t at = 0; at < bytes;) {
+                    if (m_table->m_blocks.empty() || m_table->m_blocks.back().size() == perBlock)
+                        m_table->m_blocks.emplace_back();
+                    auto& block = m_table->m_blocks.back();
+                    const std::size_t count =
+                        std::min((bytes - at) / item, perBlock - block.size());
+                    const std::size_t old = block.size();
+                    block.resize(old + count);
+                    std::uint64_t wide = 0;
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const auto value =
+                            static_cast<std::uint64_t>(integerAt(data + at + i * item, h));
+                        wide |= value;
+                        block[old + i] = static_cast<std::uint8_t>(value);
+                    }
+                    if (wide > 255) throw FileError(where, "has a value outside 0..255");
+                    at += count * item;
                 }
-                if (wide > 255) throw FileError(where, "has a value outside 0..255");
-                at += count * item;
-            }
-        });
+            });
     }
 
     void readLabels() {
         int largest = 1;
-        stream("labels.npy", 1.0, [&](const NpyHeader& h, const std::string& where) {
-            if (h.kind == 'f') throw FileError(where, "is not of an integer type");
-            if (h.shape.empty() || h.shape.size() > 2 || (h.shape.size() == 2 && h.shape[1] != 1)) throw FileError(where, "needs the shape (N,) or (N, 1)");
-            if (h.shape[0] != m_table->m_info.size)
-                throw FileError(where, "has " + std::to_string(h.shape[0]) + " labels for " + std::to_string(m_table->m_info.size) + " images");
-        }, [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes, const std::string& where) {
-            for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(h.itemBytes)) {
-                const auto label = integerAt(data + at, h);
-                if (label < 0 || label > 9999) throw FileError(where, "label " + std::to_string(label) + " of image " + std::to_string(m_table->m_labels.size()) + " is outside 0..9999");
-                m_table->m_labels.push_back(static_cast<std::int32_t>(label));
-                largest = std::max(largest, static_cast<int>(label));
-            }
-        });
-        for (int label = 0; label <= largest; ++label) m_table->m_info.classNames.push_back(std::to_string(label));
+        stream(
+            "labels.npy", 1.0,
+            [&](const NpyHeader& h, const std::string& where) {
+                if (h.kind == 'f') throw FileError(where, "is not of an integer type");
+                if (h.shape.empty() || h.shape.size() > 2 ||
+                    (h.shape.size() == 2 && h.shape[1] != 1))
+                    throw FileError(where, "needs the shape (N,) or (N, 1)");
+                if (h.shape[0] != m_table->m_info.size)
+                    throw FileError(where, "has " + std::to_string(h.shape[0]) + " labels for " +
+                                               std::to_string(m_table->m_info.size) + " images");
+            },
+            [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+                const std::string& where) {
+                for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(h.itemBytes)) {
+                    const auto label = integerAt(data + at, h);
+                    if (label < 0 || label > 9999)
+                        throw FileError(where, "label " + std::to_string(label) + " of image " +
+                                                   std::to_string(m_table->m_labels.size()) +
+                                                   " is outside 0..9999");
+                    m_table->m_labels.push_back(static_cast<std::int32_t>(label));
+                    largest = std::max(largest, static_cast<int>(label));
+                }
+            });
+        for (int label = 0; label <= largest; ++label)
+            m_table->m_info.classNames.push_back(std::to_string(label));
     }
 
     Archive m_archive;
@@ -176,19 +229,24 @@ private:
 std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
     const auto& block = m_blocks.at(static_cast<std::size_t>(index / kBlock));
     const std::size_t bytes = pixelBytes();
-    std::memcpy(pixels.data(), block.data() + static_cast<std::size_t>(index % kBlock) * bytes, bytes);
+    std::memcpy(pixels.data(), block.data() + static_cast<std::size_t>(index % kBlock) * bytes,
+                bytes);
     return m_labels[static_cast<std::size_t>(index)];
 }
 
-std::shared_ptr<const ImageTable> readNpzImages(const std::string& path, const ProgressCallback& progress, std::stop_token stop) {
-    if (!std::filesystem::is_regular_file(path)) throw FileError(path, "is not there or not a file");
+std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
+                                                const ProgressCallback& progress,
+                                                std::stop_token stop) {
+    if (!std::filesystem::is_regular_file(path))
+        throw FileError(path, "is not there or not a file");
     int code = 0;
     Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (!archive) throw FileError(path, "cannot be opened as .npz: " + zipErrorText(code));
     return NpzLoader(std::move(archive), path, progress, std::move(stop)).load();
 }
 
-std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes, const std::string& name) {
+std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
+                                                const std::string& name) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -213,7 +271,9 @@ public:
         m_info.name = name;
     }
     const DatasetInfo& info() const override { return m_info; }
-    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override { return m_data->read(m_first + index, pixels); }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_data->read(m_first + index, pixels);
+    }
 
 private:
     DatasetPtr m_data;
@@ -223,7 +283,8 @@ private:
 
 }  // namespace
 
-DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count, const std::string& name) {
+DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
+                   const std::string& name) {
     return std::make_shared<Slice>(data, first, count, name);
 }
 

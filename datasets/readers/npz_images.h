@@ -1,4 +1,5 @@
-// Relational Games archives as they are: `images` and `labels` in a .npz (formats.md sections 3 and 4).
+// Relational Games archives as they are: `images` and `labels` in a .npz (formats.md sections 3 and
+// 4).
 #pragma once
 
 #include <memory>
@@ -20,26 +21,31 @@ public:
 private:
     friend class NpzLoader;
     friend DatasetPtr sliceOf(const DatasetPtr&, std::int64_t, std::int64_t, const std::string&);
-    static constexpr std::int64_t kBlock = 1024;  // images a block: grows without copying what is there
+    static constexpr std::int64_t kBlock =
+        1024;  // images a block: grows without copying what is there
 
     DatasetInfo m_info;
     std::vector<std::vector<std::uint8_t>> m_blocks;
     std::vector<std::int32_t> m_labels;
 };
 
-/// Reads `images` (N, H, W, 3 or 1; any integer type, values 0..255) and `labels` (N) or (N, 1). Members are
-/// inflated in pieces of 64 KiB straight to bytes, so memory stays near N * H * W * C. Throws FileError
-/// naming file, member and field, or Cancelled.
-std::shared_ptr<const ImageTable> readNpzImages(const std::string& path, const ProgressCallback& progress = {},
+/// Reads `images` (N, H, W, 3 or 1; any integer type, values 0..255) and `labels` (N) or (N, 1).
+/// Members are inflated in pieces of 64 KiB straight to bytes, so memory stays near N * H * W * C.
+/// Throws FileError naming file, member and field, or Cancelled.
+std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
+                                                const ProgressCallback& progress = {},
                                                 std::stop_token stop = {});
 /// The same from bytes in memory, for tests and fuzzing.
-std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes, const std::string& name);
+std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
+                                                const std::string& name);
 
-/// Writes a data set as .npz that NumPy opens: images <u1 (N, H, W, C), labels <i8 (N, 1); deflated,
-/// ZIP64 where needed, atomically. Throws FileError or Cancelled.
-void writeNpzImages(const std::string& path, const Dataset& data, const ProgressCallback& progress = {});
+/// Writes a data set as .npz that NumPy opens: images <u1 (N, H, W, C), labels <i8 (N, 1);
+/// deflated, ZIP64 where needed, atomically. Throws FileError or Cancelled.
+void writeNpzImages(const std::string& path, const Dataset& data,
+                    const ProgressCallback& progress = {});
 
 /// Examples first .. first + count - 1 of a data set under another name.
-DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count, const std::string& name);
+DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
+                   const std::string& name);
 
 }  // namespace relascope

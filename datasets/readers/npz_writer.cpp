@@ -1,9 +1,9 @@
 // Writing .npz: the members are made while libzip asks for them, so memory stays constant.
 #include <zip.h>
 
+#include <unistd.h>
 #include <cstring>
 #include <filesystem>
-#include <unistd.h>
 
 #include "datasets/readers/npy.h"
 #include "datasets/readers/npz_images.h"
@@ -49,28 +49,38 @@ struct MemberSource {
 zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t command) {
     auto* source = static_cast<MemberSource*>(state);
     switch (command) {
-        case ZIP_SOURCE_OPEN: source->rewind(); return 0;
-        case ZIP_SOURCE_READ: return source->read(static_cast<std::uint8_t*>(data), length);
-        case ZIP_SOURCE_CLOSE: return 0;
+        case ZIP_SOURCE_OPEN:
+            source->rewind();
+            return 0;
+        case ZIP_SOURCE_READ:
+            return source->read(static_cast<std::uint8_t*>(data), length);
+        case ZIP_SOURCE_CLOSE:
+            return 0;
         case ZIP_SOURCE_STAT: {
             auto* status = static_cast<zip_stat_t*>(data);
             zip_stat_init(status);
-            status->size = source->header.size() + static_cast<std::uint64_t>(source->count) * source->recordBytes;
+            status->size = source->header.size() +
+                           static_cast<std::uint64_t>(source->count) * source->recordBytes;
             status->valid = ZIP_STAT_SIZE;
             return sizeof(zip_stat_t);
         }
-        case ZIP_SOURCE_ERROR: return zip_error_to_data(&source->error, data, length);
-        case ZIP_SOURCE_FREE: return 0;
+        case ZIP_SOURCE_ERROR:
+            return zip_error_to_data(&source->error, data, length);
+        case ZIP_SOURCE_FREE:
+            return 0;
         case ZIP_SOURCE_SUPPORTS:
-            return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+            return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ,
+                                                  ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
                                                   ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, -1);
-        default: return -1;
+        default:
+            return -1;
     }
 }
 
 }  // namespace
 
-void writeNpzImages(const std::string& path, const Dataset& data, const ProgressCallback& progress) {
+void writeNpzImages(const std::string& path, const Dataset& data,
+                    const ProgressCallback& progress) {
     const auto& info = data.info();
     MemberSource images, labels;
     images.header = makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
@@ -78,11 +88,14 @@ void writeNpzImages(const std::string& path, const Dataset& data, const Progress
     images.count = labels.count = info.size;
     images.recordBytes = data.pixelBytes();
     labels.recordBytes = 8;
-    images.make = [&](std::int64_t i, std::uint8_t* out) { data.read(i, {out, images.recordBytes}); };
+    images.make = [&](std::int64_t i, std::uint8_t* out) {
+        data.read(i, {out, images.recordBytes});
+    };
     std::vector<std::uint8_t> scratch(data.pixelBytes());
     labels.make = [&](std::int64_t i, std::uint8_t* out) {
         const auto label = static_cast<std::uint64_t>(data.read(i, scratch));
-        for (int byte = 0; byte < 8; ++byte) out[byte] = static_cast<std::uint8_t>(label >> (8 * byte));
+        for (int byte = 0; byte < 8; ++byte)
+            out[byte] = static_cast<std::uint8_t>(label >> (8 * byte));
     };
 
     const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
@@ -97,9 +110,11 @@ void writeNpzImages(const std::string& path, const Dataset& data, const Progress
         zip_error_init_with_code(&error, code);
         fail(zip_error_strerror(&error));
     }
-    for (auto& [name, source] : {std::pair{"images.npy", &images}, std::pair{"labels.npy", &labels}}) {
+    for (auto& [name, source] :
+         {std::pair{"images.npy", &images}, std::pair{"labels.npy", &labels}}) {
         zip_source_t* zipSource = zip_source_function(archive, serve, source);
-        const auto index = zipSource ? zip_file_add(archive, name, zipSource, ZIP_FL_ENC_UTF_8) : -1;
+        const auto index =
+            zipSource ? zip_file_add(archive, name, zipSource, ZIP_FL_ENC_UTF_8) : -1;
         if (index < 0) {
             const std::string why = zip_strerror(archive);
             zip_discard(archive);
@@ -110,13 +125,28 @@ void writeNpzImages(const std::string& path, const Dataset& data, const Progress
     struct Watch {
         const ProgressCallback& progress;
         bool cancelled = false;
+        double share = 0.0;
+        void ask() {
+            if (!cancelled && progress && !progress(share)) cancelled = true;
+        }
     } watch{progress};
-    zip_register_progress_callback_with_state(archive, 0.01, [](zip_t*, double share, void* state) {
-        auto* w = static_cast<Watch*>(state);
-        if (w->progress && !w->progress(share)) w->cancelled = true;
-    }, nullptr, &watch);
-    zip_register_cancel_callback_with_state(archive, [](zip_t*, void* state) { return static_cast<Watch*>(state)->cancelled ? 1 : 0; },
-                                            nullptr, &watch);
+    zip_register_progress_callback_with_state(
+        archive, 0.01,
+        [](zip_t*, double share, void* state) {
+            auto* w = static_cast<Watch*>(state);
+            w->share = share;
+            w->ask();
+        },
+        nullptr, &watch);
+    zip_register_cancel_callback_with_state(
+        archive,
+        [](zip_t*, void* state) {  // Asked far more often than progress is told: a large file stops
+                                   // at once.
+            auto* w = static_cast<Watch*>(state);
+            w->ask();
+            return w->cancelled ? 1 : 0;
+        },
+        nullptr, &watch);
     if (zip_close(archive) != 0) {
         const std::string why = zip_strerror(archive);
         zip_discard(archive);

@@ -78,7 +78,7 @@ struct Page {
         view->scrollTo(at);
         const QRect r = view->visualRect(at);
         const QPoint point =
-            at.column() == RunsModel::Overlay ? QPoint(r.left() + 12, r.center().y()) : r.center();
+            at.column() == RunsModel::Overlay ? QPoint(r.left() + 18, r.center().y()) : r.center();
         QTest::mouseClick(view->viewport(), Qt::LeftButton, {}, point);
         if (twice) QTest::mouseDClick(view->viewport(), Qt::LeftButton, {}, point);
     }

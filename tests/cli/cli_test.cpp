@@ -31,18 +31,28 @@ std::string slurp(const std::string& path) {
 
 Outcome cli(const std::string& words) {
     static int number = 0;
-    const std::string base = (std::filesystem::temp_directory_path() / ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++))).string();
-    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" + base + ".out 2>" + base + ".err </dev/null").c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(base + ".out"), slurp(base + ".err")};
+    const std::string base =
+        (std::filesystem::temp_directory_path() /
+         ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++)))
+            .string();
+    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" +
+                                    base + ".out 2>" + base + ".err </dev/null")
+                                       .c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                    slurp(base + ".out"), slurp(base + ".err")};
     std::filesystem::remove(base + ".out");
     std::filesystem::remove(base + ".err");
     return outcome;
 }
 
-nlohmann::json json(const Outcome& o) { return nlohmann::json::parse(o.out); }
+nlohmann::json json(const Outcome& o) {
+    return nlohmann::json::parse(o.out);
+}
 
-const std::string kTiny = "quick --set model.d_model=16 --set model.dff=16 --set data.train_size=64 --set data.validation_size=32 --set data.test_size=40 "
-                          "--set train.batch_size=16 --device cpu --threads 1 ";
+const std::string kTiny =
+    "quick --set model.d_model=16 --set model.dff=16 --set data.train_size=64 --set "
+    "data.validation_size=32 --set data.test_size=40 "
+    "--set train.batch_size=16 --device cpu --threads 1 ";
 
 void expectRefused(const std::string& words, int code, const std::string& sentence) {
     const auto o = cli(words);
@@ -121,9 +131,11 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     expectRefused("inspect " + run + " --step 7", 2, "was not captured; there are 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
     expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf, .csv");
-    EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"), std::string::npos);
+    EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
+              std::string::npos);
 
-    const auto several = cli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " + (home / "two") + " --json");
+    const auto several = cli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " +
+                             (home / "two") + " --json");
     EXPECT_EQ(json(several)["runs"].size(), 2u) << several.err;
     EXPECT_TRUE(std::filesystem::exists(home / "two/seed-5/run.json"));
 }
@@ -132,12 +144,18 @@ TEST(Cli, ReadsRealShapedDataAndRefusesAnothersShape) {
     TemporaryFolder home("cli-data");
     std::filesystem::create_directories(home.path());
     const std::string file = home / "made.npz", run = home / "run";
-    EXPECT_EQ(cli("data relational-games-between --count 120 --seed 3 --family hexos --out " + file).code, 0);
-    const auto trained = cli("train " + kTiny + "--epochs 1 --data " + file + " --out " + run + " --json");
+    EXPECT_EQ(
+        cli("data relational-games-between --count 120 --seed 3 --family hexos --out " + file).code,
+        0);
+    const auto trained =
+        cli("train " + kTiny + "--epochs 1 --data " + file + " --out " + run + " --json");
     EXPECT_EQ(trained.code, 0) << trained.err;
     EXPECT_EQ(json(cli("eval " + run + " --data " + file + " --json"))["examples"], 120);
-    expectRefused("train " + kTiny + "--set data.train_size=500 --data " + file + " --out " + (home / "more"), 1, "has 120 images");
-    const auto small = cli("train " + kTiny + "--set model.image_shape=3,24,24 --out " + (home / "shape"));
+    expectRefused(
+        "train " + kTiny + "--set data.train_size=500 --data " + file + " --out " + (home / "more"),
+        1, "has 120 images");
+    const auto small =
+        cli("train " + kTiny + "--set model.image_shape=3,24,24 --out " + (home / "shape"));
     EXPECT_EQ(small.code, 2);
     EXPECT_NE(small.err.find("model.image_shape"), std::string::npos) << small.err;
     std::ofstream(home / "bad.npz") << "not an archive";
@@ -152,10 +170,13 @@ TEST(Cli, AnInterruptSavesAndExits130) {
     if (child == 0) {
         freopen("/dev/null", "w", stdout);
         freopen("/dev/null", "w", stderr);
-        execl("/bin/sh", "sh", "-c", ("exec " + program + " train " + kTiny + "--epochs 100000 --out " + run).c_str(), nullptr);
+        execl("/bin/sh", "sh", "-c",
+              ("exec " + program + " train " + kTiny + "--epochs 100000 --out " + run).c_str(),
+              nullptr);
         _exit(99);
     }
-    for (int i = 0; i < 1500 && !std::filesystem::exists(run + "/metrics.jsonl"); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int i = 0; i < 1500 && !std::filesystem::exists(run + "/metrics.jsonl"); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     kill(child, SIGINT);
     int status = 0;
     waitpid(child, &status, 0);
@@ -163,7 +184,8 @@ TEST(Cli, AnInterruptSavesAndExits130) {
     EXPECT_EQ(WEXITSTATUS(status), 130);
     const auto state = nlohmann::json::parse(slurp(run + "/run.json"));
     EXPECT_EQ(state["state"], "interrupted");
-    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/step-" + std::to_string(state["step"].get<int>()) + "/manifest.json"));
+    EXPECT_TRUE(std::filesystem::exists(
+        run + "/checkpoints/step-" + std::to_string(state["step"].get<int>()) + "/manifest.json"));
 }
 
 }  // namespace

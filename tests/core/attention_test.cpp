@@ -1,5 +1,5 @@
-// Every attention against its loop-written reference, against finite differences, and each form against the
-// others, in double precision.
+// Every attention against its loop-written reference, against finite differences, and each form
+// against the others, in double precision.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
 
@@ -24,39 +24,51 @@ std::shared_ptr<Module> inDouble(std::shared_ptr<Module> module) {
     return module;
 }
 
-torch::Tensor randomInput(std::int64_t b, std::int64_t n, std::int64_t d) { return torch::randn({b, n, d}, torch::kDouble); }
+torch::Tensor randomInput(std::int64_t b, std::int64_t n, std::int64_t d) {
+    return torch::randn({b, n, d}, torch::kDouble);
+}
 
 // The symbols of a relative library as the n x n x d tensor of the published code.
-torch::Tensor spread(const Symbols& s) { return s.values.index_select(0, s.rows.flatten()).view({s.rows.size(0), s.rows.size(1), -1}); }
+torch::Tensor spread(const Symbols& s) {
+    return s.values.index_select(0, s.rows.flatten()).view({s.rows.size(0), s.rows.size(1), -1});
+}
 
 Symbols relativeSymbols(std::int64_t n, std::int64_t max, std::int64_t d) {
     const auto position = torch::arange(n);
-    return {torch::randn({2 * max + 1, d}, torch::kDouble), (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-max, max) + max, max};
+    return {torch::randn({2 * max + 1, d}, torch::kDouble),
+            (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-max, max) + max, max};
 }
 
-void expectClose(const torch::Tensor& a, const torch::Tensor& b, double tolerance = kExact, const std::string& what = "") {
+void expectClose(const torch::Tensor& a, const torch::Tensor& b, double tolerance = kExact,
+                 const std::string& what = "") {
     EXPECT_LT((a - b).abs().max().item<double>(), tolerance) << what;
 }
 
-// Analytic gradients of sum(f * weights) against central differences, for the input and every parameter.
-void expectGradients(torch::nn::Module& module, torch::Tensor x, const std::function<torch::Tensor(const torch::Tensor&)>& f) {
+// Analytic gradients of sum(f * weights) against central differences, for the input and every
+// parameter.
+void expectGradients(torch::nn::Module& module, torch::Tensor x,
+                     const std::function<torch::Tensor(const torch::Tensor&)>& f) {
     x.requires_grad_(true);
     const auto weights = torch::randn_like(f(x)).detach();
     std::vector<torch::Tensor> leaves = {x};
     for (auto& p : module.parameters()) leaves.push_back(p);
-    const auto gradients = torch::autograd::grad({(f(x) * weights).sum()}, leaves, {}, std::nullopt, false, /*allow_unused=*/true);
+    const auto gradients = torch::autograd::grad({(f(x) * weights).sum()}, leaves, {}, std::nullopt,
+                                                 false, /*allow_unused=*/true);
     const torch::NoGradGuard noGrad;
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         if (!gradients[leaf].defined()) continue;
         auto flat = leaves[leaf].view(-1);
-        for (std::int64_t at = 0; at < flat.size(0); at += std::max<std::int64_t>(1, flat.size(0) / 7)) {
+        for (std::int64_t at = 0; at < flat.size(0);
+             at += std::max<std::int64_t>(1, flat.size(0) / 7)) {
             const double value = flat[at].item<double>(), h = 1e-5;
             flat[at] = value + h;
             const double above = (f(x) * weights).sum().item<double>();
             flat[at] = value - h;
             const double below = (f(x) * weights).sum().item<double>();
             flat[at] = value;
-            EXPECT_NEAR(gradients[leaf].reshape(-1)[at].item<double>(), (above - below) / (2 * h), 2e-7) << "leaf " << leaf << " at " << at;
+            EXPECT_NEAR(gradients[leaf].reshape(-1)[at].item<double>(), (above - below) / (2 * h),
+                        2e-7)
+                << "leaf " << leaf << " at " << at;
         }
     }
 }
@@ -66,7 +78,8 @@ TEST(Attention, EqualsItsReference) {
         for (const int key : {0, 5})
             for (const bool causal : {false, true}) {
                 HeadOptions o = small();
-                o.n_kv_heads = kv, o.key_dim = key, o.causal = causal, o.add_bias_kv = kv == 2, o.add_bias_out = key == 5;
+                o.n_kv_heads = kv, o.key_dim = key, o.causal = causal, o.add_bias_kv = kv == 2,
+                o.add_bias_out = key == 5;
                 auto module = inDouble(std::make_shared<AttentionImpl>(o));
                 const auto x = randomInput(2, 7, 12);
                 expectClose(module->forward(x)[1], reference::sensory(*module, o, x[1]));
@@ -74,7 +87,8 @@ TEST(Attention, EqualsItsReference) {
 }
 
 TEST(RelationalAttention, EqualsItsReferenceForEveryOption) {
-    for (const char* activation : {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})
+    for (const char* activation :
+         {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})
         for (const int variant : {0, 1, 2, 3}) {
             auto o = small();
             o.rel_activation = activation;
@@ -85,11 +99,15 @@ TEST(RelationalAttention, EqualsItsReferenceForEveryOption) {
             o.causal = variant == 2;
             auto module = inDouble(std::make_shared<RelationalAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[1], reference::relational(*module, o, x[1], s[1]), kExact, activation);
-            expectClose(module->forward(x, {s[0], {}, 0})[1], reference::relational(*module, o, x[1], s[0]), kExact, "shared symbols");
+            expectClose(module->forward(x, {s, {}, 0})[1],
+                        reference::relational(*module, o, x[1], s[1]), kExact, activation);
+            expectClose(module->forward(x, {s[0], {}, 0})[1],
+                        reference::relational(*module, o, x[1], s[0]), kExact, "shared symbols");
             for (const int max : {2, 9}) {  // clamped offsets, and all offsets within the library
                 const auto relative = relativeSymbols(6, max, 12);
-                expectClose(module->forward(x, relative)[1], reference::relational(*module, o, x[1], spread(relative)), kExact, "relative symbols");
+                expectClose(module->forward(x, relative)[1],
+                            reference::relational(*module, o, x[1], spread(relative)), kExact,
+                            "relative symbols");
             }
         }
 }
@@ -118,7 +136,11 @@ TEST(RelationalAttention, FormsAgreeInOutputsAndGradients) {
                     results.push_back(std::move(all));
                 }
                 for (std::size_t i = 0; i < results[0].size(); ++i)
-                    expectClose(results[0][i], results[1][i], dtype == torch::kDouble ? kExact : 1e-5 * std::max(1.0, results[0][i].abs().max().item<double>()));
+                    expectClose(
+                        results[0][i], results[1][i],
+                        dtype == torch::kDouble
+                            ? kExact
+                            : 1e-5 * std::max(1.0, results[0][i].abs().max().item<double>()));
             }
 }
 
@@ -129,9 +151,11 @@ TEST(RelationalCrossAttention, EqualsItsReference) {
             o.rca_activation = activation, o.n_kv_heads = kv;
             auto module = inDouble(std::make_shared<RelationalCrossAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[0], reference::cross(*module, o, x[0], s[0]));
+            expectClose(module->forward(x, {s, {}, 0})[0],
+                        reference::cross(*module, o, x[0], s[0]));
             const auto relative = relativeSymbols(6, 5, 12);
-            expectClose(module->forward(x, relative)[0], reference::cross(*module, o, x[0], spread(relative)));
+            expectClose(module->forward(x, relative)[0],
+                        reference::cross(*module, o, x[0], spread(relative)));
         }
 }
 
@@ -142,7 +166,8 @@ TEST(DisentangledCrossAttention, EqualsItsReference) {
             o.rel_activation = activation, o.n_kv_heads = kv;
             auto module = inDouble(std::make_shared<DisentangledCrossAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[0], reference::disentangled(*module, o, x[0], s[0]));
+            expectClose(module->forward(x, {s, {}, 0})[0],
+                        reference::disentangled(*module, o, x[0], s[0]));
         }
 }
 
@@ -152,18 +177,25 @@ TEST(Gradients, AgreeWithFiniteDifferences) {
         o.rel_activation = activation, o.n_kv_heads = 2, o.n_relations = 6;
         const auto symbols = relativeSymbols(5, 6, 12);
         auto relational = inDouble(std::make_shared<RelationalAttentionImpl>(o));
-        expectGradients(*relational, randomInput(2, 5, 12), [&](const torch::Tensor& x) { return relational->forward(x, symbols); });
+        expectGradients(*relational, randomInput(2, 5, 12),
+                        [&](const torch::Tensor& x) { return relational->forward(x, symbols); });
         auto cross = inDouble(std::make_shared<RelationalCrossAttentionImpl>(o));
-        expectGradients(*cross, randomInput(2, 5, 12), [&](const torch::Tensor& x) { return cross->forward(x, symbols); });
+        expectGradients(*cross, randomInput(2, 5, 12),
+                        [&](const torch::Tensor& x) { return cross->forward(x, symbols); });
     }
-    for (const char* symbols : {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
+    for (const char* symbols :
+         {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
         for (const bool normFirst : {true, false}) {
             ModelOptions m;
-            m.image_shape = {1, 4, 4}, m.patch_size = {2, 2}, m.d_model = 8, m.dff = 6, m.n_heads_sa = m.n_heads_ra = 2;
-            m.n_layers = 1, m.symbol_retrieval = symbols, m.n_symbols = 3, m.symbol_heads = 2, m.rel_n_heads = 2;
-            m.norm_first = normFirst, m.norm_type = normFirst ? "rmsnorm" : "layernorm", m.rope = normFirst;
+            m.image_shape = {1, 4, 4}, m.patch_size = {2, 2}, m.d_model = 8, m.dff = 6,
+            m.n_heads_sa = m.n_heads_ra = 2;
+            m.n_layers = 1, m.symbol_retrieval = symbols, m.n_symbols = 3, m.symbol_heads = 2,
+            m.rel_n_heads = 2;
+            m.norm_first = normFirst, m.norm_type = normFirst ? "rmsnorm" : "layernorm",
+            m.rope = normFirst;
             auto model = inDouble(makeModel(m));
-            expectGradients(*model, torch::rand({2, 1, 4, 4}, torch::kDouble), [&](const torch::Tensor& x) { return model->forward(x); });
+            expectGradients(*model, torch::rand({2, 1, 4, 4}, torch::kDouble),
+                            [&](const torch::Tensor& x) { return model->forward(x); });
         }
 }
 
@@ -171,9 +203,13 @@ TEST(Rotary, RotatesAdjacentPairsByPosition) {
     const auto x = torch::randn({1, 1, 4, 6}, torch::kDouble), y = rotate(x);
     for (int position = 0; position < 4; ++position)
         for (int pair = 0; pair < 3; ++pair) {
-            const double angle = position * std::pow(10000.0, -2.0 * pair / 6), a = x[0][0][position][2 * pair].item<double>(), b = x[0][0][position][2 * pair + 1].item<double>();
-            EXPECT_NEAR(y[0][0][position][2 * pair].item<double>(), a * std::cos(angle) - b * std::sin(angle), 1e-6);
-            EXPECT_NEAR(y[0][0][position][2 * pair + 1].item<double>(), a * std::sin(angle) + b * std::cos(angle), 1e-6);
+            const double angle = position * std::pow(10000.0, -2.0 * pair / 6),
+                         a = x[0][0][position][2 * pair].item<double>(),
+                         b = x[0][0][position][2 * pair + 1].item<double>();
+            EXPECT_NEAR(y[0][0][position][2 * pair].item<double>(),
+                        a * std::cos(angle) - b * std::sin(angle), 1e-6);
+            EXPECT_NEAR(y[0][0][position][2 * pair + 1].item<double>(),
+                        a * std::sin(angle) + b * std::cos(angle), 1e-6);
         }
 }
 
@@ -188,9 +224,13 @@ TEST(Symbols, NeighbourhoodIsClampedAndOrdered) {
             const torch::NoGradGuard noGrad;
             const auto q = module->q_proj(x)[0], k = module->k_proj(x)[0];
             std::vector<int> offsets;
-            if (causal) for (int back = self ? 0 : 1; back <= 2; ++back) offsets.push_back(-back);
-            else for (int o = -2; o <= 2; ++o) if (o != 0 || self) offsets.push_back(o);
-            auto local = torch::zeros({4, static_cast<std::int64_t>(offsets.size()) * 2}, torch::kDouble);
+            if (causal)
+                for (int back = self ? 0 : 1; back <= 2; ++back) offsets.push_back(-back);
+            else
+                for (int o = -2; o <= 2; ++o)
+                    if (o != 0 || self) offsets.push_back(o);
+            auto local =
+                torch::zeros({4, static_cast<std::int64_t>(offsets.size()) * 2}, torch::kDouble);
             for (int i = 0; i < 4; ++i)
                 for (int h = 0; h < 2; ++h) {
                     std::vector<double> r;
@@ -198,13 +238,19 @@ TEST(Symbols, NeighbourhoodIsClampedAndOrdered) {
                     for (const int offset : offsets) {
                         const int j = std::clamp(i + offset, 0, 3);
                         double inner = 0;
-                        for (int d = 0; d < 4; ++d) inner += q[i][h * 4 + d].item<double>() * k[j][h * 4 + d].item<double>();
+                        for (int d = 0; d < 4; ++d)
+                            inner +=
+                                q[i][h * 4 + d].item<double>() * k[j][h * 4 + d].item<double>();
                         r.push_back(self ? std::exp(inner / 2.0) : inner);  // scale 1 / sqrt(8 / 2)
                         sum += r.back();
                     }
-                    for (std::size_t at = 0; at < r.size(); ++at) local[i][static_cast<std::int64_t>(at) * 2 + h] = self ? r[at] / sum : r[at];
+                    for (std::size_t at = 0; at < r.size(); ++at)
+                        local[i][static_cast<std::int64_t>(at) * 2 + h] =
+                            self ? r[at] / sum : r[at];
                 }
-            const auto expected = module->symbolic_attention->retrieve(module->model_dim_proj(local.unsqueeze(0)), 0).values;
+            const auto expected =
+                module->symbolic_attention->retrieve(module->model_dim_proj(local.unsqueeze(0)), 0)
+                    .values;
             expectClose(module->retrieve(x, 0).values, expected);
         }
 }
@@ -217,13 +263,15 @@ TEST(Dropout, KeepsTheMeanAndRepeatsItsMaskBackwards) {
         EXPECT_NEAR(y.mean().item<double>(), 1.0, 0.01);
         EXPECT_NEAR(y.eq(0).to(torch::kFloat).mean().item<double>(), p, 0.005);
         y.sum().backward();
-        EXPECT_TRUE(torch::equal(x.grad(), y.detach())) << "the gradient passes exactly where the value did";
+        EXPECT_TRUE(torch::equal(x.grad(), y.detach()))
+            << "the gradient passes exactly where the value did";
         // Neighbours are independent.
         const auto kept = y.detach().ne(0).to(torch::kFloat) - (1 - p);
         EXPECT_LT(std::abs((kept.slice(0, 1) * kept.slice(0, 0, -1)).mean().item<double>()), 0.005);
     }
     torch::manual_seed(5);
-    const auto first = dropout(torch::ones({1000}), 0.3), second = dropout(torch::ones({1000}), 0.3);
+    const auto first = dropout(torch::ones({1000}), 0.3),
+               second = dropout(torch::ones({1000}), 0.3);
     torch::manual_seed(5);
     EXPECT_TRUE(torch::equal(first, dropout(torch::ones({1000}), 0.3)));
     EXPECT_FALSE(torch::equal(first, second));
@@ -243,7 +291,8 @@ TEST(Recording, DoesNotChangeTheResult) {
     };
     for (const char* type : {"relational_attention", "rca", "disrca"}) {
         ModelOptions m;
-        m.image_shape = {3, 32, 32}, m.patch_size = {4, 4}, m.d_model = 32, m.n_heads_sa = m.n_heads_ra = 2, m.ra_type = type, m.dropout_rate = 0;
+        m.image_shape = {3, 32, 32}, m.patch_size = {4, 4}, m.d_model = 32,
+        m.n_heads_sa = m.n_heads_ra = 2, m.ra_type = type, m.dropout_rate = 0;
         auto model = makeModel(m);
         model->eval();
         const auto images = torch::rand({2, 3, 32, 32});
@@ -263,16 +312,22 @@ TEST(Recording, DoesNotChangeTheResult) {
 TEST(Initialisation, IsPyTorchs) {
     torch::manual_seed(1);
     ModelOptions m;
-    m.image_shape = {3, 64, 64}, m.patch_size = {16, 16}, m.d_model = 256, m.n_heads_sa = m.n_heads_ra = 4, m.n_layers = 1;
+    m.image_shape = {3, 64, 64}, m.patch_size = {16, 16}, m.d_model = 256,
+    m.n_heads_sa = m.n_heads_ra = 4, m.n_layers = 1;
     auto model = makeModel(m);
-    const auto spread = [](const torch::Tensor& t) { return std::pair{t.abs().max().item<double>(), t.std().item<double>()}; };
+    const auto spread = [](const torch::Tensor& t) {
+        return std::pair{t.abs().max().item<double>(), t.std().item<double>()};
+    };
     for (const auto& entry : stateOf(*model)) {
-        if (entry.name == "pos_embedding" || entry.name == "symbol_retriever.symbol_library.weight") {
+        if (entry.name == "pos_embedding" ||
+            entry.name == "symbol_retriever.symbol_library.weight") {
             EXPECT_NEAR(spread(entry.tensor).second, 1.0, 0.05) << entry.name;
-        } else if (entry.name.find("dual_attn") != std::string::npos && entry.name.find("weight") != std::string::npos) {
+        } else if (entry.name.find("dual_attn") != std::string::npos &&
+                   entry.name.find("weight") != std::string::npos) {
             const double bound = 1 / std::sqrt(static_cast<double>(entry.tensor.size(1)));
             EXPECT_LE(spread(entry.tensor).first, bound) << entry.name;
-            EXPECT_NEAR(spread(entry.tensor).second, bound / std::sqrt(3.0), 0.03 * bound) << entry.name;
+            EXPECT_NEAR(spread(entry.tensor).second, bound / std::sqrt(3.0), 0.03 * bound)
+                << entry.name;
         } else if (entry.name.find(".wr") != std::string::npos) {
             const double bound = 1 / std::sqrt(32.0 * 4.0);  // U(-+1/sqrt(d_h d_r))
             EXPECT_LE(spread(entry.tensor).first, bound);

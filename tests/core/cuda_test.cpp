@@ -1,4 +1,5 @@
-// The same checks on a CUDA device. They are registered only where one is usable; the run says how many.
+// The same checks on a CUDA device. They are registered only where one is usable; the run says how
+// many.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -16,18 +17,23 @@ namespace {
 
 using namespace testing_support;
 
-TrainResult trainOn(RunFolder& folder, const std::string& device, std::int64_t epochs, const std::string& precision = "float32") {
+TrainResult trainOn(RunFolder& folder, const std::string& device, std::int64_t epochs,
+                    const std::string& precision = "float32") {
     auto options = folder.options();
-    options.train.device = device, options.train.epochs = epochs, options.train.precision = precision;
+    options.train.device = device, options.train.epochs = epochs,
+    options.train.precision = precision;
     folder.setOptions(options);
     Control control;
     return train(folder, tinyData(), control, [](TrainEvent) {}, {});
 }
 
 void goldenCasesVerify() {
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(RELASCOPE_FIXTURES) + "/golden")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(RELASCOPE_FIXTURES) + "/golden")) {
         const auto report = verifyFolder(entry.path().string(), "cuda:0");
-        for (const auto& line : report.lines) EXPECT_TRUE(line.ok) << entry.path().filename() << " " << line.name << " " << line.absolute << " " << line.note;
+        for (const auto& line : report.lines)
+            EXPECT_TRUE(line.ok) << entry.path().filename() << " " << line.name << " "
+                                 << line.absolute << " " << line.note;
     }
 }
 
@@ -46,7 +52,8 @@ void trainsResumesAndIsInspected() {
     const auto a = cuda.probe(sample, {}), b = cpu.probe(sample, {});
     ASSERT_EQ(a.maps.size(), b.maps.size());
     for (std::size_t i = 0; i < a.maps.size(); ++i)
-        for (std::size_t v = 0; v < a.maps[i].values.size(); ++v) EXPECT_NEAR(a.maps[i].values[v], b.maps[i].values[v], 1e-4);
+        for (std::size_t v = 0; v < a.maps[i].values.size(); ++v)
+            EXPECT_NEAR(a.maps[i].values[v], b.maps[i].values[v], 1e-4);
 }
 
 void resumesBitForBit() {
@@ -79,7 +86,8 @@ void movesBetweenDevices() {
         EXPECT_EQ(trainOn(folder, device, epochs).info.step, 6 * epochs);
     }
     bool warned = false;
-    for (const auto& note : readEvents(home / "run")) warned = warned || note.level == Note::Level::Warning;
+    for (const auto& note : readEvents(home / "run"))
+        warned = warned || note.level == Note::Level::Warning;
     EXPECT_TRUE(warned) << "the change of device is said";
 }
 
@@ -102,14 +110,19 @@ private:
 
 // Before main: the devices are asked once, and the tests exist only where there is one.
 const int registered = [] {
-    initDevices();
+    initDevices(1);  // one thread: the same speed on a busy machine
     int count = 0;
     for (const auto& device : devices()) {
         if (device.name != "cuda:0" || !device.usable) continue;
-        const std::pair<const char*, void (*)()> tests[] = {{"GoldenCasesVerify", goldenCasesVerify}, {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
-                                                            {"ResumesBitForBit", resumesBitForBit}, {"MovesBetweenDevices", movesBetweenDevices}, {"Bfloat16Trains", bfloat16Trains}};
+        const std::pair<const char*, void (*)()> tests[] = {
+            {"GoldenCasesVerify", goldenCasesVerify},
+            {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
+            {"ResumesBitForBit", resumesBitForBit},
+            {"MovesBetweenDevices", movesBetweenDevices},
+            {"Bfloat16Trains", bfloat16Trains}};
         for (const auto& [name, body] : tests) {
-            testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__, [body = body]() -> testing::Test* { return new CudaTest(body); });
+            testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__,
+                                  [body = body]() -> testing::Test* { return new CudaTest(body); });
             ++count;
         }
     }

@@ -19,9 +19,12 @@ std::int64_t built(const ModelOptions& options) {
 }
 
 TEST(Presets, HaveThePublishedParameterCounts) {
-    const std::pair<const char*, std::int64_t> expected[] = {
-        {"dat", 388322}, {"dat-relational", 421474}, {"transformer", 386914}, {"transformer-wide", 481250},
-        {"dat-asymmetric", 404706}, {"dat-relational-asymmetric", 454242}};
+    const std::pair<const char*, std::int64_t> expected[] = {{"dat", 388322},
+                                                             {"dat-relational", 421474},
+                                                             {"transformer", 386914},
+                                                             {"transformer-wide", 481250},
+                                                             {"dat-asymmetric", 404706},
+                                                             {"dat-relational-asymmetric", 454242}};
     for (const auto& preset : presets()) {
         if (preset.name == "quick") continue;
         for (const auto& [variant, count] : expected) {
@@ -37,7 +40,8 @@ TEST(Presets, AllCanBeBuiltAndEstimated) {
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);
-            EXPECT_EQ(built(options.model), parameterCount(options.model)) << preset.name << " " << variant;
+            EXPECT_EQ(built(options.model), parameterCount(options.model))
+                << preset.name << " " << variant;
             EXPECT_GT(totalSteps(options), 0);
             EXPECT_EQ(runOptionsFromJson(runOptionsToJson(options)), options);
         }
@@ -51,11 +55,13 @@ TEST(Presets, AllCanBeBuiltAndEstimated) {
 }
 
 TEST(Estimates, CountEveryOption) {
-    for (const char* symbols : {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
+    for (const char* symbols :
+         {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
         for (const char* type : {"relational_attention", "rca", "disrca"})
             for (const int extra : {0, 1, 2, 3}) {
                 ModelOptions m;
-                m.d_model = 32, m.dff = extra == 1 ? 0 : 40, m.n_heads_sa = m.n_heads_ra = 2, m.n_symbols = 7;
+                m.d_model = 32, m.dff = extra == 1 ? 0 : 40, m.n_heads_sa = m.n_heads_ra = 2,
+                m.n_symbols = 7;
                 m.symbol_retrieval = symbols, m.ra_type = type;
                 m.bias = extra == 2, m.norm_type = extra == 3 ? "rmsnorm" : "layernorm";
                 m.symmetric_rels = extra != 1;
@@ -64,11 +70,17 @@ TEST(Estimates, CountEveryOption) {
                 m.share_attn_params = extra == 3 && m.ra_type != "rca";
                 m.n_relations = extra == 1 ? 4 : 0;
                 EXPECT_EQ(built(m), parameterCount(m)) << symbols << " " << type << " " << extra;
-                EXPECT_EQ(modelFromPublishedConfig(modelToPublishedConfig(m)).n_symbols, symbols == std::string("symbolic_attention") || symbols == std::string("rel_sym_attn") ? 7 : 64);
+                EXPECT_EQ(modelFromPublishedConfig(modelToPublishedConfig(m)).n_symbols,
+                          symbols == std::string("symbolic_attention") ||
+                                  symbols == std::string("rel_sym_attn")
+                              ? 7
+                              : 64);
             }
     ModelOptions cifar;  // CIFAR-10 of the paper: ViDAT symmetric / asymmetric, ViT
-    cifar.image_shape = {3, 32, 32}, cifar.patch_size = {4, 4}, cifar.num_classes = 10, cifar.d_model = cifar.dff = 384;
-    cifar.n_layers = 8, cifar.n_heads_sa = cifar.n_heads_ra = 6, cifar.sa_n_kv_heads = cifar.ra_n_kv_heads = 3;
+    cifar.image_shape = {3, 32, 32}, cifar.patch_size = {4, 4}, cifar.num_classes = 10,
+    cifar.d_model = cifar.dff = 384;
+    cifar.n_layers = 8, cifar.n_heads_sa = cifar.n_heads_ra = 6,
+    cifar.sa_n_kv_heads = cifar.ra_n_kv_heads = 3;
     cifar.activation = "gelu", cifar.bias = true, cifar.symbol_retrieval = "position_relative";
     EXPECT_EQ(parameterCount(cifar), 6025066);
     cifar.symmetric_rels = false;
@@ -104,7 +116,8 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
     refused("train.learning_rate", "fast", "not a number");
     refused("train.early_stopping.metric", "acuracy", "did you mean 'accuracy'");
     refused("data.task", "betwen", "between");
-    setOption(o, "train.early_stopping", R"({"metric": "accuracy", "patience": 3, "restore_best": true})");
+    setOption(o, "train.early_stopping",
+              R"({"metric": "accuracy", "patience": 3, "restore_best": true})");
     EXPECT_EQ(o.train.early_stopping.patience, 3);
     EXPECT_TRUE(o.train.early_stopping.restore_best);
     setOption(o, "train.seeds", "0, 1,2");
@@ -112,7 +125,9 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
     EXPECT_THROW(runOptionsFromJson(R"({"model": {"d_model": "wide"}})"), OptionError);
     EXPECT_THROW(runOptionsFromJson(R"({"model": {"d_model": 1e999}})"), Error);
     EXPECT_THROW(modelFromPublishedConfig("{}"), Error);
-    EXPECT_THROW(modelFromPublishedConfig(R"({"class": "VisionTransformer", "arguments": {"image_shape": [3, 4, 4]}})"), OptionError);
+    EXPECT_THROW(modelFromPublishedConfig(
+                     R"({"class": "VisionTransformer", "arguments": {"image_shape": [3, 4, 4]}})"),
+                 OptionError);
 }
 
 TEST(Published, NumbersStandBesideTheRun) {

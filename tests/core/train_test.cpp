@@ -34,13 +34,17 @@ struct Trained {
     }
 };
 
-Trained trainIn(RunFolder& folder, Control& control, const DataSplits& data = tinyData(), std::function<void(const TrainEvent&, std::stop_source&)> watch = {}) {
+Trained trainIn(RunFolder& folder, Control& control, const DataSplits& data = tinyData(),
+                std::function<void(const TrainEvent&, std::stop_source&)> watch = {}) {
     std::stop_source stop;
     Trained trained;
-    trained.result = train(folder, data, control, [&](TrainEvent event) {
-        if (watch) watch(event, stop);
-        trained.events.push_back(std::move(event));
-    }, stop.get_token());
+    trained.result = train(
+        folder, data, control,
+        [&](TrainEvent event) {
+            if (watch) watch(event, stop);
+            trained.events.push_back(std::move(event));
+        },
+        stop.get_token());
     return trained;
 }
 
@@ -77,10 +81,12 @@ TEST(Train, LearnsAndLeavesAWholeRun) {
     EXPECT_NEAR(points.back().epoch, 20.0, 1e-9);
 
     const auto steps = captureSteps(home / "run/captures");
-    EXPECT_EQ(steps, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 8, 11, 16, 22, 32, 45, 64, 90, 120}));
+    EXPECT_EQ(steps,
+              (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 8, 11, 16, 22, 32, 45, 64, 90, 120}));
     OpenedModel model(home / "run", "last", "cpu");
     const auto sample = tinyData().validation->sample(2);
-    const auto live = model.probe(sample, {"left", "right"}), kept = loadCapture(home / "run/captures", 120, 2);
+    const auto live = model.probe(sample, {"left", "right"}),
+               kept = loadCapture(home / "run/captures", 120, 2);
     EXPECT_EQ(kept.sample.image, sample.image);
     EXPECT_EQ(kept.maps, live.maps) << "a capture is exact";
     EXPECT_EQ(kept.probabilities, live.probabilities);
@@ -94,7 +100,8 @@ TEST(Train, LearnsAndLeavesAWholeRun) {
     EXPECT_EQ(model.evaluate(tinyData().validation, 16).accuracy, info.lastAccuracy);
     EXPECT_THROW(OpenedModel(home / "run", "7", "cpu"), FileError);
     EXPECT_THROW(OpenedModel(home.path(), "", "cpu"), FileError);
-    EXPECT_THROW(RunFolder::create(home / "run", options), FileError) << "a run is never written over";
+    EXPECT_THROW(RunFolder::create(home / "run", options), FileError)
+        << "a run is never written over";
 }
 
 // Interrupted in the middle of an epoch, with dropout: the same losses to the last bit.
@@ -109,10 +116,11 @@ TEST(Train, ResumesBitForBit) {
     {
         auto first = RunFolder::create(home / "parts", options);
         Control control;
-        const auto trained = trainIn(first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
-            const auto* point = std::get_if<MetricPoint>(&event);
-            if (point && point->split == Split::Train && point->step == 8) stop.request_stop();
-        });
+        const auto trained = trainIn(
+            first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
+                const auto* point = std::get_if<MetricPoint>(&event);
+                if (point && point->split == Split::Train && point->step == 8) stop.request_stop();
+            });
         EXPECT_EQ(trained.result.info.state, RunState::Interrupted);
         EXPECT_EQ(readRunInfo(home / "parts").state, RunState::Interrupted);
         EXPECT_EQ(trained.result.info.step, 8);
@@ -125,7 +133,8 @@ TEST(Train, ResumesBitForBit) {
         EXPECT_EQ(trained.result.info.state, RunState::Done);
     }
     EXPECT_EQ(losses(home / "parts"), losses(home / "whole"));
-    const auto a = readTensors(home / "whole/checkpoints/step-24/model.safetensors"), b = readTensors(home / "parts/checkpoints/step-24/model.safetensors");
+    const auto a = readTensors(home / "whole/checkpoints/step-24/model.safetensors"),
+               b = readTensors(home / "parts/checkpoints/step-24/model.safetensors");
     ASSERT_FALSE(a.empty());
     for (const auto& [name, tensor] : a) EXPECT_TRUE(torch::equal(tensor, b.at(name))) << name;
 
@@ -165,7 +174,8 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
     std::mutex mutex;
     std::thread user([&] {
         const auto until = [](auto condition) {
-            for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            for (int i = 0; i < 2000 && !condition(); ++i)
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
             EXPECT_TRUE(condition());
         };
         until([&] { return paused.load(); });
@@ -176,20 +186,27 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
         control.edit("train.learning_rate", -1.0);
         control.edit("train.batch_size", std::int64_t{3});
         control.probe(7, tinyData().validation->sample(1));
-        until([&] { std::lock_guard lock(mutex); return answer.has_value(); });
+        until([&] {
+            std::lock_guard lock(mutex);
+            return answer.has_value();
+        });
         EXPECT_EQ(lastStep, 1) << "a probe is answered while paused";
         control.resume();
         until([&] { return lastStep > 20; });
         control.stopAfterEpoch();
     });
-    const auto trained = trainIn(folder, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
-        if (const auto* changed = std::get_if<RunChanged>(&event)) paused = changed->info.state == RunState::Paused;
-        if (const auto* point = std::get_if<MetricPoint>(&event); point && point->split == Split::Train) lastStep = point->step;
-        if (const auto* a = std::get_if<ProbeAnswer>(&event)) {
-            std::lock_guard lock(mutex);
-            answer = *a;
-        }
-    });
+    const auto trained =
+        trainIn(folder, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
+            if (const auto* changed = std::get_if<RunChanged>(&event))
+                paused = changed->info.state == RunState::Paused;
+            if (const auto* point = std::get_if<MetricPoint>(&event);
+                point && point->split == Split::Train)
+                lastStep = point->step;
+            if (const auto* a = std::get_if<ProbeAnswer>(&event)) {
+                std::lock_guard lock(mutex);
+                answer = *a;
+            }
+        });
     user.join();
     EXPECT_EQ(trained.result.info.state, RunState::Stopped);
     EXPECT_EQ(trained.result.info.step % 6, 0) << "stop finishes the epoch";
@@ -198,14 +215,17 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
     EXPECT_EQ(answer->error, "");
     const auto points = readMetrics(home / "run");
     for (const auto& p : points)
-        EXPECT_TRUE(p.split != Split::Train || p.value("learning_rate") == (p.step <= 1 ? 1e-3 : 5e-4));
+        EXPECT_TRUE(p.split != Split::Train ||
+                    p.value("learning_rate") == (p.step <= 1 ? 1e-3 : 5e-4));
     std::string all;
     for (const auto& note : trained.notes()) all += note + "\n";
     EXPECT_NE(all.find("Learning rate 0.001 → 5e-4"), std::string::npos) << all;
     EXPECT_NE(all.find("train.learning_rate: -1 is below 0"), std::string::npos) << all;
-    EXPECT_NE(all.find("train.batch_size: cannot change while a run goes on"), std::string::npos) << all;
+    EXPECT_NE(all.find("train.batch_size: cannot change while a run goes on"), std::string::npos)
+        << all;
     bool edit = false;
-    for (const auto& note : readEvents(home / "run")) edit = edit || note.level == Note::Level::Edit;
+    for (const auto& note : readEvents(home / "run"))
+        edit = edit || note.level == Note::Level::Edit;
     EXPECT_TRUE(edit) << "events.jsonl has the edit";
     EXPECT_EQ(readRunOptions(home / "run").train.learning_rate, 5e-4);
 }
@@ -222,11 +242,17 @@ TEST(Train, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
     EXPECT_LT(trained.result.info.step, 6);
     const auto& message = trained.result.info.message;
     EXPECT_NE(message.find("not finite"), std::string::npos) << message;
-    EXPECT_TRUE(message.find("encoder_blocks.0") != std::string::npos || message.find("final_out") != std::string::npos ||
-                message.find("symbol_retriever") != std::string::npos || message.find("embedding") != std::string::npos) << message;
-    const auto weights = readTensors(newestCheckpoint(home / "run/checkpoints") + "/model.safetensors");
+    EXPECT_TRUE(message.find("encoder_blocks.0") != std::string::npos ||
+                message.find("final_out") != std::string::npos ||
+                message.find("symbol_retriever") != std::string::npos ||
+                message.find("embedding") != std::string::npos)
+        << message;
+    const auto weights =
+        readTensors(newestCheckpoint(home / "run/checkpoints") + "/model.safetensors");
     ASSERT_FALSE(weights.empty());
-    for (const auto& [name, tensor] : weights) EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>()) << name << ": the last good weights are kept";
+    for (const auto& [name, tensor] : weights)
+        EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>())
+            << name << ": the last good weights are kept";
 }
 
 TEST(Train, StopsEarlyAndRestoresTheBest) {
@@ -242,7 +268,9 @@ TEST(Train, StopsEarlyAndRestoresTheBest) {
     class Contrary : public Dataset {
     public:
         const DatasetInfo& info() const override { return m_data.info(); }
-        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override { return 1 - m_data.read(i, pixels); }
+        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override {
+            return 1 - m_data.read(i, pixels);
+        }
         HalfBright m_data{32, 5000};
     };
     data.validation = std::make_shared<Contrary>();
@@ -273,14 +301,17 @@ TEST(Train, RefusesWhatCannotWorkBeforeTheFirstStep) {
     class BadLabels : public HalfBright {
     public:
         using HalfBright::HalfBright;
-        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override { return HalfBright::read(i, pixels) + 5; }
+        std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override {
+            return HalfBright::read(i, pixels) + 5;
+        }
     };
     auto data = tinyData();
     data.validation = std::make_shared<BadLabels>(16);
     auto labels = RunFolder::create(home / "labels", tinyOptions());
     const auto trained = trainIn(labels, control, data);
     EXPECT_EQ(trained.result.info.state, RunState::Failed);
-    EXPECT_NE(trained.result.info.message.find("not one of the model's 2 classes"), std::string::npos);
+    EXPECT_NE(trained.result.info.message.find("not one of the model's 2 classes"),
+              std::string::npos);
 }
 
 TEST(Checkpoints, AFlippedBitIsNoticedAndTheOlderOneUsed) {
@@ -321,7 +352,13 @@ TEST(RunFolder, ToleratesATornLineAndAForeignFile) {
     TemporaryFolder home("torn");
     {
         auto folder = RunFolder::create(home / "run", tinyOptions());
-        folder.append(MetricPoint{1, 0.1, 16, 0.5, Split::Train, {{"loss", 0.7}, {"accuracy", std::numeric_limits<double>::quiet_NaN()}}});
+        folder.append(
+            MetricPoint{1,
+                        0.1,
+                        16,
+                        0.5,
+                        Split::Train,
+                        {{"loss", 0.7}, {"accuracy", std::numeric_limits<double>::quiet_NaN()}}});
         folder.append(MetricPoint{2, 0.2, 32, 0.6, Split::Validation, {{"loss", 0.6}}});
         folder.saveInfo();
     }
@@ -363,7 +400,8 @@ TEST(Optimizer, FollowsItsFormula) {
         torch::manual_seed(1);
         auto model = makeModel(m);
         TrainOptions o;
-        o.optimizer = decoupled ? "adamw" : "adam", o.weight_decay = 0.1, o.beta1 = 0.8, o.beta2 = 0.9, o.clip_norm = 0.5;
+        o.optimizer = decoupled ? "adamw" : "adam", o.weight_decay = 0.1, o.beta1 = 0.8,
+        o.beta2 = 0.9, o.clip_norm = 0.5;
         Optimizer optimizer(*model, o);
         auto parameter = trainableParameters(*model)[2];
         auto w = parameter.detach().clone().to(torch::kDouble);
@@ -371,15 +409,19 @@ TEST(Optimizer, FollowsItsFormula) {
         for (int step = 1; step <= 3; ++step) {
             for (auto& p : trainableParameters(*model)) p.mutable_grad() = torch::randn_like(p);
             double norm = 0;
-            for (auto& p : trainableParameters(*model)) norm += p.grad().to(torch::kDouble).square().sum().item<double>();
+            for (auto& p : trainableParameters(*model))
+                norm += p.grad().to(torch::kDouble).square().sum().item<double>();
             const auto before = parameter.grad().to(torch::kDouble).clone();
             EXPECT_NEAR(optimizer.clipAndNorm(), std::sqrt(norm), 1e-3);
             auto g = before * (0.5 / std::sqrt(norm));
-            if (decoupled) w = w * (1 - 1e-2 * 0.1);
-            else g = g + 0.1 * w;
+            if (decoupled)
+                w = w * (1 - 1e-2 * 0.1);
+            else
+                g = g + 0.1 * w;
             mean = 0.8 * mean + 0.2 * g;
             square = 0.9 * square + 0.1 * g * g;
-            w = w - 1e-2 * (mean / (1 - std::pow(0.8, step))) / ((square / (1 - std::pow(0.9, step))).sqrt() + 1e-8);
+            w = w - 1e-2 * (mean / (1 - std::pow(0.8, step))) /
+                        ((square / (1 - std::pow(0.9, step))).sqrt() + 1e-8);
             optimizer.step(1e-2);
         }
         EXPECT_LT((parameter.to(torch::kDouble) - w).abs().max().item<double>(), 1e-5);
@@ -394,11 +436,13 @@ TEST(Weights, LoadAllOrNothingAndReportEverything) {
     saveWeights(*model, home / "good.safetensors");
     auto other = makeModel(m);
     EXPECT_TRUE(loadWeights(*other, home / "good.safetensors").text().empty());
-    for (std::size_t i = 0; i < model->parameters().size(); ++i) EXPECT_TRUE(torch::equal(model->parameters()[i], other->parameters()[i]));
+    for (std::size_t i = 0; i < model->parameters().size(); ++i)
+        EXPECT_TRUE(torch::equal(model->parameters()[i], other->parameters()[i]));
 
     std::vector<std::pair<std::string, torch::Tensor>> tensors;
     for (const auto& entry : stateOf(*model))
-        if (entry.aliasOf.empty() && entry.name != "final_out.bias") tensors.emplace_back(entry.name, entry.tensor);
+        if (entry.aliasOf.empty() && entry.name != "final_out.bias")
+            tensors.emplace_back(entry.name, entry.tensor);
     tensors[0].second = torch::zeros({3});
     tensors.emplace_back("stranger", torch::zeros({2}));
     saveTensors(home / "bad.safetensors", tensors);
@@ -407,7 +451,8 @@ TEST(Weights, LoadAllOrNothingAndReportEverything) {
         loadWeights(*other, home / "bad.safetensors");
         FAIL();
     } catch (const FileError& error) {
-        for (const char* words : {"missing: final_out.bias", "unexpected: stranger", "wrong shape: " , "[3]"})
+        for (const char* words :
+             {"missing: final_out.bias", "unexpected: stranger", "wrong shape: ", "[3]"})
             EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
     }
     EXPECT_TRUE(torch::equal(before, other->parameters()[1])) << "nothing was replaced";
@@ -416,7 +461,9 @@ TEST(Weights, LoadAllOrNothingAndReportEverything) {
     tensors.clear();
     for (const auto& entry : stateOf(*model)) {
         if (entry.name.find("wq_rel") != std::string::npos) continue;
-        tensors.emplace_back(entry.name, entry.name == "final_out.bias" ? torch::full_like(entry.tensor, NAN) : entry.tensor);
+        tensors.emplace_back(entry.name, entry.name == "final_out.bias"
+                                             ? torch::full_like(entry.tensor, NAN)
+                                             : entry.tensor);
     }
     saveTensors(home / "alias.safetensors", tensors);
     EXPECT_EQ(loadWeights(*other, home / "alias.safetensors").text(), "not finite: final_out.bias");

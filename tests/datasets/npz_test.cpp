@@ -15,17 +15,22 @@
 namespace relascope {
 namespace {
 
-std::string temporary(const std::string& name) { return testing::TempDir() + name; }
+std::string temporary(const std::string& name) {
+    return testing::TempDir() + name;
+}
 
 // A zip of the given members, as bytes.
-std::vector<std::uint8_t> zipOf(const std::vector<std::pair<std::string, std::string>>& members, bool deflate = true) {
+std::vector<std::uint8_t> zipOf(const std::vector<std::pair<std::string, std::string>>& members,
+                                bool deflate = true) {
     const std::string path = temporary("made.npz");
     std::filesystem::remove(path);
     int code = 0;
     zip_t* archive = zip_open(path.c_str(), ZIP_CREATE, &code);
     for (const auto& [name, data] : members) {
-        const auto index = zip_file_add(archive, name.c_str(), zip_source_buffer(archive, data.data(), data.size(), 0), 0);
-        zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+        const auto index = zip_file_add(archive, name.c_str(),
+                                        zip_source_buffer(archive, data.data(), data.size(), 0), 0);
+        zip_set_file_compression(archive, static_cast<zip_uint64_t>(index),
+                                 deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
     }
     EXPECT_EQ(zip_close(archive), 0);
     std::ifstream file(path, std::ios::binary);
@@ -38,7 +43,10 @@ std::string little(std::int64_t value, int width) {
     return bytes;
 }
 
-std::string array(const std::string& descr, const std::vector<std::int64_t>& shape, const std::string& data) { return makeNpyHeader(descr, shape) + data; }
+std::string array(const std::string& descr, const std::vector<std::int64_t>& shape,
+                  const std::string& data) {
+    return makeNpyHeader(descr, shape) + data;
+}
 
 const std::string kImage(12, 'A');  // one 2 x 2 RGB image
 
@@ -53,26 +61,43 @@ std::string reasonOf(const std::vector<std::uint8_t>& bytes) {
 }
 void expectRefused(const std::string& images, const std::string& labels, const std::string& words) {
     const auto reason = reasonOf(zipOf({{"images.npy", images}, {"labels.npy", labels}}));
-    EXPECT_NE(reason.find(words), std::string::npos) << "'" << reason << "' should say '" << words << "'";
+    EXPECT_NE(reason.find(words), std::string::npos)
+        << "'" << reason << "' should say '" << words << "'";
 }
 const std::string kLabels = array("<i8", {1, 1}, little(1, 8));
 
 TEST(Npz, ReadsEveryIntegerType) {
-    for (const auto& [descr, width] : {std::pair{"|u1", 1}, {"|i1", 1}, {"<i2", 2}, {"<u2", 2}, {"<i4", 4}, {"<u4", 4}, {"<i8", 8}, {"<u8", 8}}) {
+    for (const auto& [descr, width] : {std::pair{"|u1", 1},
+                                       {"|i1", 1},
+                                       {"<i2", 2},
+                                       {"<u2", 2},
+                                       {"<i4", 4},
+                                       {"<u4", 4},
+                                       {"<i8", 8},
+                                       {"<u8", 8}}) {
         std::string data;
         for (int v = 0; v < 12; ++v) data += little(v * 10, width);
-        const auto table = readNpzImages(zipOf({{"images.npy", array(descr, {1, 2, 2, 3}, data)}, {"labels.npy", kLabels}}), "f.npz");
+        const auto table = readNpzImages(
+            zipOf({{"images.npy", array(descr, {1, 2, 2, 3}, data)}, {"labels.npy", kLabels}}),
+            "f.npz");
         ASSERT_EQ(table->size(), 1);
         EXPECT_EQ(table->sample(0).image.pixels[11], 110);
         EXPECT_EQ(table->sample(0).label, 1);
     }
     std::string big;
     for (int v = 0; v < 12; ++v) big += std::string(3, '\0') + static_cast<char>(v);
-    EXPECT_EQ(readNpzImages(zipOf({{"images.npy", array(">i4", {1, 2, 2, 3}, big)}, {"labels.npy", kLabels}}, false), "f.npz")->sample(0).image.pixels[11], 11);
+    EXPECT_EQ(readNpzImages(
+                  zipOf({{"images.npy", array(">i4", {1, 2, 2, 3}, big)}, {"labels.npy", kLabels}},
+                        false),
+                  "f.npz")
+                  ->sample(0)
+                  .image.pixels[11],
+              11);
 }
 
 TEST(Npz, RefusesWhatIsWrongByName) {
-    expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {2, 1}, std::string(16, '\0')), "2 labels for 1 images");
+    expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {2, 1}, std::string(16, '\0')),
+                  "2 labels for 1 images");
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage.substr(1)), kLabels, "shape needs");
     expectRefused(array("|u1", {1, 2, 2, 3}, kImage + "x"), kLabels, "shape needs");
     expectRefused(array("<i2", {1, 2, 2, 3}, std::string(24, '\x7f')), kLabels, "outside 0..255");
@@ -80,13 +105,16 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused(array("<f4", {1, 2, 2, 3}, std::string(48, '\0')), kLabels, "integer type");
     expectRefused(array("|O", {1, 2, 2, 3}, kImage), kLabels, "Python objects");
     expectRefused(array("|u1", {1, 2, 6}, kImage), kLabels, "(N, height, width");
-    expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {1}, little(-1, 8)), "outside 0..9999");
+    expectRefused(array("|u1", {1, 2, 2, 3}, kImage), array("<i8", {1}, little(-1, 8)),
+                  "outside 0..9999");
     expectRefused(array("|u1", {99999999999, 36, 36, 3}, kImage), kLabels, "shape needs");
     expectRefused(array("|u1", {4294967296, 4294967296, 1, 3}, kImage), kLabels, "overflows");
     expectRefused("not an array", kLabels, "is not a .npy array");
     expectRefused("\x93NUM", kLabels, "cut short");
     expectRefused("", kLabels, "cut short");
-    EXPECT_NE(reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}})).find("labels.npy"), std::string::npos);
+    EXPECT_NE(
+        reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}})).find("labels.npy"),
+        std::string::npos);
     EXPECT_FALSE(reasonOf({}).empty());
     EXPECT_FALSE(reasonOf({'P', 'K', 3, 4}).empty());
     EXPECT_THROW(readNpzImages("/nonexistent.npz"), FileError);
@@ -94,14 +122,16 @@ TEST(Npz, RefusesWhatIsWrongByName) {
 }
 
 TEST(Npz, SurvivesTruncationAndFlippedBytesAnywhere) {
-    const auto good = zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}, {"labels.npy", kLabels}});
+    const auto good =
+        zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}, {"labels.npy", kLabels}});
     for (std::size_t length = 0; length < good.size(); ++length)
         EXPECT_THROW(readNpzImages(std::span(good).first(length), "f.npz"), FileError) << length;
     for (std::size_t at = 0; at < good.size(); ++at) {
         auto bad = good;
         bad[at] ^= 0x55;
         try {
-            readNpzImages(bad, "f.npz");  // a date or a flag nobody reads may change: no crash is what counts
+            readNpzImages(
+                bad, "f.npz");  // a date or a flag nobody reads may change: no crash is what counts
         } catch (const FileError&) {
         }
     }
@@ -113,16 +143,27 @@ TEST(Npy, HeaderIsALiteralNotAProgram) {
         bytes += static_cast<char>(dict.size() & 0xff);
         bytes += static_cast<char>(dict.size() >> 8);
         bytes += dict;
-        return parseNpyHeader({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "f.npy");
+        return parseNpyHeader({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+                              "f.npy");
     };
-    EXPECT_EQ(parse("{'descr': '<i8', 'fortran_order': False, 'shape': (3, 4), }\n").shape, (std::vector<std::int64_t>{3, 4}));
-    EXPECT_EQ(parse("{\"shape\":(5,),'fortran_order':True,'descr':'|u1'}").shape, (std::vector<std::int64_t>{5}));
+    EXPECT_EQ(parse("{'descr': '<i8', 'fortran_order': False, 'shape': (3, 4), }\n").shape,
+              (std::vector<std::int64_t>{3, 4}));
+    EXPECT_EQ(parse("{\"shape\":(5,),'fortran_order':True,'descr':'|u1'}").shape,
+              (std::vector<std::int64_t>{5}));
     EXPECT_TRUE(parse("{'descr': '<i8', 'fortran_order': False, 'shape': ()}").shape.empty());
-    EXPECT_EQ(parse("{'descr': '<i8', 'fortran_order': False, 'shape': (0, 9223372036854775807, 9223372036854775807)}").elements(), 0u);
-    for (const auto& bad : {"{'descr': '<i8', 'fortran_order': False}", "{'descr': [('a','<i8')], 'fortran_order': False, 'shape': ()}",
-                            "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 2)}", "{'descr': '<i8', 'fortran_order': False, 'shape': (-1,)}",
-                            "{'descr': '<i8', 'fortran_order': False, 'shape': (1,)} + 1", "{'descr': '<i8', 'descr': '<i8', 'fortran_order': False, 'shape': (1,)}",
-                            "__import__('os')", "{", "", "{'descr': '<i8", "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}"})
+    EXPECT_EQ(parse("{'descr': '<i8', 'fortran_order': False, 'shape': (0, 9223372036854775807, "
+                    "9223372036854775807)}")
+                  .elements(),
+              0u);
+    for (const auto& bad :
+         {"{'descr': '<i8', 'fortran_order': False}",
+          "{'descr': [('a','<i8')], 'fortran_order': False, 'shape': ()}",
+          "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 2)}",
+          "{'descr': '<i8', 'fortran_order': False, 'shape': (-1,)}",
+          "{'descr': '<i8', 'fortran_order': False, 'shape': (1,)} + 1",
+          "{'descr': '<i8', 'descr': '<i8', 'fortran_order': False, 'shape': (1,)}",
+          "__import__('os')", "{", "", "{'descr': '<i8",
+          "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}"})
         EXPECT_THROW(parse(bad), FileError) << bad;
 }
 
@@ -147,7 +188,8 @@ TEST(NpzWriter, RoundTrips) {
     // NumPy itself, where it is installed.
     if (std::system("python3 -c 'import numpy' 2>/dev/null") == 0) {
         const std::string check = "python3 -c \"import numpy as n; z = n.load('" + path +
-                                  "'); assert z['images'].shape == (1500, 36, 36, 3) and z['labels'].shape == (1500, 1) and z['labels'].sum() == 750\"";
+                                  "'); assert z['images'].shape == (1500, 36, 36, 3) and "
+                                  "z['labels'].shape == (1500, 1) and z['labels'].sum() == 750\"";
         EXPECT_EQ(std::system(check.c_str()), 0);
     }
     std::filesystem::remove(path);

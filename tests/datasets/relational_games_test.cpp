@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kCount = 10000;
 
-RelationalGames games(const std::string& task, FigureFamily family = FigureFamily::Pentos, std::uint64_t seed = 1) {
+RelationalGames games(const std::string& task, FigureFamily family = FigureFamily::Pentos,
+                      std::uint64_t seed = 1) {
     RelationalGamesOptions o;
     o.task = task;
     o.family = family;
@@ -30,16 +31,20 @@ std::vector<int> occupied(const Scene& scene) {
         if (scene.cells[static_cast<std::size_t>(i)]) cells.push_back(i);
     return cells;
 }
-const Figure& at(const Scene& scene, int cell) { return *scene.cells[static_cast<std::size_t>(cell)]; }
+const Figure& at(const Scene& scene, int cell) {
+    return *scene.cells[static_cast<std::size_t>(cell)];
+}
 bool isLine(const std::vector<int>& c) {
-    static const std::set<std::vector<int>> lines = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}};
+    static const std::set<std::vector<int>> lines = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6},
+                                                     {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}};
     return lines.count(c) > 0;
 }
 
 TEST(Figures, AreTheConnectedSetsOfTheBox) {
     EXPECT_EQ(figureShapes(FigureFamily::Pentos).size(), 49u);
     EXPECT_EQ(figureShapes(FigureFamily::Hexos).size(), 48u);
-    const std::set<std::array<std::uint8_t, 3>> colours(figureColours().begin(), figureColours().end());
+    const std::set<std::array<std::uint8_t, 3>> colours(figureColours().begin(),
+                                                        figureColours().end());
     EXPECT_EQ(colours.size(), 25u);
     EXPECT_EQ(colours.count({64, 64, 64}) + colours.count({192, 192, 192}), 0u);
 }
@@ -57,16 +62,21 @@ TEST(Images, AreDrawnAsTheRealOnesAre) {
                     const auto& cell = scene.cells[static_cast<std::size_t>(y / 12 * 3 + x / 12)];
                     const int row = y % 12 - 1, column = x % 12 - 1;
                     const bool inBox = row >= 0 && row < 9 && column >= 0 && column < 9;
-                    const bool filled = cell && inBox && (cell->units >> (row / 3 * 3 + column / 3) & 1);
-                    if (!filled) ASSERT_TRUE(p[0] == 0 && p[1] == 0 && p[2] == 0);
-                    else for (int c = 0; c < 3; ++c) ASSERT_TRUE(p[c] == 64 || p[c] == 144 || p[c] == 192);
+                    const bool filled =
+                        cell && inBox && (cell->units >> (row / 3 * 3 + column / 3) & 1);
+                    if (!filled)
+                        ASSERT_TRUE(p[0] == 0 && p[1] == 0 && p[2] == 0);
+                    else
+                        for (int c = 0; c < 3; ++c)
+                            ASSERT_TRUE(p[c] == 64 || p[c] == 144 || p[c] == 192);
                 }
         }
     }
 }
 
 TEST(Images, DependOnSeedAndIndexAlone) {
-    const auto a = games("occurs"), b = games("occurs"), other = games("occurs", FigureFamily::Pentos, 2);
+    const auto a = games("occurs"), b = games("occurs"),
+               other = games("occurs", FigureFamily::Pentos, 2);
     EXPECT_EQ(a.sample(77), b.sample(77));
     int equal = 0;
     for (int i = 0; i < 100; ++i) equal += a.sample(i).image == other.sample(i).image;
@@ -77,7 +87,8 @@ TEST(Labels, AreHalfAndHalf) {
     for (const auto& task : {"same", "occurs", "xoccurs", "between", "match_pattern"}) {
         const auto data = games(task);
         int positive = 0, first = 0;
-        for (int i = 0; i < kCount; ++i) positive += data.scene(i).label, first += i % 2 == 0 ? data.scene(i).label : 0;
+        for (int i = 0; i < kCount; ++i)
+            positive += data.scene(i).label, first += i % 2 == 0 ? data.scene(i).label : 0;
         EXPECT_EQ(positive, kCount / 2) << task;
         EXPECT_NEAR(first, kCount / 4, 200) << task << ": the order within pairs is random";
     }
@@ -97,17 +108,23 @@ TEST(Between, HasTheMeasuredStatistics) {
                 ASSERT_EQ(at(scene, cells[0]), at(scene, cells[2]));
             } else {
                 ++negatives;
-                if (!isLine(cells)) { ++offLine; continue; }
+                if (!isLine(cells)) {
+                    ++offLine;
+                    continue;
+                }
                 const auto a = at(scene, cells[0]), b = at(scene, cells[2]);
                 ASSERT_FALSE(a == b);
-                const bool shape = family == FigureFamily::Stripes ? a.second == b.second : a.units == b.units;
+                const bool shape =
+                    family == FigureFamily::Stripes ? a.second == b.second : a.units == b.units;
                 ++kinds[{shape, a.colour == b.colour}];
             }
-            middleEqual += at(scene, cells[1]) == at(scene, cells[0]) || at(scene, cells[1]) == at(scene, cells[2]);
+            middleEqual += at(scene, cells[1]) == at(scene, cells[0]) ||
+                           at(scene, cells[1]) == at(scene, cells[2]);
         }
         EXPECT_NEAR(offLine / double(negatives), 0.22, 0.02);
         const double third = (negatives - offLine) / 3.0;
-        const std::pair<bool, bool> shapeOnly{true, false}, colourOnly{false, true}, neither{false, false};
+        const std::pair<bool, bool> shapeOnly{true, false}, colourOnly{false, true},
+            neither{false, false};
         EXPECT_NEAR(kinds[shapeOnly], third, 110);
         EXPECT_NEAR(kinds[colourOnly], third, 110);
         EXPECT_NEAR(kinds[neither], third, 110);
@@ -131,7 +148,8 @@ TEST(Between, MatchesTheRealSample) {
     EXPECT_EQ(colours.size(), 25u);
     EXPECT_NEAR(middleRow / double(lines), 2.0 / 9.0, 0.015);
     int often = 0;
-    for (const auto& [units, n] : shapes) often += n > 1.5 * 3.0 * kCount / 64;  // twice as often as the rest
+    for (const auto& [units, n] : shapes)
+        often += n > 1.5 * 3.0 * kCount / 64;  // twice as often as the rest
     EXPECT_EQ(often, 16);
 }
 
@@ -154,7 +172,9 @@ TEST(Occurs, TopIsAmongTheBottomThree) {
             ASSERT_EQ(occupied(scene), (std::vector<int>{1, 6, 7, 8}));
             int found = 0;
             for (int c = 6; c < 9; ++c) found += at(scene, c) == at(scene, 1);
-            const bool distinct = !(at(scene, 6) == at(scene, 7)) && !(at(scene, 6) == at(scene, 8)) && !(at(scene, 7) == at(scene, 8));
+            const bool distinct = !(at(scene, 6) == at(scene, 7)) &&
+                                  !(at(scene, 6) == at(scene, 8)) &&
+                                  !(at(scene, 7) == at(scene, 8));
             ASSERT_EQ(exclusive ? found == 1 && distinct : found > 0, scene.label == 1);
             absent += found == 0;
         }
@@ -165,7 +185,8 @@ TEST(Occurs, TopIsAmongTheBottomThree) {
 TEST(MatchPattern, RowsFollowTheirPatterns) {
     const auto data = games("match_pattern");
     const auto pattern = [](const Scene& s, int c) {
-        const bool ab = at(s, c) == at(s, c + 1), bc = at(s, c + 1) == at(s, c + 2), ac = at(s, c) == at(s, c + 2);
+        const bool ab = at(s, c) == at(s, c + 1), bc = at(s, c + 1) == at(s, c + 2),
+                   ac = at(s, c) == at(s, c + 2);
         return ab && bc ? "AAA" : ab ? "AAB" : bc ? "ABB" : ac ? "ABA" : "ABC";
     };
     std::map<std::string, int> seen;
@@ -195,7 +216,8 @@ TEST(Registry, OpensEveryTaskAndKeepsPartsApart) {
         o.task = task;
         const auto splits = openData(o);
         EXPECT_EQ(splits.train->size(), 50);
-        EXPECT_EQ(splits.names(), (std::vector<std::string>{"train", "validation", "pentos", "hexos", "stripes"}));
+        EXPECT_EQ(splits.names(),
+                  (std::vector<std::string>{"train", "validation", "pentos", "hexos", "stripes"}));
         EXPECT_NE(splits.train->sample(0).image, splits.validation->sample(0).image);
         EXPECT_NE(splits.find("pentos")->sample(0).image, splits.validation->sample(0).image);
     }

@@ -1,4 +1,5 @@
-// The safetensors reader against the format's own good and bad cases, and the attacks known from elsewhere.
+// The safetensors reader against the format's own good and bad cases, and the attacks known from
+// elsewhere.
 #include "checkpoint/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,9 @@ std::string withHeader(const std::string& header, std::size_t data) {
 }
 
 SafetensorsHeader parse(const std::string& bytes) {
-    return parseSafetensorsHeader({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, bytes.size(), "f.safetensors");
+    return parseSafetensorsHeader(
+        {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, bytes.size(),
+        "f.safetensors");
 }
 
 void expectFault(Fault fault, const std::string& bytes, const std::string& words = "") {
@@ -49,9 +52,21 @@ TEST(Safetensors, ReadsTheGoodCase) {
 TEST(Safetensors, AcceptsTheOddButAllowed) {
     EXPECT_TRUE(parse(withHeader("{}\r \t\n", 0)).tensors.empty());
     EXPECT_TRUE(parse(withHeader("\t\n{}", 0)).tensors.empty());
-    EXPECT_EQ(parse(withHeader(R"({"t":{"dtype":"I32","shape":[2,0],"data_offsets":[0,0]}})", 0)).tensors[0].bytes(), 0u);
-    EXPECT_EQ(parse(withHeader(R"({"t":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})", 4)).tensors[0].bytes(), 4u);
-    EXPECT_EQ(parse(withHeader(R"({"__metadata__":{"a":"b"},"t":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1)).metadata.at("a"), "b");
+    EXPECT_EQ(parse(withHeader(R"({"t":{"dtype":"I32","shape":[2,0],"data_offsets":[0,0]}})", 0))
+                  .tensors[0]
+                  .bytes(),
+              0u);
+    EXPECT_EQ(parse(withHeader(R"({"t":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})", 4))
+                  .tensors[0]
+                  .bytes(),
+              4u);
+    EXPECT_EQ(
+        parse(
+            withHeader(
+                R"({"__metadata__":{"a":"b"},"t":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})",
+                1))
+            .metadata.at("a"),
+        "b");
 }
 
 TEST(Safetensors, HeaderTooSmall) {
@@ -69,16 +84,21 @@ TEST(Safetensors, InvalidHeaderLength) {
     expectFault(Fault::InvalidHeaderLength, bytes, "bytes shorter");
     expectFault(Fault::InvalidHeaderLength, std::string("\x01\0\0\0\0\0\0\0", 8));
 }
-TEST(Safetensors, InvalidHeader) { expectFault(Fault::InvalidHeader, withHeader("{\"\xff\":1}", 0), "UTF-8"); }
+TEST(Safetensors, InvalidHeader) {
+    expectFault(Fault::InvalidHeader, withHeader("{\"\xff\":1}", 0), "UTF-8");
+}
 TEST(Safetensors, InvalidHeaderDeserialization) {
     expectFault(Fault::InvalidHeaderDeserialization, withHeader("{", 0));
     expectFault(Fault::InvalidHeaderDeserialization, withHeader("", 0));
     expectFault(Fault::InvalidHeaderDeserialization, withHeader("[]", 0));
     expectFault(Fault::InvalidHeaderDeserialization, withHeader("3", 0));
-    expectFault(Fault::InvalidHeaderDeserialization, withHeader(R"({"t":{"dtype":"I32","shape":[2,2]}})", 0));
-    expectFault(Fault::InvalidHeaderDeserialization, withHeader(R"({"t":{"dtype":"I32","shape":[1.5],"data_offsets":[0,6],"x":1}})", 6));
+    expectFault(Fault::InvalidHeaderDeserialization,
+                withHeader(R"({"t":{"dtype":"I32","shape":[2,2]}})", 0));
+    expectFault(Fault::InvalidHeaderDeserialization,
+                withHeader(R"({"t":{"dtype":"I32","shape":[1.5],"data_offsets":[0,6],"x":1}})", 6));
     expectFault(Fault::InvalidHeaderDeserialization, withHeader(R"({"__metadata__":{"a":1}})", 0));
-    expectFault(Fault::InvalidHeaderDeserialization, withHeader(R"({"__metadata__":{"a":{"b":"c"}}})", 0));
+    expectFault(Fault::InvalidHeaderDeserialization,
+                withHeader(R"({"__metadata__":{"a":{"b":"c"}}})", 0));
     expectFault(Fault::InvalidHeaderDeserialization, withHeader(kGood + kGood, 16));
 }
 TEST(Safetensors, NestedDeeply) {
@@ -88,35 +108,72 @@ TEST(Safetensors, NestedDeeply) {
     expectFault(Fault::InvalidHeaderDeserialization, withHeader(nested, 0));
 }
 TEST(Safetensors, DuplicateKey) {
-    expectFault(Fault::DuplicateKey, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2), "'t'");
-    expectFault(Fault::DuplicateKey, withHeader(R"({"__metadata__":{"a":"b"},"__metadata__":{"a":"b"}})", 0));
-    expectFault(Fault::DuplicateKey, withHeader(R"({"t":{"dtype":"U8","dtype":"I8","shape":[1],"data_offsets":[0,1]}})", 1));
+    expectFault(
+        Fault::DuplicateKey,
+        withHeader(
+            R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+            2),
+        "'t'");
+    expectFault(Fault::DuplicateKey,
+                withHeader(R"({"__metadata__":{"a":"b"},"__metadata__":{"a":"b"}})", 0));
+    expectFault(
+        Fault::DuplicateKey,
+        withHeader(R"({"t":{"dtype":"U8","dtype":"I8","shape":[1],"data_offsets":[0,1]}})", 1));
 }
 TEST(Safetensors, InvalidOffset) {
-    expectFault(Fault::InvalidOffset, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2), "'t'");     // a hole
-    expectFault(Fault::InvalidOffset, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[2,0]}})", 2));            // reversed
-    expectFault(Fault::InvalidOffset, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[-1,0]}})", 2));           // negative
-    expectFault(Fault::InvalidOffset, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1));
-    expectFault(Fault::InvalidOffset, withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1,2]}})", 1));
+    expectFault(Fault::InvalidOffset,
+                withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2),
+                "'t'");  // a hole
+    expectFault(
+        Fault::InvalidOffset,
+        withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[2,0]}})", 2));  // reversed
+    expectFault(
+        Fault::InvalidOffset,
+        withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[-1,0]}})", 2));  // negative
+    expectFault(Fault::InvalidOffset,
+                withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1));
+    expectFault(Fault::InvalidOffset,
+                withHeader(R"({"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1,2]}})", 1));
     std::string bomb = "{";  // ten tensors on the same range
     for (int i = 0; i < 10; ++i)
-        bomb += (i ? "," : "") + std::string("\"") + std::to_string(i) + R"(":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]})";
+        bomb += (i ? "," : "") + std::string("\"") + std::to_string(i) +
+                R"(":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]})";
     expectFault(Fault::InvalidOffset, withHeader(bomb + "}", 16), "overlap");
 }
 TEST(Safetensors, ValidationOverflow) {
-    expectFault(Fault::ValidationOverflow, withHeader(R"({"t":{"dtype":"I32","shape":[2,18446744073709551614],"data_offsets":[0,16]}})", 16));
-    expectFault(Fault::ValidationOverflow, withHeader(R"({"t":{"dtype":"I32","shape":[2,9223372036854775807],"data_offsets":[0,16]}})", 16));
-    expectFault(Fault::ValidationOverflow, withHeader(R"({"t":{"dtype":"I32","shape":[2,99999999999999999999999],"data_offsets":[0,16]}})", 16));
-    expectFault(Fault::ValidationOverflow, withHeader(R"({"t":{"dtype":"I32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0));
+    expectFault(
+        Fault::ValidationOverflow,
+        withHeader(
+            R"({"t":{"dtype":"I32","shape":[2,18446744073709551614],"data_offsets":[0,16]}})", 16));
+    expectFault(
+        Fault::ValidationOverflow,
+        withHeader(R"({"t":{"dtype":"I32","shape":[2,9223372036854775807],"data_offsets":[0,16]}})",
+                   16));
+    expectFault(
+        Fault::ValidationOverflow,
+        withHeader(
+            R"({"t":{"dtype":"I32","shape":[2,99999999999999999999999],"data_offsets":[0,16]}})",
+            16));
+    expectFault(
+        Fault::ValidationOverflow,
+        withHeader(R"({"t":{"dtype":"I32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})",
+                   0));
 }
 TEST(Safetensors, TensorInvalidInfo) {
-    expectFault(Fault::TensorInvalidInfo, withHeader(R"({"t":{"dtype":"I32","shape":[2,2],"data_offsets":[0,4]}})", 4), "16 bytes");
-    expectFault(Fault::TensorInvalidInfo, withHeader(R"({"t":{"dtype":"I32","shape":[-2,2],"data_offsets":[0,16]}})", 16));
-    expectFault(Fault::UnknownDtype, withHeader(R"({"t":{"dtype":"I33","shape":[2,2],"data_offsets":[0,16]}})", 16), "I33");
-    expectFault(Fault::MisalignedSlice, withHeader(R"({"t":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}})", 1));
+    expectFault(Fault::TensorInvalidInfo,
+                withHeader(R"({"t":{"dtype":"I32","shape":[2,2],"data_offsets":[0,4]}})", 4),
+                "16 bytes");
+    expectFault(Fault::TensorInvalidInfo,
+                withHeader(R"({"t":{"dtype":"I32","shape":[-2,2],"data_offsets":[0,16]}})", 16));
+    expectFault(Fault::UnknownDtype,
+                withHeader(R"({"t":{"dtype":"I33","shape":[2,2],"data_offsets":[0,16]}})", 16),
+                "I33");
+    expectFault(Fault::MisalignedSlice,
+                withHeader(R"({"t":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}})", 1));
 }
 TEST(Safetensors, MetadataIncompleteBuffer) {
-    expectFault(Fault::MetadataIncompleteBuffer, withHeader(kGood, 14), "2 bytes shorter than its header declares");
+    expectFault(Fault::MetadataIncompleteBuffer, withHeader(kGood, 14),
+                "2 bytes shorter than its header declares");
     expectFault(Fault::MetadataIncompleteBuffer, withHeader(kGood, 16) + "extra", "5 bytes after");
 }
 
@@ -153,7 +210,6 @@ TEST(AtomicFile, LeavesTheOldFileUntilCommit) {
     EXPECT_THROW(AtomicFile("/nonexistent-folder/x"), FileError);
     std::filesystem::remove(path);
 }
-
 
 }  // namespace
 }  // namespace relascope

@@ -1,4 +1,5 @@
-// Any bytes are either labelled images within their bounds or a FileError; the npy header alone as well.
+// Any bytes are either labelled images within their bounds or a FileError; the npy header alone as
+// well.
 #include <cstdlib>
 #include <vector>
 

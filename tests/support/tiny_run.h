@@ -24,7 +24,8 @@ public:
         const std::int64_t label = static_cast<std::int64_t>(number >> 40 & 1);
         for (std::size_t i = 0; i < pixels.size(); ++i) {
             const bool right = i / 3 % 36 >= 18;
-            pixels[i] = static_cast<std::uint8_t>((number >> (i % 29) & 63) + (right == (label == 1) ? 120 : 0));
+            pixels[i] = static_cast<std::uint8_t>((number >> (i % 29) & 63) +
+                                                  (right == (label == 1) ? 120 : 0));
         }
         return label;
     }
@@ -53,7 +54,9 @@ inline RunOptions tinyOptions() {
 class TemporaryFolder {
 public:
     explicit TemporaryFolder(const std::string& name)
-        : m_path((std::filesystem::temp_directory_path() / ("relascope-test-" + name + "-" + std::to_string(::getpid()))).string()) {
+        : m_path((std::filesystem::temp_directory_path() /
+                  ("relascope-test-" + name + "-" + std::to_string(::getpid())))
+                     .string()) {
         std::filesystem::remove_all(m_path);
     }
     ~TemporaryFolder() {

@@ -56,6 +56,15 @@ public:
         }
         painter->restore();
     }
+
+protected:
+    // The check box is hit where it is drawn.
+    bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+                     const QModelIndex& index) override {
+        QStyleOptionViewItem shifted = option;
+        shifted.rect.adjust(8, 0, 0, 0);
+        return QStyledItemDelegate::editorEvent(event, model, shifted, index);
+    }
 };
 
 QString quoted(QString text) {
