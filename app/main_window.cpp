@@ -11,6 +11,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QProgressDialog>
+#include <QScopedValueRollback>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QUrl>
@@ -30,6 +31,11 @@
 #include "widgets/theme/icons.h"
 
 namespace relascope {
+namespace {
+
+constexpr int kNarrow = 1240;  ///< px; below it the three panes of the inspector would overlap
+
+}  // namespace
 
 MainWindow::MainWindow(bool remember)
     : m_controllers(std::make_unique<Controllers>()), m_session(std::make_unique<Session>(remember)),
@@ -52,6 +58,10 @@ MainWindow::MainWindow(bool remember)
     makeMenus();
     addFurtherPages(*this);
 
+    connect(m_form, &OptionsForm::collapsedChanged, this, [this](bool collapsed) {
+        if (!m_arranging && width() >= kNarrow && m_pages->currentWidget() == m_workbench) m_formFolded = collapsed;
+        refreshActions();
+    });
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.training, &TrainingController::stateChanged, this, &MainWindow::refreshActions);
     connect(&c.experiment, &ExperimentController::changed, this, &MainWindow::refreshActions);
@@ -157,16 +167,25 @@ QWidget* MainWindow::page(const QString& title) const {
 
 void MainWindow::pageChanged(int index) {
     m_pages->setCurrentIndex(index);
-    // Compare needs the width: the form folds there and comes back as it was.
-    const QString compare = QStringLiteral("Compare");
-    if (currentPage() == compare && m_lastPage != compare) {
-        m_formCollapsed = m_form->collapsed();
-        m_form->setCollapsed(true);
-    } else if (m_lastPage == compare) {
-        m_form->setCollapsed(m_formCollapsed);
-    }
-    m_lastPage = currentPage();
+    arrangeForm();
     refreshActions();
+}
+
+void MainWindow::foldForm(bool folded) {
+    m_formFolded = folded;
+    arrangeForm();
+}
+
+void MainWindow::arrangeForm() {
+    // Tables and narrow windows need the width: the form folds there and comes back as it was.
+    const bool narrow = width() < kNarrow || m_pages->currentWidget() != m_workbench;
+    const QScopedValueRollback<bool> own(m_arranging, true);
+    m_form->setCollapsed(m_formFolded || narrow);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    if ((event->oldSize().width() < kNarrow) != (width() < kNarrow)) arrangeForm();
 }
 
 void MainWindow::setTheme(ThemeMode mode) {

@@ -49,6 +49,10 @@ public:
     /// Stops what trains, saves its checkpoint and closes; without a question.
     void stopAndClose();
 
+    /// The options at the right, folded to a strip on the Workbench too.
+    void foldForm(bool folded);
+    bool formFolded() const { return m_formFolded; }
+
     Controllers& controllers() { return *m_controllers; }
     WorkbenchPage* workbench() const { return m_workbench; }
     TrainBar* bar() const { return m_bar; }
@@ -63,6 +67,7 @@ public:
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -87,6 +92,7 @@ private:
     void showExportMenu();
     void showShortcuts();
     void pageChanged(int index);
+    void arrangeForm();
 
     std::unique_ptr<Controllers> m_controllers;
     std::unique_ptr<Session> m_session;
@@ -102,8 +108,8 @@ private:
     CommandPalette* m_palette = nullptr;
     ThemeMode m_theme = ThemeMode::System;
     QStringList m_recent;
-    QString m_lastPage;
-    bool m_formCollapsed = false;
+    bool m_formFolded = false;  ///< by the user
+    bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus came by Tab: Space belongs to the focused button
     bool m_closing = false;
 };

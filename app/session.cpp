@@ -47,7 +47,7 @@ void Session::restore(MainWindow& window) const {
     window.workbench()->inspector()->restoreState(s.value(key("inspector")).toByteArray());
     window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.setRecentRuns(s.value(key("recent")).toStringList());
-    window.form()->setCollapsed(s.value(key("formCollapsed")).toBool());
+    window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
     curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 2)));
@@ -85,7 +85,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("inspector"), window.workbench()->inspector()->saveState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
     s.setValue(key("recent"), window.recentRuns());
-    s.setValue(key("formCollapsed"), window.form()->collapsed());
+    s.setValue(key("formCollapsed"), window.formFolded());
     s.setValue(key("railHidden"), window.rail()->isHidden());
     s.setValue(key("axis"), static_cast<int>(curves->axis()));
     s.setValue(key("logX"), curves->logX());

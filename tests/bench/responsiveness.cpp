@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     User user(window);
     const auto begin = Clock::now();
     const auto first = training.info().step;
-    const std::jthread timer([&](std::stop_token stop) {
+    std::jthread timer([&](std::stop_token stop) {
         auto next = Clock::now();
         while (!stop.stop_requested()) {
             QCoreApplication::postEvent(&user, new Asked);
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
         }
     });
     while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds) application.processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
-    const_cast<std::jthread&>(timer).request_stop();
+    timer.request_stop();
     const double took = std::chrono::duration<double>(Clock::now() - begin).count();
     const double rate = static_cast<double>(training.info().step - first) / took;
 

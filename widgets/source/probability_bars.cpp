@@ -52,7 +52,7 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
     for (const int k : m_shown)
         names = qMax(names,
                      painter.fontMetrics().horizontalAdvance(m_names.value(k, QString::number(k))));
-    names = qMin(names, width() * 2 / 5);
+    names = qMin(names + 2, width() * 2 / 5);  // 2: an advance is rounded, eliding is not
     const int numbers = 46;
     int y = 0;
     for (const int k : m_shown) {
