@@ -185,7 +185,7 @@ void MainWindow::arrangeForm() {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
-    if ((event->oldSize().width() < kNarrow) != (width() < kNarrow)) arrangeForm();
+    arrangeForm();
 }
 
 void MainWindow::setTheme(ThemeMode mode) {
