@@ -13,21 +13,26 @@
 
 namespace relascope {
 
-void copyText(const QString& text) { QGuiApplication::clipboard()->setText(text); }
+void copyText(const QString& text) {
+    QGuiApplication::clipboard()->setText(text);
+}
 
 void showAbout(QWidget* parent) {
     struct Part {
         const char *name, *licence;
     };
     static constexpr Part parts[] = {
-        {"Qt 6", "LGPL-3.0"},           {"QCustomPlot", "GPL-3.0-or-later"}, {"LibTorch", "BSD-3-Clause"},
-        {"OpenCV", "Apache-2.0"},       {"nlohmann JSON", "MIT"},            {"CLI11", "BSD-3-Clause"},
-        {"libzip", "BSD-3-Clause"},     {"zlib", "Zlib"},                    {"libpng", "libpng-2.0"},
-        {"libjpeg-turbo", "BSD-3-Clause and IJG"}, {"Inter", "OFL-1.1"},     {"JetBrains Mono", "OFL-1.1"},
+        {"Qt 6", "LGPL-3.0"},         {"QCustomPlot", "GPL-3.0-or-later"},
+        {"LibTorch", "BSD-3-Clause"}, {"OpenCV", "Apache-2.0"},
+        {"nlohmann JSON", "MIT"},     {"CLI11", "BSD-3-Clause"},
+        {"libzip", "BSD-3-Clause"},   {"zlib", "Zlib"},
+        {"libpng", "libpng-2.0"},     {"libjpeg-turbo", "BSD-3-Clause and IJG"},
+        {"Inter", "OFL-1.1"},         {"JetBrains Mono", "OFL-1.1"},
     };
     QString rows;
     for (const auto& part : parts)
-        rows += QString("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>").arg(QLatin1String(part.name), QLatin1String(part.licence));
+        rows += QString("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>")
+                    .arg(QLatin1String(part.name), QLatin1String(part.licence));
 
     auto* dialog = new QDialog(parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -38,11 +43,15 @@ void showAbout(QWidget* parent) {
     auto* picture = new QLabel(dialog);
     picture->setPixmap(applicationIcon().pixmap(64, 64));
     column->addWidget(picture);
-    auto* title = new QLabel(QString("Relascope %1").arg(QLatin1String(builtin::version())), dialog);
+    auto* title =
+        new QLabel(QString("Relascope %1").arg(QLatin1String(builtin::version())), dialog);
     title->setFont(titleFont());
     column->addWidget(title);
-    auto* words = new QLabel(QStringLiteral("Trains relational Transformers and looks inside them while they learn.<br>"
-                                            "Free software under the GNU General Public License, version 3 or later. It is built on:"), dialog);
+    auto* words = new QLabel(
+        QStringLiteral("Trains relational Transformers and looks inside them while they learn.<br>"
+                       "Free software under the GNU General Public License, version 3 or later. It "
+                       "is built on:"),
+        dialog);
     words->setWordWrap(true);
     column->addWidget(words);
     auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);

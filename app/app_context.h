@@ -19,7 +19,9 @@ public:
     using QObject::QObject;
 
 public Q_SLOTS:
-    void say(relascope::MessageLevel level, const QString& sentence) { Q_EMIT message(level, sentence); }
+    void say(relascope::MessageLevel level, const QString& sentence) {
+        Q_EMIT message(level, sentence);
+    }
     void info(const QString& sentence) { Q_EMIT message(MessageLevel::Info, sentence); }
     void ok(const QString& sentence) { Q_EMIT message(MessageLevel::Ok, sentence); }
     void warning(const QString& sentence) { Q_EMIT message(MessageLevel::Warning, sentence); }

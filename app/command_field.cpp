@@ -22,12 +22,15 @@ void CommandField::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(hasFocus() ? t.accent : t.border, 1));
     painter.setBrush(underMouse() ? t.hover : t.alt);
     painter.drawRoundedRect(box, 4, 4);
-    painter.drawPixmap(QPointF(box.left() + 8, box.center().y() - 7), iconPixmap("search", t.muted, 14, devicePixelRatioF()));
+    painter.drawPixmap(QPointF(box.left() + 8, box.center().y() - 7),
+                       iconPixmap("search", t.muted, 14, devicePixelRatioF()));
     painter.setFont(smallFont());
     painter.setPen(t.muted);
-    painter.drawText(box.adjusted(28, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, QStringLiteral("Commands"));
+    painter.drawText(box.adjusted(28, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     QStringLiteral("Commands"));
     painter.setFont(captionFont());
-    painter.drawText(box.adjusted(0, 0, -8, 0), Qt::AlignVCenter | Qt::AlignRight, QStringLiteral("Ctrl+K"));
+    painter.drawText(box.adjusted(0, 0, -8, 0), Qt::AlignVCenter | Qt::AlignRight,
+                     QStringLiteral("Ctrl+K"));
 }
 
 }  // namespace relascope

@@ -9,7 +9,8 @@ void addFurtherPages(MainWindow& window) {
     AppContext context = window.controllers().context();
     auto* compare = new ComparePage(context);
     window.addPage(QStringLiteral("Compare"), compare);
-    QObject::connect(compare, &ComparePage::workbenchRequested, &window, [&window] { window.showPage(QStringLiteral("Workbench")); });
+    QObject::connect(compare, &ComparePage::workbenchRequested, &window,
+                     [&window] { window.showPage(QStringLiteral("Workbench")); });
 
     auto* data = new DataPage(context);
     window.addPage(QStringLiteral("Data"), data);

@@ -18,17 +18,22 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
         bool ok = true;
         const QString text = parser.value(QLatin1String(name));
         const std::int64_t value = text.isEmpty() ? 0 : text.toLongLong(&ok);
-        if (!ok || value < 0) throw OptionError(std::string("--") + name, "'" + text.toStdString() + "' is no whole number");
+        if (!ok || value < 0)
+            throw OptionError(std::string("--") + name,
+                              "'" + text.toStdString() + "' is no whole number");
         return value;
     };
     RunOptions options = presetOptions(launch.train.toStdString(), launch.model.toStdString());
     for (const auto& setting : parser.values(QStringLiteral("set"))) {
         const auto equals = setting.indexOf(u'=');
-        if (equals < 0) throw OptionError("--set", "'" + setting.toStdString() + "' is not KEY=VALUE");
-        setOption(options, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString());
+        if (equals < 0)
+            throw OptionError("--set", "'" + setting.toStdString() + "' is not KEY=VALUE");
+        setOption(options, setting.left(equals).toStdString(),
+                  setting.mid(equals + 1).toStdString());
     }
     if (parser.isSet("data")) options.data.path = parser.value("data").toStdString();
-    if (const auto epochs = number("epochs")) options.train.epochs = epochs, options.train.steps = 0;
+    if (const auto epochs = number("epochs"))
+        options.train.epochs = epochs, options.train.steps = 0;
     if (const auto steps = number("steps")) options.train.steps = steps;
     if (parser.isSet("seed")) options.train.seeds = {number("seed")};
     if (parser.isSet("device")) options.train.device = parser.value("device").toStdString();
@@ -39,7 +44,9 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
-    static const std::set<std::string> words = {"presets", "datasets", "devices", "eval", "inspect", "data", "verify", "info", "bench", "--version"};
+    static const std::set<std::string> words = {"presets", "datasets", "devices", "eval",
+                                                "inspect", "data",     "verify",  "info",
+                                                "bench",   "--version"};
     if (argc < 2) return false;
     if (words.contains(argv[1])) return true;
     // Going on with a run and results as JSON are the command line's.
@@ -54,12 +61,14 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope                     the window\n"
         "  relascope RUN                 the window with that run\n"
         "  relascope train PRESET        the window, training\n"
-        "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench ...\n"
+        "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench "
+        "...\n"
         "                                as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Says this.");
     parser.addOption(help);
     const auto option = [&parser](const char* name, const char* words, const char* value) {
-        parser.addOption(QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
+        parser.addOption(
+            QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
     };
     option("screenshot", "Saves a picture of the window and ends.", "file.png");
     option("size", "Size of that window.", "1440x900");
@@ -80,7 +89,9 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         *exitCode = kExitUsage;
         return std::nullopt;
     };
-    if (!parser.parse(arguments)) return bad(parser.errorText().chopped(1) + QStringLiteral("; relascope --help lists what there is"));
+    if (!parser.parse(arguments))
+        return bad(parser.errorText().chopped(1) +
+                   QStringLiteral("; relascope --help lists what there is"));
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);
         *exitCode = 0;
@@ -96,29 +107,42 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     if (parser.isSet("size")) {
         const QStringList sides = parser.value("size").toLower().split(u'x');
         launch.size = sides.size() == 2 ? QSize(sides[0].toInt(), sides[1].toInt()) : QSize();
-        if (launch.size.width() < 320 || launch.size.height() < 240 || launch.size.width() > 16384 || launch.size.height() > 16384)
-            return bad(QString("--size: '%1' is no size such as 1440x900").arg(parser.value("size")));
+        if (launch.size.width() < 320 || launch.size.height() < 240 ||
+            launch.size.width() > 16384 || launch.size.height() > 16384)
+            return bad(
+                QString("--size: '%1' is no size such as 1440x900").arg(parser.value("size")));
     }
     if (parser.isSet("after-steps")) {
         bool ok = false;
         launch.afterSteps = parser.value("after-steps").toLongLong(&ok);
-        if (!ok || launch.afterSteps < 0) return bad(QString("--after-steps: '%1' is no whole number").arg(parser.value("after-steps")));
+        if (!ok || launch.afterSteps < 0)
+            return bad(
+                QString("--after-steps: '%1' is no whole number").arg(parser.value("after-steps")));
     }
-    if (!launch.theme.isEmpty() && launch.theme != "dark" && launch.theme != "light" && launch.theme != "system")
+    if (!launch.theme.isEmpty() && launch.theme != "dark" && launch.theme != "light" &&
+        launch.theme != "system")
         return bad(QString("--theme: '%1' is none of dark, light, system").arg(launch.theme));
     const QStringList words = parser.positionalArguments();
     if (!words.isEmpty() && words.first() == QLatin1String("train")) {
-        if (words.size() != 2) return bad(QStringLiteral("train: give one experiment; `relascope presets` lists them"));
+        if (words.size() != 2)
+            return bad(
+                QStringLiteral("train: give one experiment; `relascope presets` lists them"));
         launch.train = words[1];
     } else if (words.size() == 1) {
         launch.run = words.first();
-        if (!QDir(launch.run).exists()) return bad(QString("%1: is neither a run folder nor a command; relascope --help lists them").arg(launch.run));
+        if (!QDir(launch.run).exists())
+            return bad(
+                QString("%1: is neither a run folder nor a command; relascope --help lists them")
+                    .arg(launch.run));
     } else if (!words.isEmpty()) {
-        return bad(QString("'%1': one run at a time; choose the others in the window").arg(words.join(u' ')));
+        return bad(QString("'%1': one run at a time; choose the others in the window")
+                       .arg(words.join(u' ')));
     }
-    if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty()) launch.train = QStringLiteral("quick");
+    if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty())
+        launch.train = QStringLiteral("quick");
     try {
-        if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString())) return bad(QString("%1: holds no run.json; name the folder of a run").arg(launch.run));
+        if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))
+            return bad(QString("%1: holds no run.json; name the folder of a run").arg(launch.run));
         if (!launch.train.isEmpty()) trainOptions(launch, parser);
     } catch (const std::exception& error) {
         return bad(QString::fromStdString(userMessage(error)));

@@ -25,8 +25,8 @@ struct Launch {
 /// True for a word that belongs to the command line program ("eval", "inspect", "--version").
 bool isCommandLine(int argc, char** argv);
 
-/// Reads the window's own words. nullopt: `exitCode` says how the program ends, after --help or a sentence on
-/// stderr.
+/// Reads the window's own words. nullopt: `exitCode` says how the program ends, after --help or a
+/// sentence on stderr.
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode);
 
 }  // namespace relascope

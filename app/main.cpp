@@ -22,6 +22,8 @@ bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::st
     view.layer = request.layer;
     view.index = request.index;
     view.source = request.source;
+    // The papers tint patches by tanh(r): the sign shows even where one relation dwarfs the others.
+    view.processing = Processing::Tanh;
     QString sentence;
     const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence);
     if (error) *error = sentence.toStdString();
@@ -44,10 +46,12 @@ int main(int argc, char** argv) {
     if (isCommandLine(argc, argv)) return runCommand(argc, argv);
     // Before any thread starts, so that all of them leave the signals to the window.
     const std::stop_token interrupted = stopOnSignals();
-    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
+        qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     // Mesa's LLVM and LibTorch's do not go together; nothing here needs OpenGL.
-    if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION")) qputenv("QT_XCB_GL_INTEGRATION", "none");
+    if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
+        qputenv("QT_XCB_GL_INTEGRATION", "none");
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
     QCoreApplication::setApplicationName(QStringLiteral("Relascope"));
     QApplication application(argc, argv);
@@ -57,7 +61,9 @@ int main(int argc, char** argv) {
     const auto launch = parseLaunch(application.arguments(), &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
-    const ThemeMode theme = launch->theme == "dark" ? ThemeMode::Dark : launch->theme == "light" || picture ? ThemeMode::Light : ThemeMode::System;
+    const ThemeMode theme = launch->theme == "dark"               ? ThemeMode::Dark
+                            : launch->theme == "light" || picture ? ThemeMode::Light
+                                                                  : ThemeMode::System;
     applyTheme(application, theme);
 
     MainWindow window(!picture);
@@ -73,7 +79,8 @@ int main(int argc, char** argv) {
 
     if (picture) {
         Screenshot screenshot(window, *launch);
-        QObject::connect(&screenshot, &Screenshot::done, &application, &QCoreApplication::quit, Qt::QueuedConnection);
+        QObject::connect(&screenshot, &Screenshot::done, &application, &QCoreApplication::quit,
+                         Qt::QueuedConnection);
         screenshot.begin();
         application.exec();
         return screenshot.exitCode();

@@ -38,9 +38,16 @@ constexpr int kNarrow = 1240;  ///< px; below it the three panes of the inspecto
 }  // namespace
 
 MainWindow::MainWindow(bool remember)
-    : m_controllers(std::make_unique<Controllers>()), m_session(std::make_unique<Session>(remember)),
-      m_actions(std::make_unique<Actions>()), m_bar(new TrainBar), m_rail(new Rail), m_form(new OptionsForm),
-      m_status(new StatusStrip), m_log(new LogDrawer), m_tabs(new QTabBar), m_pages(new QStackedWidget),
+    : m_controllers(std::make_unique<Controllers>()),
+      m_session(std::make_unique<Session>(remember)),
+      m_actions(std::make_unique<Actions>()),
+      m_bar(new TrainBar),
+      m_rail(new Rail),
+      m_form(new OptionsForm),
+      m_status(new StatusStrip),
+      m_log(new LogDrawer),
+      m_tabs(new QTabBar),
+      m_pages(new QStackedWidget),
       m_workbench(new WorkbenchPage(*m_controllers)) {
     setWindowTitle(QStringLiteral("Relascope"));
     setWindowIcon(applicationIcon());
@@ -59,13 +66,15 @@ MainWindow::MainWindow(bool remember)
     addFurtherPages(*this);
 
     connect(m_form, &OptionsForm::collapsedChanged, this, [this](bool collapsed) {
-        if (!m_arranging && width() >= kNarrow && m_pages->currentWidget() == m_workbench) m_formFolded = collapsed;
+        if (!m_arranging && width() >= kNarrow && m_pages->currentWidget() == m_workbench)
+            m_formFolded = collapsed;
         refreshActions();
     });
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.training, &TrainingController::stateChanged, this, &MainWindow::refreshActions);
     connect(&c.experiment, &ExperimentController::changed, this, &MainWindow::refreshActions);
-    connect(&c.experiment, &ExperimentController::problemsChanged, this, &MainWindow::refreshActions);
+    connect(&c.experiment, &ExperimentController::problemsChanged, this,
+            &MainWindow::refreshActions);
     connect(&c.selection, &Selection::currentChanged, this, &MainWindow::refreshActions);
     connect(&c.training, &TrainingController::runBegan, this, [this](const QString& path) {
         m_recent.removeAll(path);
@@ -77,7 +86,8 @@ MainWindow::MainWindow(bool remember)
     });
     confirmClose = [this] {
         QMessageBox box(QMessageBox::Question, QStringLiteral("A run is going on"),
-                        QString("%1 is training. Stop it, save a checkpoint and close?").arg(m_controllers->runs.name(m_controllers->training.run())),
+                        QString("%1 is training. Stop it, save a checkpoint and close?")
+                            .arg(m_controllers->runs.name(m_controllers->training.run())),
                         QMessageBox::Cancel, this);
         box.setInformativeText(QStringLiteral("It can be resumed from where it is."));
         auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
@@ -123,7 +133,9 @@ QWidget* MainWindow::makeCentre() {
     auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
     auto* menu = new ViewMenu(more, m_pages, [this] { return currentPage().toLower(); });
     m_pages->setAccessibleName(QStringLiteral("Page"));
-    connect(menu, &ViewMenu::saved, this, [this](const QString& path) { m_controllers->messages.ok(QString("Wrote %1").arg(path)); });
+    connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
+        m_controllers->messages.ok(QString("Wrote %1").arg(path));
+    });
     connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
     head->addWidget(more);
     middle->addLayout(head);
@@ -141,12 +153,16 @@ void MainWindow::addPage(const QString& title, QWidget* page) {
     m_pages->addWidget(page);
     m_tabs->addTab(title);
     for (auto* menu : page->findChildren<ViewMenu*>()) {
-        connect(menu, &ViewMenu::saved, this, [this](const QString& path) { m_controllers->messages.ok(QString("Wrote %1").arg(path)); });
+        connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
+            m_controllers->messages.ok(QString("Wrote %1").arg(path));
+        });
         connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
     }
 }
 
-void MainWindow::setImportData(std::function<void()> importData) { m_actions->importData = std::move(importData); }
+void MainWindow::setImportData(std::function<void()> importData) {
+    m_actions->importData = std::move(importData);
+}
 
 bool MainWindow::showPage(const QString& title) {
     for (int i = 0; i < m_tabs->count(); ++i) {
@@ -157,7 +173,9 @@ bool MainWindow::showPage(const QString& title) {
     return false;
 }
 
-QString MainWindow::currentPage() const { return m_tabs->tabText(m_tabs->currentIndex()); }
+QString MainWindow::currentPage() const {
+    return m_tabs->tabText(m_tabs->currentIndex());
+}
 
 QWidget* MainWindow::page(const QString& title) const {
     for (int i = 0; i < m_tabs->count(); ++i)
@@ -235,7 +253,8 @@ void MainWindow::stopAndClose() {
         close();
         return;
     }
-    auto* progress = new QProgressDialog(QStringLiteral("Saving a checkpoint"), QString(), 0, 0, this);
+    auto* progress =
+        new QProgressDialog(QStringLiteral("Saving a checkpoint"), QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
@@ -248,15 +267,19 @@ void MainWindow::stopAndClose() {
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
-    if (event->modifiers() == Qt::NoModifier && m_pages->currentWidget() == m_workbench && m_workbench->arrowKey(event->key())) return;
+    if (event->modifiers() == Qt::NoModifier && m_pages->currentWidget() == m_workbench &&
+        m_workbench->arrowKey(event->key()))
+        return;
     QMainWindow::keyPressEvent(event);
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn) {
         const auto reason = static_cast<QFocusEvent*>(event)->reason();
-        m_byKeyboard = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-    } else if (event->type() == QEvent::ShortcutOverride && m_byKeyboard && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
+        m_byKeyboard = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
+                       reason == Qt::ShortcutFocusReason;
+    } else if (event->type() == QEvent::ShortcutOverride && m_byKeyboard &&
+               static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
         // Who walks through the controls with Tab presses them with Space.
         if (qobject_cast<QAbstractButton*>(watched) || qobject_cast<QComboBox*>(watched)) {
             event->accept();
@@ -276,9 +299,13 @@ void MainWindow::dropEvent(QDropEvent* event) {
         if (!url.isLocalFile()) continue;
         event->acceptProposedAction();
         const QFileInfo file(url.toLocalFile());
-        const QString path = file.isDir() ? file.filePath() : file.fileName() == "run.json" ? file.path() : QString();
-        if (!path.isEmpty()) openRun(path);
-        else m_controllers->probe.chooseImage(file.filePath());
+        const QString path = file.isDir()                    ? file.filePath()
+                             : file.fileName() == "run.json" ? file.path()
+                                                             : QString();
+        if (!path.isEmpty())
+            openRun(path);
+        else
+            m_controllers->probe.chooseImage(file.filePath());
         return;
     }
 }

@@ -28,7 +28,8 @@ class WorkbenchPage;
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    /// `remember`: layout, theme, recent runs and the last view come from the settings and go back there.
+    /// `remember`: layout, theme, recent runs and the last view come from the settings and go back
+    /// there.
     explicit MainWindow(bool remember = true);
     ~MainWindow() override;
 

@@ -15,12 +15,15 @@ void addFurtherPages(MainWindow& window);
 struct MainWindow::Actions {
     QMenu *recent = nullptr, *pages = nullptr;
     int pageCount = 0;  ///< pages that have an entry
-    QAction *toggle = nullptr, *step = nullptr, *stop = nullptr, *cancel = nullptr, *reset = nullptr, *folder = nullptr;
-    QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr, *image = nullptr;
-    QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr, *rail = nullptr, *log = nullptr, *full = nullptr;
+    QAction *toggle = nullptr, *step = nullptr, *stop = nullptr, *cancel = nullptr,
+            *reset = nullptr, *folder = nullptr;
+    QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr,
+            *image = nullptr;
+    QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr,
+            *rail = nullptr, *log = nullptr, *full = nullptr;
     std::function<void()> importData = [] {};  ///< what the Data page does for it
     QActionGroup *themes = nullptr, *axes = nullptr;
-    QList<QAction*> inspect;  ///< need a result in the inspector
+    QList<QAction*> inspect;                        ///< need a result in the inspector
     std::vector<std::pair<QString, QString>> keys;  ///< for the sheet
 };
 

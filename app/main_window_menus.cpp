@@ -37,8 +37,8 @@ void enable(QAction* action, bool enabled, const QString& reason) {
 
 }  // namespace
 
-QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& key, const QString& help,
-                         std::function<void()> slot) {
+QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& key,
+                         const QString& help, std::function<void()> slot) {
     auto* action = menu->addAction(text);
     if (!key.isEmpty()) action->setShortcut(key);
     action->setToolTip(help);
@@ -75,63 +75,95 @@ void MainWindow::makeMenus() {
 void MainWindow::makeFileMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&File"));
-    add(menu, QStringLiteral("New run"), QKeySequence::New, QStringLiteral("The options of the experiment as in its preset, for a new run"), [&c] {
-        const auto& options = c.experiment.options();
-        c.experiment.choosePreset(QString::fromStdString(options.preset), QString::fromStdString(options.variant));
-    });
-    add(menu, QStringLiteral("Open run..."), QKeySequence::Open, QStringLiteral("Open a run folder"), [this, &c] {
-        const QString path = QFileDialog::getExistingDirectory(this, QStringLiteral("Open a run folder"), c.runs.folder());
-        if (!path.isEmpty()) openRun(path);
-    });
+    add(menu, QStringLiteral("New run"), QKeySequence::New,
+        QStringLiteral("The options of the experiment as in its preset, for a new run"), [&c] {
+            const auto& options = c.experiment.options();
+            c.experiment.choosePreset(QString::fromStdString(options.preset),
+                                      QString::fromStdString(options.variant));
+        });
+    add(menu, QStringLiteral("Open run..."), QKeySequence::Open,
+        QStringLiteral("Open a run folder"), [this, &c] {
+            const QString path = QFileDialog::getExistingDirectory(
+                this, QStringLiteral("Open a run folder"), c.runs.folder());
+            if (!path.isEmpty()) openRun(path);
+        });
     m_actions->recent = menu->addMenu(QStringLiteral("Open recent"));
     menu->addSeparator();
-    m_actions->import = add(menu, QStringLiteral("Import data..."), {}, QStringLiteral("Read images from files on the Data page"), [this] {
-        showPage(QStringLiteral("Data"));
-        m_actions->importData();
-    });
+    m_actions->import = add(menu, QStringLiteral("Import data..."), {},
+                            QStringLiteral("Read images from files on the Data page"), [this] {
+                                showPage(QStringLiteral("Data"));
+                                m_actions->importData();
+                            });
     menu->addSeparator();
-    m_actions->exporting = add(menu, QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")), QStringLiteral("Save a view as PNG, SVG, PDF or CSV"), [this] { showExportMenu(); });
-    add(menu, QStringLiteral("Save screenshot..."), {}, QStringLiteral("Save a picture of the whole window"), [this, &c] {
-        QString path = QFileDialog::getSaveFileName(this, QStringLiteral("Save a picture of the window"), QStringLiteral("relascope.png"), QStringLiteral("PNG (*.png)"));
-        if (path.isEmpty()) return;
-        if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".png");
-        if (grab().save(path, "PNG")) c.messages.ok(QString("Wrote %1").arg(path));
-        else c.messages.error(QString("%1: could not be written; choose a folder that you may write to").arg(path));
-    });
+    m_actions->exporting =
+        add(menu, QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")),
+            QStringLiteral("Save a view as PNG, SVG, PDF or CSV"), [this] { showExportMenu(); });
+    add(menu, QStringLiteral("Save screenshot..."), {},
+        QStringLiteral("Save a picture of the whole window"), [this, &c] {
+            QString path = QFileDialog::getSaveFileName(
+                this, QStringLiteral("Save a picture of the window"),
+                QStringLiteral("relascope.png"), QStringLiteral("PNG (*.png)"));
+            if (path.isEmpty()) return;
+            if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".png");
+            if (grab().save(path, "PNG"))
+                c.messages.ok(QString("Wrote %1").arg(path));
+            else
+                c.messages.error(
+                    QString("%1: could not be written; choose a folder that you may write to")
+                        .arg(path));
+        });
     menu->addSeparator();
-    add(menu, QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")), QStringLiteral("Close the window; a run that goes on is asked about"), [this] { close(); });
+    add(menu, QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
+        QStringLiteral("Close the window; a run that goes on is asked about"), [this] { close(); });
 }
 
 void MainWindow::makeEditMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Edit"));
-    m_actions->copy = add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), QStringLiteral("Copy the numbers of the chosen cell"), [this] {
-        copyText(m_workbench->inspector()->footerText());
-    });
+    m_actions->copy =
+        add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
+            QStringLiteral("Copy the numbers of the chosen cell"),
+            [this] { copyText(m_workbench->inspector()->footerText()); });
     m_actions->inspect << m_actions->copy;
-    m_actions->inspect << add(menu, QStringLiteral("Copy map as table"), {}, QStringLiteral("Copy the values of the map, separated by commas"), [this] { copyText(m_workbench->inspector()->csv()); });
+    m_actions->inspect << add(menu, QStringLiteral("Copy map as table"), {},
+                              QStringLiteral("Copy the values of the map, separated by commas"),
+                              [this] { copyText(m_workbench->inspector()->csv()); });
     menu->addSeparator();
-    m_actions->reset = add(menu, QStringLiteral("Reset options"), {}, QStringLiteral("All options as in the preset"), [&c] { c.experiment.reset(); });
+    m_actions->reset =
+        add(menu, QStringLiteral("Reset options"), {},
+            QStringLiteral("All options as in the preset"), [&c] { c.experiment.reset(); });
     menu->addSeparator();
-    add(menu, QStringLiteral("Find experiment or run"), QKeySequence::Find, QStringLiteral("Filter the experiments and runs"), [this] {
-        m_rail->show();
-        m_rail->searchField()->setFocus(Qt::ShortcutFocusReason);
-    });
+    add(menu, QStringLiteral("Find experiment or run"), QKeySequence::Find,
+        QStringLiteral("Filter the experiments and runs"), [this] {
+            m_rail->show();
+            m_rail->searchField()->setFocus(Qt::ShortcutFocusReason);
+        });
 }
 
 void MainWindow::makeRunMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Run"));
-    m_actions->toggle = add(menu, QStringLiteral("Start"), QKeySequence(Qt::Key_Space), QStringLiteral("Start or pause"), [&c] { toggleTraining(c); });
-    m_actions->step = add(menu, QStringLiteral("One step"), QKeySequence(Qt::Key_N), QStringLiteral("One optimizer step while paused"), [&c] { c.training.step(); });
-    m_actions->stop = add(menu, QStringLiteral("Stop"), {}, QStringLiteral("Finish this epoch, then stop"), [&c] { c.training.stop(); });
-    m_actions->cancel = add(menu, QStringLiteral("Cancel"), {}, QStringLiteral("Stop at once, after a checkpoint"), [&c] { c.training.cancel(); });
+    m_actions->toggle = add(menu, QStringLiteral("Start"), QKeySequence(Qt::Key_Space),
+                            QStringLiteral("Start or pause"), [&c] { toggleTraining(c); });
+    m_actions->step =
+        add(menu, QStringLiteral("One step"), QKeySequence(Qt::Key_N),
+            QStringLiteral("One optimizer step while paused"), [&c] { c.training.step(); });
+    m_actions->stop =
+        add(menu, QStringLiteral("Stop"), {}, QStringLiteral("Finish this epoch, then stop"),
+            [&c] { c.training.stop(); });
+    m_actions->cancel =
+        add(menu, QStringLiteral("Cancel"), {}, QStringLiteral("Stop at once, after a checkpoint"),
+            [&c] { c.training.cancel(); });
     menu->addSeparator();
-    m_actions->folder = add(menu, QStringLiteral("Open run folder"), {}, QStringLiteral("Show the files of the chosen run"), [&c] {
-        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(c.selection.current())))
-            c.messages.warning(QString("No file manager answers; the run is in %1").arg(c.selection.current()));
-    });
-    add(menu, QStringLiteral("Refresh the list of runs"), QKeySequence::Refresh, QStringLiteral("Read the runs folder again"), [&c] { c.runs.refresh(); });
+    m_actions->folder =
+        add(menu, QStringLiteral("Open run folder"), {},
+            QStringLiteral("Show the files of the chosen run"), [&c] {
+                if (!QDesktopServices::openUrl(QUrl::fromLocalFile(c.selection.current())))
+                    c.messages.warning(QString("No file manager answers; the run is in %1")
+                                           .arg(c.selection.current()));
+            });
+    add(menu, QStringLiteral("Refresh the list of runs"), QKeySequence::Refresh,
+        QStringLiteral("Read the runs folder again"), [&c] { c.runs.refresh(); });
 }
 
 void MainWindow::makeViewMenu() {
@@ -139,39 +171,64 @@ void MainWindow::makeViewMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&View"));
     QMenu* theme = menu->addMenu(QStringLiteral("Theme"));
     m_actions->themes = new QActionGroup(this);
-    for (const auto& [words, mode] : {std::pair{"System", ThemeMode::System}, {"Light", ThemeMode::Light}, {"Dark", ThemeMode::Dark}}) {
-        auto* action = add(theme, QString("%1 theme").arg(QLatin1String(words)), {}, QStringLiteral("Colours of the window"), [this, mode] { setTheme(mode); });
+    for (const auto& [words, mode] : {std::pair{"System", ThemeMode::System},
+                                      {"Light", ThemeMode::Light},
+                                      {"Dark", ThemeMode::Dark}}) {
+        auto* action =
+            add(theme, QString("%1 theme").arg(QLatin1String(words)), {},
+                QStringLiteral("Colours of the window"), [this, mode] { setTheme(mode); });
         action->setCheckable(true);
         action->setData(static_cast<int>(mode));
         m_actions->themes->addAction(action);
     }
     menu->addSeparator();
-    const auto toggle = [&](const QString& text, const QKeySequence& key, const QString& help, std::function<void()> slot) {
+    const auto toggle = [&](const QString& text, const QKeySequence& key, const QString& help,
+                            std::function<void()> slot) {
         auto* action = add(menu, text, key, help, std::move(slot));
         action->setCheckable(true);
         return action;
     };
-    m_actions->rail = toggle(QStringLiteral("Experiments and runs"), QKeySequence(QStringLiteral("Ctrl+B")), QStringLiteral("Show or hide the left side"), [this] { m_rail->setVisible(m_rail->isHidden()); });
-    m_actions->options = toggle(QStringLiteral("Options"), QKeySequence(QStringLiteral("Ctrl+Shift+O")), QStringLiteral("Show or fold the options"), [this] { m_form->setCollapsed(!m_form->collapsed()); });
-    m_actions->log = toggle(QStringLiteral("Log"), QKeySequence(QStringLiteral("Ctrl+Shift+L")), QStringLiteral("Show or hide the log"), [this] {
-        m_log->setVisible(m_log->isHidden());
-        m_status->setLogShown(!m_log->isHidden());
-    });
+    m_actions->rail =
+        toggle(QStringLiteral("Experiments and runs"), QKeySequence(QStringLiteral("Ctrl+B")),
+               QStringLiteral("Show or hide the left side"),
+               [this] { m_rail->setVisible(m_rail->isHidden()); });
+    m_actions->options =
+        toggle(QStringLiteral("Options"), QKeySequence(QStringLiteral("Ctrl+Shift+O")),
+               QStringLiteral("Show or fold the options"),
+               [this] { m_form->setCollapsed(!m_form->collapsed()); });
+    m_actions->log = toggle(QStringLiteral("Log"), QKeySequence(QStringLiteral("Ctrl+Shift+L")),
+                            QStringLiteral("Show or hide the log"), [this] {
+                                m_log->setVisible(m_log->isHidden());
+                                m_status->setLogShown(!m_log->isHidden());
+                            });
     menu->addSeparator();
     QMenu* axis = menu->addMenu(QStringLiteral("Horizontal axis"));
     m_actions->axes = new QActionGroup(this);
-    for (const auto& [words, value] : {std::pair{"Step", CurveAxis::Step}, {"Epoch", CurveAxis::Epoch}, {"Time", CurveAxis::Time}}) {
-        auto* action = add(axis, QString("Curves by %1").arg(QString::fromLatin1(words).toLower()), {}, QStringLiteral("What the curves are drawn against"), [curves, value] { curves->setAxis(value); });
+    for (const auto& [words, value] : {std::pair{"Step", CurveAxis::Step},
+                                       {"Epoch", CurveAxis::Epoch},
+                                       {"Time", CurveAxis::Time}}) {
+        auto* action = add(axis, QString("Curves by %1").arg(QString::fromLatin1(words).toLower()),
+                           {}, QStringLiteral("What the curves are drawn against"),
+                           [curves, value] { curves->setAxis(value); });
         action->setCheckable(true);
         action->setData(static_cast<int>(value));
         m_actions->axes->addAction(action);
     }
-    m_actions->logX = toggle(QStringLiteral("Logarithmic x"), {}, QStringLiteral("Logarithmic horizontal axis of the curves"), [curves] { curves->setLogX(!curves->logX()); });
-    m_actions->logY = toggle(QStringLiteral("Logarithmic y"), QKeySequence(Qt::Key_L), QStringLiteral("Logarithmic loss"), [curves] { curves->setLogY(!curves->logY()); });
-    m_actions->smooth = toggle(QStringLiteral("Smooth curves"), {}, QStringLiteral("Exponential mean of the points"), [curves] { curves->setSmooth(!curves->smooth()); });
-    add(menu, QStringLiteral("Show the whole curves"), QKeySequence(Qt::Key_Home), QStringLiteral("Undo zooming into the curves"), [curves] { curves->resetZoom(); });
+    m_actions->logX = toggle(QStringLiteral("Logarithmic x"), {},
+                             QStringLiteral("Logarithmic horizontal axis of the curves"),
+                             [curves] { curves->setLogX(!curves->logX()); });
+    m_actions->logY =
+        toggle(QStringLiteral("Logarithmic y"), QKeySequence(Qt::Key_L),
+               QStringLiteral("Logarithmic loss"), [curves] { curves->setLogY(!curves->logY()); });
+    m_actions->smooth = toggle(QStringLiteral("Smooth curves"), {},
+                               QStringLiteral("Exponential mean of the points"),
+                               [curves] { curves->setSmooth(!curves->smooth()); });
+    add(menu, QStringLiteral("Show the whole curves"), QKeySequence(Qt::Key_Home),
+        QStringLiteral("Undo zooming into the curves"), [curves] { curves->resetZoom(); });
     menu->addSeparator();
-    m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11), QStringLiteral("The window on the whole screen"), [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
+                             QStringLiteral("The window on the whole screen"),
+                             [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
     connect(axis, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
 }
@@ -180,64 +237,99 @@ void MainWindow::makeInspectMenu() {
     auto* inspector = m_workbench->inspector();
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Inspect"));
-    const auto entry = [&](const QString& text, const QKeySequence& key, const QString& help, std::function<void()> slot) {
+    const auto entry = [&](const QString& text, const QKeySequence& key, const QString& help,
+                           std::function<void()> slot) {
         auto* action = add(menu, text, key, help, std::move(slot));
         m_actions->inspect << action;
         return action;
     };
-    const char* kinds[] = {"Relation r", "Relational attention", "Sensory attention", "Attention x relation", "Symbols"};
+    const char* kinds[] = {"Relation r", "Relational attention", "Sensory attention",
+                           "Attention x relation", "Symbols"};
     for (int k = 0; k < 5; ++k)
-        entry(QString::fromLatin1(kinds[k]), QKeySequence(Qt::Key_1 + k), QString("Show %1").arg(QString::fromLatin1(kinds[k]).toLower()), [inspector, k] { inspector->setKindByNumber(k + 1); });
+        entry(QString::fromLatin1(kinds[k]), QKeySequence(Qt::Key_1 + k),
+              QString("Show %1").arg(QString::fromLatin1(kinds[k]).toLower()),
+              [inspector, k] { inspector->setKindByNumber(k + 1); });
     menu->addSeparator();
-    // The arrow keys are the window's own (MainWindow::keyPressEvent): panes with the focus use them first.
-    const auto arrow = [&](const QString& text, const QString& key, const QString& help, std::function<void()> slot) {
+    // The arrow keys are the window's own (MainWindow::keyPressEvent): panes with the focus use
+    // them first.
+    const auto arrow = [&](const QString& text, const QString& key, const QString& help,
+                           std::function<void()> slot) {
         entry(text + u'\t' + key, {}, help, std::move(slot));
         m_actions->keys.emplace_back(key, help);
     };
-    arrow(QStringLiteral("Previous relation"), QStringLiteral("Left"), QStringLiteral("The map before this one"), [inspector] { inspector->previousRelation(); });
-    arrow(QStringLiteral("Next relation"), QStringLiteral("Right"), QStringLiteral("The map after this one"), [inspector] { inspector->nextRelation(); });
-    arrow(QStringLiteral("Layer above"), QStringLiteral("Up"), QStringLiteral("The next layer"), [inspector] { inspector->nextLayer(); });
-    arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"), [inspector] { inspector->previousLayer(); });
+    arrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
+          QStringLiteral("The map before this one"),
+          [inspector] { inspector->previousRelation(); });
+    arrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
+          QStringLiteral("The map after this one"), [inspector] { inspector->nextRelation(); });
+    arrow(QStringLiteral("Layer above"), QStringLiteral("Up"), QStringLiteral("The next layer"),
+          [inspector] { inspector->nextLayer(); });
+    arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"),
+          [inspector] { inspector->previousLayer(); });
     menu->addSeparator();
-    entry(QStringLiteral("Turn direction"), QKeySequence(Qt::Key_D), QStringLiteral("From i to j, or from j to i"), [inspector] { inspector->toggleDirection(); });
-    entry(QStringLiteral("Next processing"), QKeySequence(Qt::Key_P), QStringLiteral("Raw, tanh, sigmoid, softmax, top k"), [inspector] { inspector->cycleProcessing(); });
+    entry(QStringLiteral("Turn direction"), QKeySequence(Qt::Key_D),
+          QStringLiteral("From i to j, or from j to i"),
+          [inspector] { inspector->toggleDirection(); });
+    entry(QStringLiteral("Next processing"), QKeySequence(Qt::Key_P),
+          QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
+          [inspector] { inspector->cycleProcessing(); });
     menu->addSeparator();
-    entry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R), QStringLiteral("Another sample by chance"), [inspector] { inspector->randomSample(); });
-    entry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")), QStringLiteral("The sample after this one"), [inspector] { inspector->sourcePane()->next(); });
-    entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")), QStringLiteral("The sample before this one"), [inspector] { inspector->sourcePane()->previous(); });
-    m_actions->image = entry(QStringLiteral("Look at a picture..."), {}, QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"), [this, &c] {
-        const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("Look at a picture"), {}, QStringLiteral("Pictures (*.png *.jpg *.jpeg)"));
-        if (!path.isEmpty()) c.probe.chooseImage(path);
-    });
+    entry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
+          QStringLiteral("Another sample by chance"), [inspector] { inspector->randomSample(); });
+    entry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
+          QStringLiteral("The sample after this one"),
+          [inspector] { inspector->sourcePane()->next(); });
+    entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
+          QStringLiteral("The sample before this one"),
+          [inspector] { inspector->sourcePane()->previous(); });
+    m_actions->image = entry(
+        QStringLiteral("Look at a picture..."), {},
+        QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"),
+        [this, &c] {
+            const QString path =
+                QFileDialog::getOpenFileName(this, QStringLiteral("Look at a picture"), {},
+                                             QStringLiteral("Pictures (*.png *.jpg *.jpeg)"));
+            if (!path.isEmpty()) c.probe.chooseImage(path);
+        });
     menu->addSeparator();
-    m_actions->live = entry(QStringLiteral("Follow the newest weights"), {}, QStringLiteral("Take the time cursor back to now"), [&c] { c.selection.setStep(std::nullopt); });
+    m_actions->live = entry(QStringLiteral("Follow the newest weights"), {},
+                            QStringLiteral("Take the time cursor back to now"),
+                            [&c] { c.selection.setStep(std::nullopt); });
 }
 
 void MainWindow::makeWindowMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Window"));
     m_actions->pages = menu;
-    add(menu, QStringLiteral("Next page"), QKeySequence(QStringLiteral("Ctrl+Tab")), QStringLiteral("The page to the right"), [this] { m_tabs->setCurrentIndex((m_tabs->currentIndex() + 1) % m_tabs->count()); });
-    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Put the window away"), [this] { showMinimized(); });
-    add(menu, QStringLiteral("Size of the pictures, 1440 x 900"), {}, QStringLiteral("The window in the size of the documentation's pictures"), [this] {
-        showNormal();
-        resize(1440, 900);
-    });
+    add(menu, QStringLiteral("Next page"), QKeySequence(QStringLiteral("Ctrl+Tab")),
+        QStringLiteral("The page to the right"),
+        [this] { m_tabs->setCurrentIndex((m_tabs->currentIndex() + 1) % m_tabs->count()); });
+    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Put the window away"),
+        [this] { showMinimized(); });
+    add(menu, QStringLiteral("Size of the pictures, 1440 x 900"), {},
+        QStringLiteral("The window in the size of the documentation's pictures"), [this] {
+            showNormal();
+            resize(1440, 900);
+        });
     menu->addSeparator();
 }
 
 void MainWindow::makeHelpMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Help"));
-    add(menu, QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents, QStringLiteral("All keys on one sheet"), [this] { showShortcuts(); });
+    add(menu, QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents,
+        QStringLiteral("All keys on one sheet"), [this] { showShortcuts(); });
     menu->addSeparator();
-    add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"), [this] { showAbout(this); });
+    add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
+        [this] { showAbout(this); });
 }
 
 QList<QAction*> MainWindow::commands() const {
     QList<QAction*> all;
     const auto gather = [&all](const auto& self, const QList<QAction*>& actions) -> void {
         for (auto* action : actions) {
-            if (action->menu()) self(self, action->menu()->actions());
-            else if (!action->isSeparator()) all << action;
+            if (action->menu())
+                self(self, action->menu()->actions());
+            else if (!action->isSeparator())
+                all << action;
         }
     };
     gather(gather, menuBar()->actions());
@@ -248,25 +340,33 @@ void MainWindow::fillRecent() {
     if (!m_actions->recent) return;
     m_actions->recent->clear();
     for (const auto& path : m_recent)
-        add(m_actions->recent, m_controllers->runs.name(path), {}, path, [this, path] { openRun(path); });
+        add(m_actions->recent, m_controllers->runs.name(path), {}, path,
+            [this, path] { openRun(path); });
     m_actions->recent->menuAction()->setEnabled(!m_recent.isEmpty());
-    m_actions->recent->menuAction()->setToolTip(m_recent.isEmpty() ? QStringLiteral("No run was opened yet") : QString());
+    m_actions->recent->menuAction()->setToolTip(
+        m_recent.isEmpty() ? QStringLiteral("No run was opened yet") : QString());
 }
 
 void MainWindow::watchActions() {
-    const QList<QKeySequence> keys = {QKeySequence(QStringLiteral("Ctrl+1")), QKeySequence(QStringLiteral("Ctrl+2")), QKeySequence(QStringLiteral("Ctrl+3"))};
-    // Pages come after the menus: their entries are made when the first page changes or the menu opens.
+    const QList<QKeySequence> keys = {QKeySequence(QStringLiteral("Ctrl+1")),
+                                      QKeySequence(QStringLiteral("Ctrl+2")),
+                                      QKeySequence(QStringLiteral("Ctrl+3"))};
+    // Pages come after the menus: their entries are made when the first page changes or the menu
+    // opens.
     const auto fillPages = [this, keys] {
         for (int i = m_actions->pageCount; i < m_tabs->count(); ++i) {
-            add(m_actions->pages, m_tabs->tabText(i), keys.value(i), QString("Go to the page %1").arg(m_tabs->tabText(i)), [this, i] { m_tabs->setCurrentIndex(i); });
+            add(m_actions->pages, m_tabs->tabText(i), keys.value(i),
+                QString("Go to the page %1").arg(m_tabs->tabText(i)),
+                [this, i] { m_tabs->setCurrentIndex(i); });
             m_actions->pageCount = i + 1;
         }
     };
     connect(m_actions->pages, &QMenu::aboutToShow, this, fillPages);
     QMetaObject::invokeMethod(this, fillPages, Qt::QueuedConnection);
-    connect(&m_controllers->probe, &ProbeController::resultReady, this, [this, shown = false](const std::shared_ptr<const ProbeResult>&) mutable {
-        if (!std::exchange(shown, true)) refreshActions();
-    });
+    connect(&m_controllers->probe, &ProbeController::resultReady, this,
+            [this, shown = false](const std::shared_ptr<const ProbeResult>&) mutable {
+                if (!std::exchange(shown, true)) refreshActions();
+            });
     connect(&m_controllers->probe, &ProbeController::cleared, this, &MainWindow::refreshActions);
 }
 
@@ -274,22 +374,34 @@ void MainWindow::refreshActions() {
     const auto& c = *m_controllers;
     auto& a = *m_actions;
     if (!a.toggle || !a.exporting) return;
-    const bool running = c.training.running(), paused = c.training.paused(), busy = c.training.busy();
+    const bool running = c.training.running(), paused = c.training.paused(),
+               busy = c.training.busy();
     const QString nothing = QStringLiteral("Nothing is training");
-    a.toggle->setText(running ? QStringLiteral("Pause") : paused || c.experiment.resumes() ? QStringLiteral("Resume") : QStringLiteral("Start"));
-    enable(a.toggle, busy ? !c.training.preparing() && !c.training.ending() : c.experiment.obstacle().isEmpty(), busy ? QStringLiteral("Wait until the run has begun or ended") : c.experiment.obstacle());
+    a.toggle->setText(running                            ? QStringLiteral("Pause")
+                      : paused || c.experiment.resumes() ? QStringLiteral("Resume")
+                                                         : QStringLiteral("Start"));
+    enable(
+        a.toggle,
+        busy ? !c.training.preparing() && !c.training.ending() : c.experiment.obstacle().isEmpty(),
+        busy ? QStringLiteral("Wait until the run has begun or ended") : c.experiment.obstacle());
     enable(a.step, paused, QStringLiteral("One step at a time, while paused"));
     enable(a.stop, running || paused, nothing);
     enable(a.cancel, busy, nothing);
-    enable(a.reset, c.experiment.hasOptions() && !c.experiment.live(), QStringLiteral("The options of a run that trains cannot be reset"));
+    enable(a.reset, c.experiment.hasOptions() && !c.experiment.live(),
+           QStringLiteral("The options of a run that trains cannot be reset"));
     enable(a.folder, !c.selection.current().isEmpty(), QStringLiteral("Choose a run first"));
-    enable(a.import, page(QStringLiteral("Data")) != nullptr, QStringLiteral("There is no Data page in this window"));
+    enable(a.import, page(QStringLiteral("Data")) != nullptr,
+           QStringLiteral("There is no Data page in this window"));
     const bool looking = m_workbench->inspector()->result() != nullptr;
-    for (auto* action : a.inspect) enable(action, looking, QStringLiteral("Start or open a run to look inside it"));
-    enable(a.live, looking && c.selection.step().has_value(), QStringLiteral("The inspector follows the newest weights already"));
+    for (auto* action : a.inspect)
+        enable(action, looking, QStringLiteral("Start or open a run to look inside it"));
+    enable(a.live, looking && c.selection.step().has_value(),
+           QStringLiteral("The inspector follows the newest weights already"));
     const auto* curves = m_workbench->curves();
-    for (auto* action : a.themes->actions()) action->setChecked(action->data().toInt() == static_cast<int>(m_theme));
-    for (auto* action : a.axes->actions()) action->setChecked(action->data().toInt() == static_cast<int>(curves->axis()));
+    for (auto* action : a.themes->actions())
+        action->setChecked(action->data().toInt() == static_cast<int>(m_theme));
+    for (auto* action : a.axes->actions())
+        action->setChecked(action->data().toInt() == static_cast<int>(curves->axis()));
     a.logX->setChecked(curves->logX());
     a.logY->setChecked(curves->logY());
     a.smooth->setChecked(curves->smooth());
@@ -307,7 +419,8 @@ void MainWindow::showExportMenu() {
         view->menu()->setTitle(view->view()->accessibleName());
         menu.addMenu(view->menu());
     }
-    menu.exec(mapToGlobal(QPoint(menuBar()->actionGeometry(menuBar()->actions().first()).left() + 8, menuBar()->height() + 4)));
+    menu.exec(mapToGlobal(QPoint(menuBar()->actionGeometry(menuBar()->actions().first()).left() + 8,
+                                 menuBar()->height() + 4)));
 }
 
 void MainWindow::showShortcuts() {

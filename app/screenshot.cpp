@@ -14,7 +14,7 @@ namespace relascope {
 namespace {
 
 constexpr qint64 kLongestMs = 15 * 60 * 1000;  ///< training that does not get there is given up
-constexpr qint64 kSettleMs = 700;              ///< tables, thumbnails and curves behind the last event
+constexpr qint64 kSettleMs = 700;  ///< tables, thumbnails and curves behind the last event
 
 }  // namespace
 
@@ -22,7 +22,8 @@ Screenshot::Screenshot(MainWindow& window, const Launch& launch, QObject* parent
     : QObject(parent), m_window(window), m_launch(launch) {
     m_timer.setInterval(20);
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
-    connect(&m_window.controllers().training, &TrainingController::failed, this, [this](const QString& sentence) { end(sentence); });
+    connect(&m_window.controllers().training, &TrainingController::failed, this,
+            [this](const QString& sentence) { end(sentence); });
 }
 
 void Screenshot::begin() {
@@ -38,7 +39,8 @@ void Screenshot::begin() {
         c.selection.setPreset(m_launch.train);
         c.experiment.begin(*m_launch.options);
     }
-    if (!m_launch.page.isEmpty() && !m_window.showPage(m_launch.page)) return end(QString("--page: there is no page '%1'").arg(m_launch.page));
+    if (!m_launch.page.isEmpty() && !m_window.showPage(m_launch.page))
+        return end(QString("--page: there is no page '%1'").arg(m_launch.page));
     m_timer.start();
 }
 
@@ -59,7 +61,9 @@ bool Screenshot::ready() const {
 
 void Screenshot::look() {
     if (m_ended) return;
-    if (m_clock.elapsed() > kLongestMs) return end(QStringLiteral("the picture was given up after 15 minutes; ask for fewer steps"));
+    if (m_clock.elapsed() > kLongestMs)
+        return end(
+            QStringLiteral("the picture was given up after 15 minutes; ask for fewer steps"));
     if (!ready()) return;
     auto& training = m_window.controllers().training;
     if (!m_still.isValid()) {
@@ -72,7 +76,8 @@ void Screenshot::look() {
     QSaveFile file(m_launch.screenshot);
     const QPixmap picture = m_window.grab();
     if (!file.open(QIODevice::WriteOnly) || !picture.save(&file, "PNG") || !file.commit())
-        return end(QString("%1: could not be written (%2)").arg(m_launch.screenshot, file.errorString()));
+        return end(
+            QString("%1: could not be written (%2)").arg(m_launch.screenshot, file.errorString()));
     end({});
 }
 

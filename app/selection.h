@@ -11,8 +11,8 @@
 
 namespace relascope {
 
-/// One object for the whole window. Setters signal only when something changed; whoever sets a value must
-/// expect to hear of it.
+/// One object for the whole window. Setters signal only when something changed; whoever sets a
+/// value must expect to hear of it.
 class Selection : public QObject {
     Q_OBJECT
 public:
@@ -33,7 +33,9 @@ public Q_SLOTS:
     void setRuns(const QStringList& paths) { set(m_runs, paths, &Selection::runsChanged); }
     void setCurrent(const QString& path) { set(m_current, path, &Selection::currentChanged); }
     void setStep(std::optional<qint64> step) { set(m_step, step, &Selection::stepChanged); }
-    void setView(const relascope::InspectorView& view) { set(m_view, view, &Selection::viewChanged); }
+    void setView(const relascope::InspectorView& view) {
+        set(m_view, view, &Selection::viewChanged);
+    }
     void setPreset(const QString& preset) { set(m_preset, preset, &Selection::presetChanged); }
     void setSample(const QString& split, qint64 index) {
         if (split == m_split && index == m_sample) return;

@@ -17,11 +17,15 @@ namespace {
 // Settings of another layout of the window are left alone and not read.
 const char* const kVersion = "1/";
 
-QString key(const char* name) { return QString::fromLatin1(kVersion) + QString::fromLatin1(name); }
+QString key(const char* name) {
+    return QString::fromLatin1(kVersion) + QString::fromLatin1(name);
+}
 
 void restoreView(MainWindow& window, const QSettings& s) {
     InspectorView v;
-    const auto number = [&](const char* name, int fallback, int most) { return qBound(0, s.value(key(name), fallback).toInt(), most); };
+    const auto number = [&](const char* name, int fallback, int most) {
+        return qBound(0, s.value(key(name), fallback).toInt(), most);
+    };
     v.kind = static_cast<MapKind>(number("view/kind", 0, 4));
     v.layer = number("view/layer", 0, 999);
     v.index = number("view/index", 0, 99999);
@@ -29,7 +33,8 @@ void restoreView(MainWindow& window, const QSettings& s) {
     v.source = number("view/source", 1, 1 << 20);
     v.target = number("view/target", 2, 1 << 20);
     v.reversed = s.value(key("view/reversed")).toBool();
-    v.processing = static_cast<Processing>(number("view/processing", 0, 4));
+    v.processing =
+        static_cast<Processing>(number("view/processing", static_cast<int>(Processing::Tanh), 4));
     v.range = static_cast<Range>(number("view/range", 1, 3));
     v.topK = qMax(1, number("view/topK", 5, 1 << 20));
     v.paper = s.value(key("view/paper")).toBool();
@@ -56,7 +61,8 @@ void Session::restore(MainWindow& window) const {
     curves->setSmooth(s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
-    if (window.controllers().experiment.choosePreset(preset)) window.controllers().selection.setPreset(preset);
+    if (window.controllers().experiment.choosePreset(preset))
+        window.controllers().selection.setPreset(preset);
 }
 
 void Session::restoreRuns(MainWindow& window) const {
@@ -68,7 +74,8 @@ void Session::restoreRuns(MainWindow& window) const {
         if (c.runs.info(path)) there << path;
     if (there.isEmpty()) return;
     const QString current = s.value(key("current")).toString();
-    c.selection.setSample(s.value(key("split"), QStringLiteral("validation")).toString(), s.value(key("sample"), 0).toLongLong());
+    c.selection.setSample(s.value(key("split"), QStringLiteral("validation")).toString(),
+                          s.value(key("sample"), 0).toLongLong());
     c.selection.setRuns(there);
     c.selection.setCurrent(there.contains(current) ? current : there.first());
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
@@ -109,8 +116,10 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());
     s.setValue(key("sample"), c.selection.sample());
-    if (c.selection.step()) s.setValue(key("step"), *c.selection.step());
-    else s.remove(key("step"));
+    if (c.selection.step())
+        s.setValue(key("step"), *c.selection.step());
+    else
+        s.remove(key("step"));
 }
 
 }  // namespace relascope

@@ -1,4 +1,5 @@
-// What the window remembers from one day to the next: layout, theme, recent runs, and the view that was open.
+// What the window remembers from one day to the next: layout, theme, recent runs, and the view that
+// was open.
 #pragma once
 
 namespace relascope {

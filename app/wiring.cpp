@@ -24,15 +24,19 @@ namespace {
 
 QString modelChip(const RunOptions& options) {
     return QString("%1 · %2 parameters")
-        .arg(QString::fromStdString(modelWords(options.model)), groupedNumber(parameterCount(options.model)));
+        .arg(QString::fromStdString(modelWords(options.model)),
+             groupedNumber(parameterCount(options.model)));
 }
 
 // What the bar says while nothing trains.
 QString idleSentence(const Controllers& c) {
     const QString why = c.experiment.obstacle();
     if (!why.isEmpty()) return why;
-    if (c.experiment.resumes()) return QString("Resume goes on with %1.").arg(c.runs.name(c.experiment.run()));
-    return QString("Ready: %1 steps of %2.").arg(groupedNumber(totalSteps(c.experiment.options())), QString::fromStdString(modelWords(c.experiment.options().model)));
+    if (c.experiment.resumes())
+        return QString("Resume goes on with %1.").arg(c.runs.name(c.experiment.run()));
+    return QString("Ready: %1 steps of %2.")
+        .arg(groupedNumber(totalSteps(c.experiment.options())),
+             QString::fromStdString(modelWords(c.experiment.options().model)));
 }
 
 void showBar(TrainBar& bar, Controllers& c) {
@@ -42,8 +46,10 @@ void showBar(TrainBar& bar, Controllers& c) {
     if (!training.busy() || training.preparing()) {
         bar.setState(RunState::Queued);
         bar.setResumes(c.experiment.resumes());
-        if (training.preparing()) bar.setPreparing(QStringLiteral("Preparing the data"));
-        else bar.setIdle(idleSentence(c), ready);
+        if (training.preparing())
+            bar.setPreparing(QStringLiteral("Preparing the data"));
+        else
+            bar.setIdle(idleSentence(c), ready);
         bar.setModel(models ? modelChip(c.experiment.options()) : QString());
         return;
     }
@@ -51,7 +57,8 @@ void showBar(TrainBar& bar, Controllers& c) {
     const RunState state = training.info().state;
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
     bar.setModel(modelChip(training.options()));
-    if (!training.info().device.empty()) bar.setDevice(QString::fromStdString(training.info().device));
+    if (!training.info().device.empty())
+        bar.setDevice(QString::fromStdString(training.info().device));
     if (training.ending())
         for (auto* button : {bar.startButton(), bar.stopButton()}) button->setEnabled(false);
 }
@@ -62,8 +69,10 @@ void toggleTraining(Controllers& c) {
     auto& training = c.training;
     if (!training.busy()) return c.experiment.start();
     if (training.preparing() || training.ending()) return;
-    if (training.paused()) training.goOn();
-    else training.pause();
+    if (training.paused())
+        training.goOn();
+    else
+        training.pause();
 }
 
 void wireBar(TrainBar& bar, Controllers& c) {
@@ -85,24 +94,28 @@ void wireBar(TrainBar& bar, Controllers& c) {
         if (!training->busy()) show();
     });
     // Which device "auto" stands for is known once LibTorch is there.
-    c.models.post(&bar, [](std::stop_token) { return awaitRuntime(), resolveDevice("auto"); },
-                  [&bar](const std::string& device) { bar.setDevice(QString::fromStdString(device)); });
+    c.models.post(
+        &bar, [](std::stop_token) { return awaitRuntime(), resolveDevice("auto"); },
+        [&bar](const std::string& device) { bar.setDevice(QString::fromStdString(device)); });
     show();
 }
 
 void wireRail(Rail& rail, Controllers& c) {
     std::vector<ExperimentEntry> entries;
     for (const auto& preset : presets())
-        entries.push_back({QString::fromStdString(preset.family), QString::fromStdString(preset.name),
-                           QString::fromStdString(preset.title), QString::fromStdString(preset.help)});
+        entries.push_back(
+            {QString::fromStdString(preset.family), QString::fromStdString(preset.name),
+             QString::fromStdString(preset.title), QString::fromStdString(preset.help)});
     rail.setExperiments(entries);
     QObject::connect(&c.runs, &RunsController::rowsChanged, &rail, [&rail, &c] {
         rail.setRuns(c.runs.rows());
         rail.setSelectedRuns(c.selection.runs());
     });
     QObject::connect(&rail, &Rail::presetChosen, &c.selection, &Selection::setPreset);
-    QObject::connect(&rail, &Rail::presetChosen, &c.experiment, [&c](const QString& preset) { c.experiment.choosePreset(preset); });
-    QObject::connect(&c.selection, &Selection::presetChanged, &rail, [&rail, &c] { rail.setCurrentPreset(c.selection.preset()); });
+    QObject::connect(&rail, &Rail::presetChosen, &c.experiment,
+                     [&c](const QString& preset) { c.experiment.choosePreset(preset); });
+    QObject::connect(&c.selection, &Selection::presetChanged, &rail,
+                     [&rail, &c] { rail.setCurrentPreset(c.selection.preset()); });
     QObject::connect(&rail, &Rail::runsSelected, &c.selection, [&c](const QStringList& paths) {
         const QStringList before = c.selection.runs();
         if (paths == before) return;
@@ -117,10 +130,12 @@ void wireRail(Rail& rail, Controllers& c) {
         c.selection.setCurrent(fresh);
         c.experiment.showRun(fresh);
     });
-    QObject::connect(&c.selection, &Selection::runsChanged, &rail, [&rail, &c] { rail.setSelectedRuns(c.selection.runs()); });
+    QObject::connect(&c.selection, &Selection::runsChanged, &rail,
+                     [&rail, &c] { rail.setSelectedRuns(c.selection.runs()); });
     QObject::connect(&rail, &Rail::removeRequested, &c.runs, &RunsController::remove);
     QObject::connect(&rail, &Rail::openFolderRequested, &c.messages, [&c](const QString& path) {
-        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path))) c.messages.warning(QString("No file manager answers; the run is in %1").arg(path));
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
+            c.messages.warning(QString("No file manager answers; the run is in %1").arg(path));
     });
     QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
         const QString preset = QString::fromStdString(c.experiment.options().preset);
@@ -146,7 +161,8 @@ void wireForm(OptionsForm& form, Controllers& c) {
     auto* variants = new QComboBox(row);
     variants->setFont(smallFont());
     variants->setAccessibleName(QStringLiteral("Variant"));
-    variants->setToolTip(QStringLiteral("Which of the experiment's models; chooses its preset values"));
+    variants->setToolTip(
+        QStringLiteral("Which of the experiment's models; chooses its preset values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
     form.setHeadRow(row);
@@ -162,22 +178,27 @@ void wireForm(OptionsForm& form, Controllers& c) {
             variants->clear();
             variants->addItems(names);
         }
-        variants->setCurrentIndex(variants->findText(QString::fromStdString(experiment.options().variant)));
+        variants->setCurrentIndex(
+            variants->findText(QString::fromStdString(experiment.options().variant)));
         variants->setEnabled(!experiment.live() && names.size() > 1);
         form.setStates(experiment.states());
         form.setRunning(experiment.live());
     };
     const auto judge = [&form, &c] {
-        form.setProblems(c.experiment.hasOptions() ? c.experiment.problems() : std::vector<FieldProblem>());
+        form.setProblems(c.experiment.hasOptions() ? c.experiment.problems()
+                                                   : std::vector<FieldProblem>());
         form.setEstimates(c.experiment.estimates());
     };
     QObject::connect(&c.experiment, &ExperimentController::changed, &form, show);
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &form, judge);
-    QObject::connect(&c.training, &TrainingController::stateChanged, &form, [&form, &c] { form.setRunning(c.experiment.live()); });
+    QObject::connect(&c.training, &TrainingController::stateChanged, &form,
+                     [&form, &c] { form.setRunning(c.experiment.live()); });
     QObject::connect(&form, &OptionsForm::valueChanged, &c.experiment, &ExperimentController::set);
-    QObject::connect(&form, &OptionsForm::validityChanged, &c.experiment, &ExperimentController::setFormValid);
+    QObject::connect(&form, &OptionsForm::validityChanged, &c.experiment,
+                     &ExperimentController::setFormValid);
     QObject::connect(variants, &QComboBox::activated, &c.experiment, [&c, variants] {
-        c.experiment.choosePreset(QString::fromStdString(c.experiment.options().preset), variants->currentText());
+        c.experiment.choosePreset(QString::fromStdString(c.experiment.options().preset),
+                                  variants->currentText());
     });
     show();
     judge();
@@ -185,14 +206,17 @@ void wireForm(OptionsForm& form, Controllers& c) {
 
 void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
     QObject::connect(&c.messages, &Messages::message, &strip, &StatusStrip::showMessage);
-    QObject::connect(&c.messages, &Messages::message, &log, [&log](MessageLevel level, const QString& text) { log.append(level, text); });
+    QObject::connect(&c.messages, &Messages::message, &log,
+                     [&log](MessageLevel level, const QString& text) { log.append(level, text); });
     QObject::connect(&strip, &StatusStrip::logToggled, &log, &QWidget::setVisible);
     QObject::connect(&log, &LogDrawer::closeRequested, &strip, [&strip, &log] {
         log.hide();
         strip.setLogShown(false);
     });
-    QObject::connect(&c.training, &TrainingController::stateChanged, &strip, [&strip, &c] { strip.setHeartbeat(c.training.running()); });
-    QObject::connect(&c.training, &TrainingController::pointsArrived, &strip, [&strip] { strip.beat(); });
+    QObject::connect(&c.training, &TrainingController::stateChanged, &strip,
+                     [&strip, &c] { strip.setHeartbeat(c.training.running()); });
+    QObject::connect(&c.training, &TrainingController::pointsArrived, &strip,
+                     [&strip] { strip.beat(); });
     log.hide();
 }
 

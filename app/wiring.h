@@ -16,7 +16,8 @@ void wireRail(Rail& rail, Controllers& controllers);
 void wireForm(OptionsForm& form, Controllers& controllers);
 void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& controllers);
 
-/// Start, pause, resume, as the state has it: the one toggle of the bar, the menu and the Space key.
+/// Start, pause, resume, as the state has it: the one toggle of the bar, the menu and the Space
+/// key.
 void toggleTraining(Controllers& controllers);
 
 }  // namespace relascope

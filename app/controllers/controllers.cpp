@@ -7,9 +7,12 @@ namespace {
 
 MessageLevel levelOf(Note::Level level) {
     switch (level) {
-        case Note::Level::Warning: return MessageLevel::Warning;
-        case Note::Level::Checkpoint: return MessageLevel::Ok;
-        default: return MessageLevel::Info;
+        case Note::Level::Warning:
+            return MessageLevel::Warning;
+        case Note::Level::Checkpoint:
+            return MessageLevel::Ok;
+        default:
+            return MessageLevel::Info;
     }
 }
 
@@ -28,7 +31,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         // The next seed of a group joins the others; any other new run is shown alone.
         const bool resumed = chosen.contains(path);
         const QString folder = path.section(u'/', 0, -2);
-        const bool sibling = !chosen.isEmpty() && chosen.first().section(u'/', 0, -2) == folder && folder != runs.folder();
+        const bool sibling = !chosen.isEmpty() && chosen.first().section(u'/', 0, -2) == folder &&
+                             folder != runs.folder();
         if (!resumed) selection.setRuns(sibling ? QStringList{path} + chosen : QStringList{path});
         selection.setStep(std::nullopt);
         selection.setCurrent(path);
@@ -41,7 +45,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
         const QString words = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
-        messages.say(levelOf(note.level), dated ? QString("%1, at step %2").arg(words, groupedNumber(note.step)) : words);
+        messages.say(
+            levelOf(note.level),
+            dated ? QString("%1, at step %2").arg(words, groupedNumber(note.step)) : words);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
@@ -49,8 +55,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         runs.liveInfo(info);
         runs.setLive({});
         const QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
-        if (info.state == RunState::Done) messages.ok(words);
-        else if (info.state != RunState::Failed) messages.info(words);  // a failure was told already
+        if (info.state == RunState::Done)
+            messages.ok(words);
+        else if (info.state != RunState::Failed)
+            messages.info(words);  // a failure was told already
     });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);

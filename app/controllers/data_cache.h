@@ -16,8 +16,8 @@ namespace relascope {
 class DataCache {
 public:
     /// Throws what openData throws.
-    std::shared_ptr<const DataSplits> get(const DataOptions& options, const ProgressCallback& progress,
-                                          std::stop_token stop);
+    std::shared_ptr<const DataSplits> get(const DataOptions& options,
+                                          const ProgressCallback& progress, std::stop_token stop);
 
 private:
     struct Entry {

@@ -24,7 +24,8 @@ QString gibibytes(double bytes) {
 }
 
 double machineBytes() {
-    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
 /// Fields that a run may change when it goes on; the others make another run of it.
@@ -61,7 +62,8 @@ QStringList ExperimentController::variants() const {
 QString ExperimentController::title() const {
     for (const auto& preset : presets()) {
         if (preset.name != m_options.preset) continue;
-        return QString("%1, %2 images").arg(QString::fromStdString(preset.title), groupedNumber(m_options.data.train_size));
+        return QString("%1, %2 images")
+            .arg(QString::fromStdString(preset.title), groupedNumber(m_options.data.train_size));
     }
     return QString::fromStdString(m_options.preset);
 }
@@ -96,13 +98,16 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
     if (!hasOptions() || !problems().empty()) return {};
     const auto& t = m_options.train;
     std::vector<std::pair<QString, QString>> rows;
-    rows.emplace_back("Memory", QString("%1 of %2 GiB").arg(gibibytes(static_cast<double>(trainingBytes(m_options))), gibibytes(machineBytes())));
+    rows.emplace_back("Memory", QString("%1 of %2 GiB")
+                                    .arg(gibibytes(static_cast<double>(trainingBytes(m_options))),
+                                         gibibytes(machineBytes())));
     const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
                                      : QString("Time for %1 epochs").arg(groupedNumber(t.epochs));
     const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *
                          static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
-    rows.emplace_back(what, m_flopsPerSecond > 0.0 ? "about " + durationText(flops / m_flopsPerSecond)
-                                                   : QStringLiteral("known once it runs"));
+    rows.emplace_back(what, m_flopsPerSecond > 0.0
+                                ? "about " + durationText(flops / m_flopsPerSecond)
+                                : QStringLiteral("known once it runs"));
     rows.emplace_back("Parameters", groupedNumber(parameterCount(m_options.model)));
     return rows;
 }
@@ -110,12 +115,18 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
 QString ExperimentController::obstacle() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
-    if (found.empty()) return m_formValid ? QString() : QStringLiteral("A field of the options holds no value it can take; its sentence says why.");
+    if (found.empty())
+        return m_formValid ? QString()
+                           : QStringLiteral(
+                                 "A field of the options holds no value it can take; its sentence "
+                                 "says why.");
     const auto& field = RunOptions::field(found.front().field).spec;
-    return QString("%1: %2").arg(QString::fromStdString(field.label), QString::fromStdString(found.front().message));
+    return QString("%1: %2").arg(QString::fromStdString(field.label),
+                                 QString::fromStdString(found.front().message));
 }
 
-bool ExperimentController::choosePreset(const QString& preset, const QString& variant, QString* error) {
+bool ExperimentController::choosePreset(const QString& preset, const QString& variant,
+                                        QString* error) {
     try {
         const RunOptions options = presetOptions(preset.toStdString(), variant.toStdString());
         m_wanted.clear();
@@ -151,11 +162,12 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
 void ExperimentController::showRun(const QString& path) {
     m_wanted = path;
     if (m_training.busy() && m_training.run() == path) return adopt(m_training.options(), path);
-    m_jobs.post(this, [file = path.toStdString()](std::stop_token) { return readRunOptions(file); },
-                [this, path](const RunOptions& options) {
-                    if (m_wanted == path) adopt(options, path);
-                },
-                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_jobs.post(
+        this, [file = path.toStdString()](std::stop_token) { return readRunOptions(file); },
+        [this, path](const RunOptions& options) {
+            if (m_wanted == path) adopt(options, path);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void ExperimentController::set(const QString& key, const FieldValue& value) {
@@ -207,10 +219,13 @@ void ExperimentController::measureSpeed() {
     const auto& options = m_training.options();
     if (!(rate > 0.0)) return;
     const double before = m_flopsPerSecond;
-    m_flopsPerSecond = trainingFlops(options) * rate / static_cast<double>(options.train.batch_size);
+    m_flopsPerSecond =
+        trainingFlops(options) * rate / static_cast<double>(options.train.batch_size);
     // The words hold two digits; a form that is rewritten twenty times a second cannot be read.
-    if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1) Q_EMIT problemsChanged();
-    else m_flopsPerSecond = before;
+    if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1)
+        Q_EMIT problemsChanged();
+    else
+        m_flopsPerSecond = before;
 }
 
 }  // namespace relascope

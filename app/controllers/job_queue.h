@@ -17,8 +17,9 @@
 
 namespace relascope {
 
-/// Jobs run in order. `work` gets a stop token (triggered when the queue ends), copies what it needs and
-/// touches no QObject; `done` and `failed` run on this object's thread, and only while `context` lives.
+/// Jobs run in order. `work` gets a stop token (triggered when the queue ends), copies what it
+/// needs and touches no QObject; `done` and `failed` run on this object's thread, and only while
+/// `context` lives.
 class JobQueue : public QObject {
     Q_OBJECT
 public:
@@ -30,8 +31,8 @@ public:
     template <class Work, class Done>
     void post(QObject* context, Work work, Done done, Failure failed = {}) {
         using Result = std::invoke_result_t<Work, std::stop_token>;
-        add([this, guard = QPointer<QObject>(context), work = std::move(work), done = std::move(done),
-             failed = std::move(failed)](std::stop_token stop) mutable {
+        add([this, guard = QPointer<QObject>(context), work = std::move(work),
+             done = std::move(done), failed = std::move(failed)](std::stop_token stop) mutable {
             try {
                 auto result = std::make_shared<Result>(work(stop));
                 answer([guard, result, done = std::move(done)]() mutable {
@@ -40,7 +41,8 @@ public:
             } catch (const Cancelled&) {
                 // Asked for: nobody waits for the answer.
             } catch (const std::exception& error) {
-                answer([guard, failed = std::move(failed), sentence = QString::fromStdString(userMessage(error))] {
+                answer([guard, failed = std::move(failed),
+                        sentence = QString::fromStdString(userMessage(error))] {
                     if (guard && failed) failed(sentence);
                 });
             }

@@ -1,5 +1,5 @@
-// Where a training thread leaves its events until the window's timer fetches them, put together so that a
-// thousand steps a second cost the window what ten cost.
+// Where a training thread leaves its events until the window's timer fetches them, put together so
+// that a thousand steps a second cost the window what ten cost.
 #pragma once
 
 #include <mutex>
@@ -15,12 +15,12 @@ namespace relascope {
 /// What one run said since the last look.
 struct Delivery {
     std::string path;
-    std::optional<RunInfo> info;          ///< the newest
-    std::vector<MetricPoint> points;      ///< all, in order
+    std::optional<RunInfo> info;      ///< the newest
+    std::vector<MetricPoint> points;  ///< all, in order
     std::vector<Note> notes;
     std::vector<std::int64_t> captures;
-    std::optional<Progress> progress;     ///< the newest
-    std::optional<ProbeAnswer> probe;     ///< the newest
+    std::optional<Progress> progress;  ///< the newest
+    std::optional<ProbeAnswer> probe;  ///< the newest
     std::optional<std::string> failed;
     bool ended = false;
 };
@@ -67,7 +67,8 @@ public:
 
 private:
     Delivery& current() {
-        if (m_post.runs.empty() || m_post.runs.back().path != m_path) m_post.runs.push_back({m_path});
+        if (m_post.runs.empty() || m_post.runs.back().path != m_path)
+            m_post.runs.push_back({m_path});
         return m_post.runs.back();
     }
     static void put(Delivery& d, RunChanged&& e) { d.info = std::move(e.info); }

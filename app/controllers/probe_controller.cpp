@@ -24,10 +24,16 @@ struct ProbeController::Opened {
     std::unique_ptr<OpenedModel> model;
 };
 
-ProbeController::ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
-                                 std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent)
-    : QObject(parent), m_runs(runs), m_training(training), m_selection(selection),
-      m_data(std::move(data)), m_jobs(jobs), m_opened(std::make_shared<Opened>()) {
+ProbeController::ProbeController(RunsController& runs, TrainingController& training,
+                                 Selection& selection, std::shared_ptr<DataCache> data,
+                                 JobQueue& jobs, QObject* parent)
+    : QObject(parent),
+      m_runs(runs),
+      m_training(training),
+      m_selection(selection),
+      m_data(std::move(data)),
+      m_jobs(jobs),
+      m_opened(std::make_shared<Opened>()) {
     m_pace.setSingleShot(true);
     m_pace.setInterval(kLiveInterval);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
@@ -51,7 +57,9 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         if (path != m_run) return;
         // Weights on disk are newer than those that were open.
-        m_jobs.post(this, [opened = m_opened](std::stop_token) { return opened->model.reset(), 0; }, [](int) {});
+        m_jobs.post(
+            this, [opened = m_opened](std::stop_token) { return opened->model.reset(), 0; },
+            [](int) {});
         ++m_request;
         m_waiting = false;
     });
@@ -64,8 +72,10 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         if (answer.request != m_liveRequest || mode() != Mode::Live) return;
         m_waiting = false;
         m_patience.stop();
-        if (answer.error.empty()) take(answer.result);
-        else refuse(QString::fromStdString(answer.error));
+        if (answer.error.empty())
+            take(answer.result);
+        else
+            refuse(QString::fromStdString(answer.error));
         if (m_training.running()) m_pace.start();
         if (std::exchange(m_again, false)) ask();
     });
@@ -75,8 +85,10 @@ ProbeController::~ProbeController() = default;
 
 void ProbeController::setActive(bool active) {
     if (std::exchange(m_active, active) == active) return;
-    if (active) ask();
-    else m_pace.stop();
+    if (active)
+        ask();
+    else
+        m_pace.stop();
 }
 
 ProbeController::Mode ProbeController::mode() const {
@@ -108,17 +120,18 @@ void ProbeController::follow() {
         found.splits = data->get(found.options.data, {}, stop);
         return found;
     };
-    m_jobs.post(this, work,
-                [this, request](Found found) {
-                    if (!fits(request)) return;
-                    m_options = std::move(found.options);
-                    m_splits = std::move(found.splits);
-                    offerSplits();
-                    ask();
-                },
-                [this, request](const QString& sentence) {
-                    if (fits(request)) refuse(sentence);
-                });
+    m_jobs.post(
+        this, work,
+        [this, request](Found found) {
+            if (!fits(request)) return;
+            m_options = std::move(found.options);
+            m_splits = std::move(found.splits);
+            offerSplits();
+            ask();
+        },
+        [this, request](const QString& sentence) {
+            if (fits(request)) refuse(sentence);
+        });
     if (m_selection.step()) ask();  // captures need no data
 }
 
@@ -154,10 +167,14 @@ void ProbeController::ask() {
         return;
     }
     switch (mode()) {
-        case Mode::Nothing: return;
-        case Mode::Live: return askLive();
-        case Mode::Finished: return askFinished();
-        case Mode::Captured: return askCaptured();
+        case Mode::Nothing:
+            return;
+        case Mode::Live:
+            return askLive();
+        case Mode::Finished:
+            return askFinished();
+        case Mode::Captured:
+            return askCaptured();
     }
 }
 
@@ -175,7 +192,8 @@ void ProbeController::askFinished() {
     m_waiting = true;
     m_patience.stop();
     const auto work = [opened = m_opened, path = m_run.toStdString(), looked = std::move(*looked),
-                       names = m_splits ? m_splits->validation->info().classNames : std::vector<std::string>()](std::stop_token) {
+                       names = m_splits ? m_splits->validation->info().classNames
+                                        : std::vector<std::string>()](std::stop_token) {
         awaitRuntime();
         if (opened->path != path || !opened->model) {
             opened->model.reset();
@@ -191,37 +209,46 @@ void ProbeController::askFinished() {
         use();
         if (std::exchange(m_again, false)) ask();
     };
-    m_jobs.post(this, work,
-                [this, ready](ProbeResult result) { ready([&] { take(std::move(result)); }); },
-                [this, ready](const QString& sentence) { ready([&] { refuse(sentence); }); });
+    m_jobs.post(
+        this, work, [this, ready](ProbeResult result) { ready([&] { take(std::move(result)); }); },
+        [this, ready](const QString& sentence) { ready([&] { refuse(sentence); }); });
 }
 
 void ProbeController::askCaptured() {
     m_waiting = true;
     const auto wanted = *m_selection.step();
-    const auto work = [folder = m_run.toStdString() + "/captures", wanted, sample = m_captured](std::stop_token) {
+    const auto work = [folder = m_run.toStdString() + "/captures", wanted,
+                       sample = m_captured](std::stop_token) {
         const auto steps = captureSteps(folder);
-        if (steps.empty()) throw Error("this run kept no captures; train.capture_samples says how many inputs to keep");
+        if (steps.empty())
+            throw Error(
+                "this run kept no captures; train.capture_samples says how many inputs to keep");
         const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
         auto nearest = after == steps.end() ? steps.back() : *after;
-        if (after != steps.begin() && (after == steps.end() || wanted - *(after - 1) < *after - wanted)) nearest = *(after - 1);
+        if (after != steps.begin() &&
+            (after == steps.end() || wanted - *(after - 1) < *after - wanted))
+            nearest = *(after - 1);
         const auto count = captureSamples(folder, nearest);
-        return std::pair(loadCapture(folder, nearest, std::clamp<std::int64_t>(sample, 0, std::max<std::int64_t>(0, count - 1))), count);
+        return std::pair(
+            loadCapture(folder, nearest,
+                        std::clamp<std::int64_t>(sample, 0, std::max<std::int64_t>(0, count - 1))),
+            count);
     };
     const quint64 request = m_request;
-    m_jobs.post(this, work,
-                [this, request](std::pair<ProbeResult, std::int64_t> found) {
-                    if (!fits(request)) return;
-                    m_waiting = false;
-                    if (std::exchange(m_capturedCount, found.second) != found.second) offerSplits();
-                    take(std::move(found.first));
-                    if (std::exchange(m_again, false)) ask();
-                },
-                [this, request](const QString& sentence) {
-                    if (!fits(request)) return;
-                    m_waiting = m_again = false;
-                    refuse(sentence);
-                });
+    m_jobs.post(
+        this, work,
+        [this, request](std::pair<ProbeResult, std::int64_t> found) {
+            if (!fits(request)) return;
+            m_waiting = false;
+            if (std::exchange(m_capturedCount, found.second) != found.second) offerSplits();
+            take(std::move(found.first));
+            if (std::exchange(m_again, false)) ask();
+        },
+        [this, request](const QString& sentence) {
+            if (!fits(request)) return;
+            m_waiting = m_again = false;
+            refuse(sentence);
+        });
 }
 
 void ProbeController::take(ProbeResult result) {
@@ -249,7 +276,9 @@ void ProbeController::chooseSample(const QString& split, qint64 index) {
 void ProbeController::chooseRandom(const QString& split, int label) {
     if (mode() == Mode::Captured) {
         if (m_capturedCount > 1)  // another one than is shown
-            chooseSample(split, (m_captured + 1 + QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) % m_capturedCount);
+            chooseSample(split, (m_captured + 1 +
+                                 QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) %
+                                    m_capturedCount);
         return;
     }
     const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
@@ -261,9 +290,11 @@ void ProbeController::chooseRandom(const QString& split, int label) {
 }
 
 void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
-    const auto data = m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
+    const auto data =
+        m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
     if (!data) return;
-    const auto work = [data, label, forward, from = m_selection.sample()](std::stop_token stop) -> qint64 {
+    const auto work = [data, label, forward,
+                       from = m_selection.sample()](std::stop_token stop) -> qint64 {
         std::vector<std::uint8_t> pixels(data->pixelBytes());
         const qint64 size = data->size();
         for (qint64 k = 1; k <= size; ++k) {
@@ -273,34 +304,45 @@ void ProbeController::chooseByLabel(const QString& split, int label, bool forwar
         }
         return -1;
     };
-    m_jobs.post(this, work,
-                [this, split](qint64 index) {
-                    if (index >= 0) chooseSample(split, index);
-                    else Q_EMIT failed(QString("No sample of %1 has that label; choose any label to go on.").arg(split));
-                },
-                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_jobs.post(
+        this, work,
+        [this, split](qint64 index) {
+            if (index >= 0)
+                chooseSample(split, index);
+            else
+                Q_EMIT failed(QString("No sample of %1 has that label; choose any label to go on.")
+                                  .arg(split));
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void ProbeController::chooseImage(const QString& path) {
     if (!m_options || mode() == Mode::Captured) {
-        Q_EMIT failed(mode() == Mode::Captured ? QStringLiteral("A picture can be looked at with the newest weights only; press Live first.")
-                                               : QStringLiteral("Start or open a run first, then drop a picture onto its inspector."));
+        Q_EMIT failed(
+            mode() == Mode::Captured
+                ? QStringLiteral(
+                      "A picture can be looked at with the newest weights only; press Live first.")
+                : QStringLiteral(
+                      "Start or open a run first, then drop a picture onto its inspector."));
         return;
     }
     const auto shape = m_options->model.image_shape;
-    const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(), shape](std::stop_token) {
+    const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(),
+                       shape](std::stop_token) {
         ProbeSample read;
-        read.image = fitImage(readImageFile(file), static_cast<int>(shape[1]), static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+        read.image = fitImage(readImageFile(file), static_cast<int>(shape[1]),
+                              static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         read.origin = name;
         return read;
     };
-    m_jobs.post(this, work,
-                [this, request = m_request](ProbeSample read) {
-                    if (!fits(request)) return;
-                    m_image = std::move(read);
-                    ask();
-                },
-                [this](const QString& sentence) { Q_EMIT failed(sentence); });
+    m_jobs.post(
+        this, work,
+        [this, request = m_request](ProbeSample read) {
+            if (!fits(request)) return;
+            m_image = std::move(read);
+            ask();
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 }  // namespace relascope

@@ -1,5 +1,5 @@
-// What the inspector shows: the newest weights while a run trains, a finished run's, or those of a captured
-// step, for the sample that was chosen.
+// What the inspector shows: the newest weights while a run trains, a finished run's, or those of a
+// captured step, for the sample that was chosen.
 #pragma once
 
 #include <QObject>
@@ -54,9 +54,9 @@ private:
     enum class Mode { Nothing, Live, Finished, Captured };
     struct Opened;
 
-    void follow();      ///< another run, or the same in another state
+    void follow();  ///< another run, or the same in another state
     void offerSplits();
-    void ask();         ///< one request at a time; a wish made meanwhile is served behind it
+    void ask();  ///< one request at a time; a wish made meanwhile is served behind it
     void askLive();
     void askFinished();
     void askCaptured();

@@ -12,10 +12,12 @@
 namespace relascope {
 namespace {
 
-QString parentOf(const QString& path) { return QFileInfo(path).path(); }
+QString parentOf(const QString& path) {
+    return QFileInfo(path).path();
+}
 
-/// Seeds of one job: runs inside a folder of their own, or (from the command line) side by side with all
-/// options but the seed alike.
+/// Seeds of one job: runs inside a folder of their own, or (from the command line) side by side
+/// with all options but the seed alike.
 QString groupOf(const RunInfo& info, const QString& root) {
     const QString path = QString::fromStdString(info.path);
     if (parentOf(path) != root && parentOf(parentOf(path)) == root) return parentOf(path);
@@ -23,7 +25,8 @@ QString groupOf(const RunInfo& info, const QString& root) {
                                     [](const auto& o) { return o.first == "train.seeds"; });
     if (seeds == info.options.end() || seeds->second.find(',') == std::string::npos) return {};
     QString key = parentOf(path);
-    for (const auto& [name, text] : info.options) key += QString::fromStdString('\n' + name + '=' + text);
+    for (const auto& [name, text] : info.options)
+        key += QString::fromStdString('\n' + name + '=' + text);
     return key;
 }
 
@@ -69,7 +72,8 @@ void RunsController::refresh() {
         m_listing = false;
         // What was opened, or chosen, since then is not in this listing.
         for (const auto& path : m_opened)
-            if (const RunInfo* known = info(path); known && !opened.contains(path)) runs.push_back(*known);
+            if (const RunInfo* known = info(path); known && !opened.contains(path))
+                runs.push_back(*known);
         if (folder == m_folder) take(std::move(runs));
         if (std::exchange(m_again, false)) refresh();
     };
@@ -108,7 +112,8 @@ void RunsController::take(std::vector<RunInfo> runs) {
         const QString path = QString::fromStdString(run.path);
         const auto known = m_records.find(path);
         if (path == m_live || known == m_records.end() || !known->second.loaded) continue;
-        const bool behind = !known->second.points.empty() && known->second.points.back().step < run.step;
+        const bool behind =
+            !known->second.points.empty() && known->second.points.back().step < run.step;
         if (run.state != RunState::Running && !behind) continue;
         known->second.loaded = false;
         growing << path;
@@ -136,7 +141,9 @@ const RunInfo* RunsController::info(const QString& path) const {
     return nullptr;
 }
 
-int RunsController::colorIndex(const QString& path) const { return m_colors.value(path, 0); }
+int RunsController::colorIndex(const QString& path) const {
+    return m_colors.value(path, 0);
+}
 
 QString RunsController::group(const QString& path) const {
     const RunInfo* found = info(path);
@@ -149,7 +156,8 @@ QString RunsController::name(const QString& path) const {
     return QFileInfo(parent).fileName() + QStringLiteral(" · ") + QString(own).replace(u'-', u' ');
 }
 
-std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths, const QString& highlighted) const {
+std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths,
+                                                const QString& highlighted) const {
     QHash<QString, int> members;
     for (const auto& path : paths) ++members[group(path)];
     std::vector<CurveRun> runs;
@@ -158,7 +166,8 @@ std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths, const 
         const bool band = !together.isEmpty() && members.value(together) > 1;
         QString shown = name(path);
         if (band) shown = shown.section(QStringLiteral(" · "), 0, 0);
-        runs.push_back({path, shown, band ? together : QString(), colorIndex(path), path == highlighted});
+        runs.push_back(
+            {path, shown, band ? together : QString(), colorIndex(path), path == highlighted});
     }
     return runs;
 }
@@ -192,7 +201,8 @@ namespace {
 std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
     std::vector<PublishedValue> values;
     for (const auto& result : publishedResults(options))
-        if (result.split == options.data.family) values.push_back({QStringLiteral("published"), result.accuracy, 0});
+        if (result.split == options.data.family)
+            values.push_back({QStringLiteral("published"), result.accuracy, 0});
     return values;
 }
 
@@ -219,7 +229,8 @@ void RunsController::load(const QStringList& paths) {
         record.loading = true;
         const auto done = [this, path](Record read) {
             Record& mine = m_records[path];
-            // A run that began meanwhile, or goes on after a stop: points that arrived stand behind those read.
+            // A run that began meanwhile, or goes on after a stop: points that arrived stand behind
+            // those read.
             if (path == m_live && !mine.points.empty()) {
                 const auto first = mine.points.front().step;
                 std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
@@ -229,11 +240,12 @@ void RunsController::load(const QStringList& paths) {
             mine.loaded = true;
             Q_EMIT loaded(path);
         };
-        m_jobs.post(this, [file = path.toStdString()](std::stop_token) { return readRecord(file); }, done,
-                    [this, path](const QString& sentence) {
-                        m_records[path].loading = false;
-                        Q_EMIT failed(sentence);
-                    });
+        m_jobs.post(
+            this, [file = path.toStdString()](std::stop_token) { return readRecord(file); }, done,
+            [this, path](const QString& sentence) {
+                m_records[path].loading = false;
+                Q_EMIT failed(sentence);
+            });
     }
 }
 
@@ -273,8 +285,10 @@ void RunsController::setLive(const QString& path, const RunOptions& options) {
     record.published = publishedBeside(options);
     // A fresh run's points all arrive by event; one that goes on has the earlier ones on disk.
     const RunInfo* known = info(path);
-    if (!known || known->step == 0) record.loaded = true;
-    else if (!record.loaded) load({path});
+    if (!known || known->step == 0)
+        record.loaded = true;
+    else if (!record.loaded)
+        load({path});
 }
 
 void RunsController::liveInfo(const RunInfo& fresh) {

@@ -1,4 +1,5 @@
-// The runs on disk and the one that trains: their rows, colours, points and marks, the same on every page.
+// The runs on disk and the one that trains: their rows, colours, points and marks, the same on
+// every page.
 #pragma once
 
 #include <QHash>
@@ -30,14 +31,16 @@ public:
     /// Newest first. Includes runs opened from elsewhere.
     const std::vector<RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
-    /// Index into Theme::series; the seeds of one group share it. The same for as long as the window lives.
+    /// Index into Theme::series; the seeds of one group share it. The same for as long as the
+    /// window lives.
     int colorIndex(const QString& path) const;
     /// Non-empty for a run that is one of several seeds; the same text for all of them.
     QString group(const QString& path) const;
     /// "between-dat-s0", or "between-dat · seed 1" for a run inside a group's folder.
     QString name(const QString& path) const;
     /// What CurvePanel::setRuns wants for these runs.
-    std::vector<CurveRun> curveRuns(const QStringList& paths, const QString& highlighted = {}) const;
+    std::vector<CurveRun> curveRuns(const QStringList& paths,
+                                    const QString& highlighted = {}) const;
 
     /// Points known so far; load() reads them from the disk, off the window's thread.
     const std::vector<MetricPoint>& points(const QString& path) const;
@@ -48,7 +51,8 @@ public:
     /// The paper's accuracies beside a run, or none.
     std::vector<PublishedValue> published(const QString& path) const;
 
-    /// Adds a run from anywhere; its row comes with rowsChanged. A sentence in `error` when it is no run.
+    /// Adds a run from anywhere; its row comes with rowsChanged. A sentence in `error` when it is
+    /// no run.
     bool open(const QString& path, QString* error);
     /// Takes runs off the list; files stay.
     void remove(const QStringList& paths);

@@ -10,7 +10,9 @@ namespace relascope {
 
 void awaitRuntime() {
     static std::once_flag once;
-    std::call_once(once, [] { initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1)); });
+    std::call_once(once, [] {
+        initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+    });
 }
 
 }  // namespace relascope

@@ -3,8 +3,8 @@
 
 namespace relascope {
 
-/// Sets LibTorch up the first time, leaving one core to the window; others wait for it. To be called on every
-/// worker before it touches a model.
+/// Sets LibTorch up the first time, leaving one core to the window; others wait for it. To be
+/// called on every worker before it touches a model.
 void awaitRuntime();
 
 }  // namespace relascope

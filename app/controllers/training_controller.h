@@ -34,7 +34,8 @@ public:
     void cancel();  ///< at once, after a checkpoint
     /// A new value of a live field; the log says when it holds.
     void edit(const QString& key, const FieldValue& value);
-    /// Looks at a sample with the weights as they are; the answer has the number returned (0: no run).
+    /// Looks at a sample with the weights as they are; the answer has the number returned (0: no
+    /// run).
     quint64 probe(ProbeSample sample);
 
     /// From start until the thread is gone.

@@ -21,14 +21,17 @@ namespace relascope {
 namespace {
 
 /// Steps on another axis of the curves, between the points that were measured.
-std::vector<double> keysOnAxis(const std::vector<qint64>& steps, const std::vector<MetricPoint>& points,
-                               CurveAxis axis) {
+std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
+                               const std::vector<MetricPoint>& points, CurveAxis axis) {
     std::vector<double> keys;
     if (axis == CurveAxis::Step || points.empty()) return keys;
-    const auto value = [axis](const MetricPoint& p) { return axis == CurveAxis::Epoch ? p.epoch : p.seconds; };
+    const auto value = [axis](const MetricPoint& p) {
+        return axis == CurveAxis::Epoch ? p.epoch : p.seconds;
+    };
     for (const qint64 step : steps) {
-        const auto after = std::lower_bound(points.begin(), points.end(), step,
-                                            [](const MetricPoint& p, qint64 s) { return p.step < s; });
+        const auto after =
+            std::lower_bound(points.begin(), points.end(), step,
+                             [](const MetricPoint& p, qint64 s) { return p.step < s; });
         if (after == points.end() || after == points.begin()) {
             keys.push_back(value(after == points.end() ? points.back() : points.front()));
             continue;
@@ -36,7 +39,8 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps, const std::vect
         const auto& before = *(after - 1);
         const double share = after->step == before.step
                                  ? 0.0
-                                 : static_cast<double>(step - before.step) / static_cast<double>(after->step - before.step);
+                                 : static_cast<double>(step - before.step) /
+                                       static_cast<double>(after->step - before.step);
         keys.push_back(value(before) + share * (value(*after) - value(before)));
     }
     return keys;
@@ -48,14 +52,18 @@ InspectorView firstView(const ProbeResult& result) {
     const Image& image = result.sample.image;
     const PatchGrid& grid = result.grid;
     std::vector<int> tokens;
-    for (int patch = 0; patch < grid.rows * grid.columns && tokens.size() < 2 && !image.empty(); ++patch) {
+    for (int patch = 0; patch < grid.rows * grid.columns && tokens.size() < 2 && !image.empty();
+         ++patch) {
         const QRect box = patchRect(grid, patch, {image.width, image.height});
         const auto first = image.pixels[image.index(box.top(), box.left(), 0)];
         bool varied = false;
         for (int y = box.top(); y <= box.bottom() && !varied; ++y)
-            for (int x = box.left(); x <= box.right() && !varied; ++x) varied = image.pixels[image.index(y, x, 0)] != first;
+            for (int x = box.left(); x <= box.right() && !varied; ++x)
+                varied = image.pixels[image.index(y, x, 0)] != first;
         if (varied) tokens.push_back(tokenOfPatch(grid, patch));
     }
+    // As in the papers: the sign shows even where one relation dwarfs the others.
+    view.processing = Processing::Tanh;
     view.source = tokens.empty() ? (grid.classToken ? 1 : 0) : tokens.front();
     view.target = tokens.size() < 2 ? view.source : tokens.back();
     return view;
@@ -72,11 +80,15 @@ qint64 nearest(const std::vector<qint64>& steps, qint64 step) {
 }  // namespace
 
 WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
-    : QWidget(parent), m_c(controllers), m_stack(new QStackedLayout(this)),
+    : QWidget(parent),
+      m_c(controllers),
+      m_stack(new QStackedLayout(this)),
       m_empty(new EmptyState(QStringLiteral("Choose an experiment on the left and press Start."),
                              QStringLiteral("Train the quick start"), this)),
-      m_splitter(new QSplitter(Qt::Vertical, this)), m_curves(new CurvePanel(this)),
-      m_track(new CapturesTrack(this)), m_inspector(new RelationInspector(this)) {
+      m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_curves(new CurvePanel(this)),
+      m_track(new CapturesTrack(this)),
+      m_inspector(new RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
     m_empty->setAutoFillBackground(true);
     m_empty->setBackgroundRole(QPalette::Base);
@@ -133,19 +145,29 @@ void WorkbenchPage::connectCurves() {
         if (path == m_c.selection.current()) showCaptures();
     });
     connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showCursor);
-    connect(m_curves, &CurvePanel::cursorMoved, this, [this](qint64 step) { m_c.selection.setStep(step); });
-    connect(m_track, &CapturesTrack::stepChosen, this, [this](qint64 step) { m_c.selection.setStep(step); });
-    connect(m_track, &CapturesTrack::liveRequested, this, [this] { m_c.selection.setStep(std::nullopt); });
-    connect(m_curves, &CurvePanel::axisChanged, this, [this](double low, double high, bool logarithmic, int left, int right) {
-        m_track->setAxis(low, high, logarithmic, left, right);
-        m_track->setKeys(keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
-    });
+    connect(m_curves, &CurvePanel::cursorMoved, this,
+            [this](qint64 step) { m_c.selection.setStep(step); });
+    connect(m_track, &CapturesTrack::stepChosen, this,
+            [this](qint64 step) { m_c.selection.setStep(step); });
+    connect(m_track, &CapturesTrack::liveRequested, this,
+            [this] { m_c.selection.setStep(std::nullopt); });
+    connect(m_curves, &CurvePanel::axisChanged, this,
+            [this](double low, double high, bool logarithmic, int left, int right) {
+                m_track->setAxis(low, high, logarithmic, left, right);
+                m_track->setKeys(keysOnAxis(
+                    m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+            });
 
-    // The panel has a menu of its own; the entries that save it come from a button that is never seen.
+    // The panel has a menu of its own; the entries that save it come from a button that is never
+    // seen.
     auto* hidden = new QToolButton(m_curves);
     hidden->hide();
-    auto* save = new ViewMenu(hidden, m_curves, [] { return QStringLiteral("learning-curves"); }, [this] { return m_curves->csv(); });
-    save->paintVector = [this](QPainter& painter) { m_curves->paintVector(painter, m_curves->rect()); };
+    auto* save = new ViewMenu(
+        hidden, m_curves, [] { return QStringLiteral("learning-curves"); },
+        [this] { return m_curves->csv(); });
+    save->paintVector = [this](QPainter& painter) {
+        m_curves->paintVector(painter, m_curves->rect());
+    };
     m_curves->menu()->addActions(save->menu()->actions());
 }
 
@@ -153,34 +175,52 @@ void WorkbenchPage::connectInspector() {
     auto& c = m_c;
     auto* more = iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
     m_inspector->addHeadControl(more);
-    new ViewMenu(more, m_inspector, [] { return QStringLiteral("inspector"); }, [this] { return m_inspector->csv(); });
+    new ViewMenu(
+        more, m_inspector, [] { return QStringLiteral("inspector"); },
+        [this] { return m_inspector->csv(); });
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
-    connect(&c.probe, &ProbeController::resultReady, this, [this](const std::shared_ptr<const ProbeResult>& result) {
-        // A picture of the user's own is named; a sample stands in the chooser already.
-        const bool sample = result->sample.label >= 0;
-        m_inspector->setSubText(sample ? QString() : QString("step %1 · %2").arg(groupedNumber(result->step), QString::fromStdString(result->sample.origin)));
-        if (m_c.selection.view() == InspectorView()) m_c.selection.setView(firstView(*result));
-        m_inspector->setResult(result);
-    });
+    connect(&c.probe, &ProbeController::resultReady, this,
+            [this](const std::shared_ptr<const ProbeResult>& result) {
+                // A picture of the user's own is named; a sample stands in the chooser already.
+                const bool sample = result->sample.label >= 0;
+                m_inspector->setSubText(
+                    sample ? QString()
+                           : QString("step %1 · %2")
+                                 .arg(groupedNumber(result->step),
+                                      QString::fromStdString(result->sample.origin)));
+                if (m_c.selection.view() == InspectorView())
+                    m_c.selection.setView(firstView(*result));
+                m_inspector->setResult(result);
+            });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
-        m_inspector->setEmptyState(sentence.isEmpty() ? QStringLiteral("Choose a run on the left to look inside its model.") : sentence, {});
+        m_inspector->setEmptyState(
+            sentence.isEmpty()
+                ? QStringLiteral("Choose a run on the left to look inside its model.")
+                : sentence,
+            {});
         m_inspector->setResult(nullptr);
     });
     connect(&c.probe, &ProbeController::splitsChanged, m_inspector, &RelationInspector::setSplits);
     connect(&c.probe, &ProbeController::sampleShown, m_inspector, &RelationInspector::setSample);
-    connect(m_inspector, &RelationInspector::sampleRequested, &c.probe, &ProbeController::chooseSample);
+    connect(m_inspector, &RelationInspector::sampleRequested, &c.probe,
+            &ProbeController::chooseSample);
     connect(m_inspector, &RelationInspector::randomSampleRequested, &c.probe,
-            [this](const QString& split) { m_c.probe.chooseRandom(split, m_inspector->sourcePane()->labelFilter()); });
-    connect(m_inspector, &RelationInspector::labelRequested, &c.probe, &ProbeController::chooseByLabel);
+            [this](const QString& split) {
+                m_c.probe.chooseRandom(split, m_inspector->sourcePane()->labelFilter());
+            });
+    connect(m_inspector, &RelationInspector::labelRequested, &c.probe,
+            &ProbeController::chooseByLabel);
     connect(m_inspector, &RelationInspector::imageDropped, &c.probe, &ProbeController::chooseImage);
     connect(m_inspector, &RelationInspector::viewChanged, &c.selection, &Selection::setView);
-    connect(&c.selection, &Selection::viewChanged, this, [this] { m_inspector->setView(m_c.selection.view()); });
+    connect(&c.selection, &Selection::viewChanged, this,
+            [this] { m_inspector->setView(m_c.selection.view()); });
 }
 
 void WorkbenchPage::showRuns() {
     const QStringList chosen = m_c.selection.runs();
-    auto fresh = m_c.runs.curveRuns(chosen, chosen.size() > 1 ? m_c.selection.current() : QString());
+    auto fresh =
+        m_c.runs.curveRuns(chosen, chosen.size() > 1 ? m_c.selection.current() : QString());
     if (m_shown != fresh) {
         QStringList before;
         for (const auto& run : m_shown) before << run.id;
@@ -201,12 +241,17 @@ void WorkbenchPage::showEmptyOrNot() {
     m_stack->setCurrentIndex(any ? 1 : 0);
 }
 
-void WorkbenchPage::showPoints(const QString& path) { m_curves->appendPoints(path, m_c.runs.points(path)); }
-void WorkbenchPage::showMarks(const QString& path) { m_curves->setMarks(path, m_c.runs.marks(path)); }
+void WorkbenchPage::showPoints(const QString& path) {
+    m_curves->appendPoints(path, m_c.runs.points(path));
+}
+void WorkbenchPage::showMarks(const QString& path) {
+    m_curves->setMarks(path, m_c.runs.marks(path));
+}
 
 void WorkbenchPage::showCaptures() {
     m_track->setSteps(m_c.runs.captures(m_c.selection.current()));
-    m_track->setKeys(keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+    m_track->setKeys(
+        keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
     showCursor();
 }
 
@@ -218,7 +263,8 @@ void WorkbenchPage::showCursor() {
 
 void WorkbenchPage::showHead() {
     const QString path = m_c.selection.current();
-    auto published = m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>();
+    auto published =
+        m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>();
     if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
@@ -226,18 +272,29 @@ void WorkbenchPage::showHead() {
     for (const auto& preset : presets())
         if (preset.name == info->preset) title = QString::fromStdString(preset.title);
     for (const auto& [key, text] : info->options)
-        if (key == "data.train_size") title += QString(", %1 images").arg(groupedNumber(QString::fromStdString(text).toLongLong()));
+        if (key == "data.train_size")
+            title += QString(", %1 images")
+                         .arg(groupedNumber(QString::fromStdString(text).toLongLong()));
     m_curves->setTitle(title);
 }
 
 bool WorkbenchPage::arrowKey(int key) {
     if (!m_inspector->result()) return false;
     switch (key) {
-        case Qt::Key_Left: m_inspector->previousRelation(); return true;
-        case Qt::Key_Right: m_inspector->nextRelation(); return true;
-        case Qt::Key_Up: m_inspector->nextLayer(); return true;
-        case Qt::Key_Down: m_inspector->previousLayer(); return true;
-        default: return false;
+        case Qt::Key_Left:
+            m_inspector->previousRelation();
+            return true;
+        case Qt::Key_Right:
+            m_inspector->nextRelation();
+            return true;
+        case Qt::Key_Up:
+            m_inspector->nextLayer();
+            return true;
+        case Qt::Key_Down:
+            m_inspector->previousLayer();
+            return true;
+        default:
+            return false;
     }
 }
 

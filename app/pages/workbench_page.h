@@ -38,7 +38,7 @@ protected:
 private:
     void connectCurves();
     void connectInspector();
-    void showRuns();      ///< which runs are overlaid
+    void showRuns();  ///< which runs are overlaid
     void showPoints(const QString& path);
     void showMarks(const QString& path);
     void showCaptures();

@@ -32,8 +32,9 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     EXPECT_EQ(inspector()->view().layer, 0);
     QTest::keyClick(window.get(), Qt::Key_D);
     EXPECT_TRUE(inspector()->view().reversed);
+    EXPECT_EQ(inspector()->view().processing, Processing::Tanh);  // as the papers' figures
     QTest::keyClick(window.get(), Qt::Key_P);
-    EXPECT_EQ(inspector()->view().processing, Processing::Tanh);
+    EXPECT_EQ(inspector()->view().processing, Processing::Sigmoid);
     QTest::keyClick(window.get(), Qt::Key_L);
     EXPECT_TRUE(curves()->logY());
 }
@@ -43,7 +44,8 @@ TEST_F(MainWindowTest, KeysAreTextWhileTyping) {
     auto* search = window->rail()->searchField();
     search->setFocus();
     ASSERT_TRUE(waitUntil([&] { return search->hasFocus(); }));
-    for (const auto key : {Qt::Key_D, Qt::Key_P, Qt::Key_1, Qt::Key_Space, Qt::Key_L, Qt::Key_N}) QTest::keyClick(search, key);
+    for (const auto key : {Qt::Key_D, Qt::Key_P, Qt::Key_1, Qt::Key_Space, Qt::Key_L, Qt::Key_N})
+        QTest::keyClick(search, key);
     EXPECT_EQ(search->text(), QStringLiteral("dp1 ln"));
     EXPECT_FALSE(c().training.busy());
     EXPECT_FALSE(curves()->logY());
@@ -89,7 +91,8 @@ TEST_F(MainWindowTest, ThemesChangeTheWholeWindow) {
 
 TEST_F(MainWindowTest, WhatIsNoRunIsRefusedInWords) {
     QString said;
-    QObject::connect(&c().messages, &Messages::message, window.get(), [&](MessageLevel, const QString& sentence) { said = sentence; });
+    QObject::connect(&c().messages, &Messages::message, window.get(),
+                     [&](MessageLevel, const QString& sentence) { said = sentence; });
     EXPECT_FALSE(window->openRun(folder.path()));
     EXPECT_TRUE(said.contains(folder.path()));
 }
@@ -141,15 +144,22 @@ TEST_F(MainWindowTest, ScreenshotsHaveTheSizeAskedFor) {
 
 TEST(Launch, WordsOfTheWindowAreRead) {
     int exit = -1;
-    auto launch = parseLaunch({"relascope", "train", "quick", "--set", "train.epochs=3", "--seed", "7"}, &exit);
+    auto launch = parseLaunch(
+        {"relascope", "train", "quick", "--set", "train.epochs=3", "--seed", "7"}, &exit);
     ASSERT_TRUE(launch && launch->options);
     EXPECT_EQ(launch->options->train.epochs, 3);
     EXPECT_EQ(launch->options->train.seeds, std::vector<std::int64_t>{7});
-    launch = parseLaunch({"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
+    launch = parseLaunch(
+        {"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
     ASSERT_TRUE(launch);
     EXPECT_EQ(launch->train, QStringLiteral("quick"));
     EXPECT_EQ(launch->size, QSize(800, 600));
-    for (const QStringList& bad : {QStringList{"train", "quik"}, {"--size", "huge"}, {"--theme", "pink"}, {"nowhere"}, {"--wrong"}, {"train"}}) {
+    for (const QStringList& bad : {QStringList{"train", "quik"},
+                                   {"--size", "huge"},
+                                   {"--theme", "pink"},
+                                   {"nowhere"},
+                                   {"--wrong"},
+                                   {"train"}}) {
         exit = -1;
         EXPECT_FALSE(parseLaunch(QStringList{"relascope"} + bad, &exit));
         EXPECT_EQ(exit, 2) << bad.join(' ').toStdString();

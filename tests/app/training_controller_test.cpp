@@ -43,7 +43,8 @@ TEST_F(TrainingTest, EditsOfTheLearningRateAreMarked) {
     EXPECT_TRUE(c().experiment.live());
     Q_EMIT window->form()->valueChanged(QStringLiteral("train.learning_rate"), FieldValue(5e-4));
     ASSERT_TRUE(waitUntil([&] { return !c().runs.marks(path).empty(); }));
-    EXPECT_TRUE(c().runs.marks(path).front().text.contains(QString::fromStdString(fieldValueText(5e-4))));
+    EXPECT_TRUE(
+        c().runs.marks(path).front().text.contains(QString::fromStdString(fieldValueText(5e-4))));
     // What needs a restart stays as it is.
     c().experiment.set(QStringLiteral("model.d_model"), std::int64_t{32});
     EXPECT_EQ(c().experiment.options().model.d_model, 16);
@@ -59,14 +60,16 @@ TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {
     const QString path = c().training.run();
     click(window->bar()->stopButton());
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
-    ASSERT_TRUE(waitUntil([&] { return c().runs.info(path) && c().runs.info(path)->state == RunState::Stopped; }));
+    ASSERT_TRUE(waitUntil(
+        [&] { return c().runs.info(path) && c().runs.info(path)->state == RunState::Stopped; }));
     const auto stopped = c().runs.info(path)->step;
     EXPECT_GT(stopped, 0);
     EXPECT_EQ(stopped % 4, 0);  // 64 images in batches of 16: the epoch was finished
     ASSERT_TRUE(waitUntil([&] { return c().experiment.resumes(); }));
     EXPECT_EQ(window->bar()->startButton()->text(), QStringLiteral("Resume"));
     click(window->bar()->startButton());
-    ASSERT_TRUE(waitUntil([&] { return c().training.running() && c().training.info().step > stopped; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return c().training.running() && c().training.info().step > stopped; }));
     EXPECT_EQ(c().training.run(), path);
 }
 
@@ -79,14 +82,16 @@ TEST_F(TrainingTest, CancelKeepsACheckpoint) {
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     const RunInfo info = readRunInfo(path.toStdString());
     EXPECT_EQ(info.state, RunState::Interrupted);
-    EXPECT_TRUE(std::filesystem::exists(path.toStdString() + "/checkpoints/step-" + std::to_string(info.step)));
+    EXPECT_TRUE(std::filesystem::exists(path.toStdString() + "/checkpoints/step-" +
+                                        std::to_string(info.step)));
 }
 
 TEST_F(TrainingTest, SeveralSeedsAreOneBand) {
     chooseTiny(8);
     c().experiment.set(QStringLiteral("train.seeds"), std::vector<std::int64_t>{3, 4});
     c().experiment.start();
-    ASSERT_TRUE(waitUntil([this] { return c().selection.runs().size() == 2 && !c().training.busy(); }));
+    ASSERT_TRUE(
+        waitUntil([this] { return c().selection.runs().size() == 2 && !c().training.busy(); }));
     const auto runs = c().runs.curveRuns(c().selection.runs());
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_FALSE(runs[0].group.isEmpty());
@@ -109,9 +114,13 @@ TEST_F(TrainingTest, WhatCannotBeTrainedSaysSo) {
 TEST_F(TrainingTest, ARefusedValueTurnsStartOffWithItsSentence) {
     chooseTiny();
     ASSERT_TRUE(window->bar()->startButton()->isEnabled());
-    c().experiment.set(QStringLiteral("model.n_heads_sa"), std::int64_t{4});  // 5 heads do not divide 16
+    c().experiment.set(QStringLiteral("model.n_heads_sa"),
+                       std::int64_t{4});  // 5 heads do not divide 16
     EXPECT_FALSE(window->bar()->startButton()->isEnabled());
-    EXPECT_TRUE(window->form()->row(QStringLiteral("model.d_model"))->problem().contains(QStringLiteral("multiple")));
+    EXPECT_TRUE(window->form()
+                    ->row(QStringLiteral("model.d_model"))
+                    ->problem()
+                    .contains(QStringLiteral("multiple")));
     EXPECT_TRUE(window->bar()->startButton()->toolTip().contains(QStringLiteral("multiple")));
     c().experiment.start();
     EXPECT_FALSE(c().training.busy());

@@ -15,7 +15,6 @@
 #include "app/main_window.h"
 #include "app/pages/workbench_page.h"
 #include "options/presets.h"
-#include "widgets/theme/controls.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"
@@ -23,6 +22,7 @@
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/lists/rail.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope {
 
@@ -69,20 +69,23 @@ protected:
         c().selection.setPreset(QStringLiteral("quick"));
         c().experiment.choosePreset(QStringLiteral("quick"));
         const RunOptions tiny = tinyOptions(steps);
-        for (const auto& field : RunOptions::fieldTable()) c().experiment.set(QString::fromStdString(field.spec.name), field.get(tiny));
+        for (const auto& field : RunOptions::fieldTable())
+            c().experiment.set(QString::fromStdString(field.spec.name), field.get(tiny));
     }
     /// Trains a tiny run to its end; its folder.
     QString finishedRun(std::int64_t steps = 12) {
         chooseTiny(steps);
         c().experiment.start();
         QString path;
-        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan, window.get(), [&](const QString& p) { path = p; });
+        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
+                                                 window.get(), [&](const QString& p) { path = p; });
         EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }));
         QObject::disconnect(connection);
         return path;
     }
     bool trains(std::int64_t step) {
-        return waitUntil([this, step] { return c().training.running() && c().training.info().step >= step; });
+        return waitUntil(
+            [this, step] { return c().training.running() && c().training.info().step >= step; });
     }
 
     QTemporaryDir folder;

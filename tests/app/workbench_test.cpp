@@ -44,25 +44,30 @@ TEST_F(WorkbenchTest, PausedRunsAreLookedIntoStepByStep) {
     click(window->bar()->startButton());
     ASSERT_TRUE(waitUntil([this] { return c().training.paused(); }));
     ASSERT_TRUE(window->bar()->stepButton()->isEnabled());
-    ASSERT_TRUE(waitUntil([this] { return inspector()->result() && inspector()->result()->step == c().training.info().step; }));
+    ASSERT_TRUE(waitUntil([this] {
+        return inspector()->result() && inspector()->result()->step == c().training.info().step;
+    }));
     const auto before = c().training.info().step;
     click(window->bar()->stepButton());
     ASSERT_TRUE(waitUntil([&] { return c().training.info().step == before + 1; }));
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == before + 1; }));
     EXPECT_TRUE(c().training.paused());
     click(window->bar()->startButton());
-    EXPECT_TRUE(waitUntil([&] { return c().training.running() && c().training.info().step > before + 3; }));
+    EXPECT_TRUE(
+        waitUntil([&] { return c().training.running() && c().training.info().step > before + 3; }));
 }
 
 TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
     const QString path = finishedRun();
-    ASSERT_TRUE(waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
     // From the disk alone, as on another day.
     window = std::make_unique<MainWindow>(false);
     window->show();
     c().runs.setFolder(folder.path());
     ASSERT_TRUE(window->openRun(path));
-    ASSERT_TRUE(waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
     EXPECT_FALSE(c().runs.points(path).empty());
     ASSERT_GE(c().runs.captures(path).size(), 5U);
     EXPECT_EQ(window->workbench()->track()->steps(), c().runs.captures(path));
@@ -85,13 +90,16 @@ TEST_F(WorkbenchTest, SamplesAreChosenByNumberChanceAndLabel) {
     finishedRun();
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
     Q_EMIT inspector()->sampleRequested(QStringLiteral("hexos"), 7);
-    ASSERT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin.find(" 7") != std::string::npos; }));
+    ASSERT_TRUE(waitUntil(
+        [this] { return inspector()->result()->sample.origin.find(" 7") != std::string::npos; }));
     EXPECT_EQ(c().selection.split(), QStringLiteral("hexos"));
     Q_EMIT inspector()->labelRequested(QStringLiteral("hexos"), 1, true);
     ASSERT_TRUE(waitUntil([this] { return c().selection.sample() != 7; }));
     EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.label == 1; }));
     c().probe.chooseRandom(QStringLiteral("stripes"), 0);
-    EXPECT_TRUE(waitUntil([this] { return c().selection.split() == "stripes" && inspector()->result()->sample.label == 0; }));
+    EXPECT_TRUE(waitUntil([this] {
+        return c().selection.split() == "stripes" && inspector()->result()->sample.label == 0;
+    }));
 }
 
 TEST_F(WorkbenchTest, DroppedPicturesAreFittedAndBadOnesExplained) {

@@ -22,8 +22,13 @@ int main(int argc, char** argv) {
         std::vector<MetricPoint> points;
         for (int i = 0; i < count; ++i) {
             const double noise = 0.05 * std::sin(i * 12.9898) * std::cos(i * 78.233);
-            points.push_back({i, i / 1000.0, i, i * 0.01, Split::Train,
-                              {{"loss", 0.7 * std::exp(-3.0 * i / count) + noise + 0.1}, {"accuracy", 0.9 - 0.4 * std::exp(-3.0 * i / count) + noise}}});
+            points.push_back({i,
+                              i / 1000.0,
+                              i,
+                              i * 0.01,
+                              Split::Train,
+                              {{"loss", 0.7 * std::exp(-3.0 * i / count) + noise + 0.1},
+                               {"accuracy", 0.9 - 0.4 * std::exp(-3.0 * i / count) + noise}}});
         }
         QElapsedTimer timer;
         timer.start();
@@ -37,12 +42,14 @@ int main(int argc, char** argv) {
             best[0] = std::min(best[0], panel.lossPlot()->replotNow());
             best[1] = std::min(best[1], panel.accuracyPlot()->replotNow());
         }
-        // As a running job does: 50 points a tick. The first tick may move whole columns to larger room.
+        // As a running job does: 50 points a tick. The first tick may move whole columns to larger
+        // room.
         constexpr int tick = 50, ticks = 20;
         std::vector<MetricPoint> more(points.end() - tick, points.end());
         double small = 0.0, worst = 0.0;
         for (int round = 0; round < ticks; ++round) {
-            for (int i = 0; i < tick; ++i) more[static_cast<std::size_t>(i)].step = count + round * tick + i;
+            for (int i = 0; i < tick; ++i)
+                more[static_cast<std::size_t>(i)].step = count + round * tick + i;
             timer.restart();
             panel.appendPoints("a", more);
             panel.flush();
@@ -53,9 +60,10 @@ int main(int argc, char** argv) {
         timer.restart();
         panel.setCursorStep(count / 2);
         const double cursor = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-        std::printf("%d points: append %.1f ms, take over %.1f ms, replot loss %.1f ms, accuracy %.1f ms; "
-                    "append 50 more %.2f ms (worst %.2f); move the cursor %.2f ms\n",
-                    count, append, take, best[0], best[1], small, worst, cursor);
+        std::printf(
+            "%d points: append %.1f ms, take over %.1f ms, replot loss %.1f ms, accuracy %.1f ms; "
+            "append 50 more %.2f ms (worst %.2f); move the cursor %.2f ms\n",
+            count, append, take, best[0], best[1], small, worst, cursor);
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// How long the window takes to answer while a run trains as fast as it can: an event every 20 ms to changing
-// widgets for 30 s, or for as many seconds as the first argument says.
+// How long the window takes to answer while a run trains as fast as it can: an event every 20 ms to
+// changing widgets for 30 s, or for as many seconds as the first argument says.
 #include <QApplication>
 #include <QMouseEvent>
 #include <QTemporaryDir>
@@ -35,11 +35,14 @@ public:
     Clock::time_point when = Clock::now();
 };
 
-// Receives the timer thread's events and does what a user's event would: moves the pointer, presses a key.
+// Receives the timer thread's events and does what a user's event would: moves the pointer, presses
+// a key.
 class User : public QObject {
 public:
     explicit User(MainWindow& window)
-        : m_window(window), m_widgets{window.workbench()->inspector()->mapView(), window.rail(), window.form(), window.workbench()->curves(), &window} {}
+        : m_window(window),
+          m_widgets{window.workbench()->inspector()->mapView(), window.rail(), window.form(),
+                    window.workbench()->curves(), &window} {}
 
     std::vector<double> delays;
 
@@ -47,15 +50,20 @@ protected:
     bool event(QEvent* event) override {
         if (event->type() != kAsked) return QObject::event(event);
         QWidget* widget = m_widgets[m_count % m_widgets.size()];
-        const QPointF at(20 + static_cast<double>(m_count * 7 % 160), 40 + static_cast<double>(m_count * 11 % 120));
-        QMouseEvent move(QEvent::MouseMove, at, widget->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        const QPointF at(20 + static_cast<double>(m_count * 7 % 160),
+                         40 + static_cast<double>(m_count * 11 % 120));
+        QMouseEvent move(QEvent::MouseMove, at, widget->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                         Qt::NoModifier);
         QApplication::sendEvent(widget, &move);
         if (m_count % 25 == 0) {
-            QKeyEvent key(QEvent::KeyPress, m_count % 50 ? Qt::Key_Up : Qt::Key_Down, Qt::NoModifier);
+            QKeyEvent key(QEvent::KeyPress, m_count % 50 ? Qt::Key_Up : Qt::Key_Down,
+                          Qt::NoModifier);
             QApplication::sendEvent(&m_window, &key);
         }
         ++m_count;
-        delays.push_back(std::chrono::duration<double, std::milli>(Clock::now() - static_cast<Asked*>(event)->when).count());
+        delays.push_back(std::chrono::duration<double, std::milli>(Clock::now() -
+                                                                   static_cast<Asked*>(event)->when)
+                             .count());
         return true;
     }
 
@@ -88,7 +96,8 @@ int main(int argc, char** argv) {
     options.train.evaluate_every = 500;
     auto& training = window.controllers().training;
     window.controllers().experiment.begin(options);
-    while (!training.running() || !window.workbench()->inspector()->result()) application.processEvents(QEventLoop::WaitForMoreEvents);
+    while (!training.running() || !window.workbench()->inspector()->result())
+        application.processEvents(QEventLoop::WaitForMoreEvents);
 
     User user(window);
     const auto begin = Clock::now();
@@ -100,14 +109,17 @@ int main(int argc, char** argv) {
             std::this_thread::sleep_until(next += std::chrono::milliseconds(20));
         }
     });
-    while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds) application.processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+    while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds)
+        application.processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
     timer.request_stop();
     const double took = std::chrono::duration<double>(Clock::now() - begin).count();
     const double rate = static_cast<double>(training.info().step - first) / took;
 
     auto& d = user.delays;
     std::sort(d.begin(), d.end());
-    std::printf("events %zu, median %.2f ms, 99th percentile %.1f ms, slowest %.1f ms, %.0f steps/s\n", d.size(), d[d.size() / 2], d[d.size() * 99 / 100], d.back(), rate);
+    std::printf(
+        "events %zu, median %.2f ms, 99th percentile %.1f ms, slowest %.1f ms, %.0f steps/s\n",
+        d.size(), d[d.size() / 2], d[d.size() * 99 / 100], d.back(), rate);
     training.cancel();
     while (training.busy()) application.processEvents(QEventLoop::WaitForMoreEvents);
     return d.back() < 100.0 ? 0 : 1;

@@ -1,8 +1,8 @@
 // Training bar, status strip, log, palette.
 #include <gtest/gtest.h>
 
-#include <QListWidget>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
@@ -18,8 +18,9 @@ TEST(TrainBar, OneToggleStartsPausesResumes) {
     TrainBar bar;
     bar.resize(1440, 48);
     bar.show();
-    QSignalSpy start(&bar, &TrainBar::startRequested), pause(&bar, &TrainBar::pauseRequested), resume(&bar, &TrainBar::resumeRequested),
-        step(&bar, &TrainBar::stepRequested), stop(&bar, &TrainBar::stopRequested), cancel(&bar, &TrainBar::cancelRequested);
+    QSignalSpy start(&bar, &TrainBar::startRequested), pause(&bar, &TrainBar::pauseRequested),
+        resume(&bar, &TrainBar::resumeRequested), step(&bar, &TrainBar::stepRequested),
+        stop(&bar, &TrainBar::stopRequested), cancel(&bar, &TrainBar::cancelRequested);
     QTest::mouseClick(bar.startButton(), Qt::LeftButton);
     EXPECT_EQ(start.count(), 0);
     EXPECT_FALSE(bar.startButton()->toolTip().isEmpty());
@@ -44,7 +45,8 @@ TEST(TrainBar, OneToggleStartsPausesResumes) {
 TEST(TrainBar, WordsOfTheProgress) {
     ProgressLine line;
     line.setProgress({1600, 2450, 32.7, 50, 6210, 70}, false);
-    EXPECT_EQ(line.text(), "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s  1 min 10 s left");
+    EXPECT_EQ(line.text(),
+              "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s  1 min 10 s left");
     line.setProgress({0, 0, 0, 0, 0, 0}, true);
     EXPECT_EQ(line.text(), "Step 0  paused");
     line.resize(120, 36);

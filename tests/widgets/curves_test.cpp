@@ -18,8 +18,10 @@ namespace {
 
 const double missing = std::numeric_limits<double>::quiet_NaN();
 
-MetricPoint point(std::int64_t step, double loss, double accuracy, Split split = Split::Validation) {
-    return {step, step / 10.0, step * 32, step * 0.5, split, {{"loss", loss}, {"accuracy", accuracy}}};
+MetricPoint point(std::int64_t step, double loss, double accuracy,
+                  Split split = Split::Validation) {
+    return {step,       step / 10.0, step * 32,
+            step * 0.5, split,       {{"loss", loss}, {"accuracy", accuracy}}};
 }
 
 /// A shown panel with one run of 11 validation points, loss 1.0 down to 0.5.
@@ -29,7 +31,8 @@ struct Shown {
         panel.resize(920, 270);
         panel.setRuns({{"a", "run a", "", 0, false}});
         std::vector<MetricPoint> points;
-        for (int i = 0; i <= 10; ++i) points.push_back(point(i * 10, 1.0 - 0.05 * i, 0.5 + 0.04 * i));
+        for (int i = 0; i <= 10; ++i)
+            points.push_back(point(i * 10, 1.0 - 0.05 * i, 0.5 + 0.04 * i));
         panel.appendPoints("a", points);
         panel.show();
         panel.flush();
@@ -44,7 +47,9 @@ int near(const QImage& image, const QColor& wanted) {
     for (int y = 0; y < image.height(); ++y)
         for (int x = 0; x < image.width(); ++x) {
             const QColor c = image.pixelColor(x, y);
-            count += std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) + std::abs(c.blue() - wanted.blue()) < 24;
+            count += std::abs(c.red() - wanted.red()) + std::abs(c.green() - wanted.green()) +
+                         std::abs(c.blue() - wanted.blue()) <
+                     24;
         }
     return count;
 }
@@ -129,7 +134,9 @@ TEST(CurvePanel, DraggingTheFlagMovesTheCursorInBothPlots) {
     s.panel.setCursorStep(50);
     QSignalSpy moved(&s.panel, &CurvePanel::cursorMoved);
     QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
-    const auto at = [&](double step) { return plot->mapFrom(s.panel.lossPlot(), s.panel.lossPlot()->pixelOf(step, 0.6).toPoint()); };
+    const auto at = [&](double step) {
+        return plot->mapFrom(s.panel.lossPlot(), s.panel.lossPlot()->pixelOf(step, 0.6).toPoint());
+    };
     QTest::mousePress(plot, Qt::LeftButton, {}, at(50));
     QTest::mouseMove(plot, at(20));
     QTest::mouseRelease(plot, Qt::LeftButton, {}, at(20));
@@ -178,7 +185,8 @@ TEST(CurvePanel, WheelZoomsBothAndDoubleClickResets) {
     Shown s;
     QWidget* plot = s.panel.lossPlot()->findChildren<QWidget*>().last();
     const QPoint middle = plot->rect().center();
-    QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 240}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(plot, &wheel);
     EXPECT_GT(s.panel.lossPlot()->rangeLow(), 1.0);
     EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), s.panel.accuracyPlot()->rangeLow());
@@ -208,9 +216,10 @@ TEST(CurvePanel, CsvHasAPointALine) {
     CurvePanel panel;
     panel.setRuns({{"a", "with, comma", "", 0, false}});
     panel.appendPoints("a", {point(10, 0.5, missing), point(12, 0.4, 0.5, Split::Train)});
-    EXPECT_EQ(panel.csv(), "run,split,step,epoch,seconds,loss,accuracy\n"
-                           "\"with, comma\",train,12,1.2,6,0.4,0.5\n"
-                           "\"with, comma\",validation,10,1,5,0.5,\n");
+    EXPECT_EQ(panel.csv(),
+              "run,split,step,epoch,seconds,loss,accuracy\n"
+              "\"with, comma\",train,12,1.2,6,0.4,0.5\n"
+              "\"with, comma\",validation,10,1,5,0.5,\n");
 }
 
 TEST(CurvePanel, SeedsOfAGroupAreOneCurve) {
@@ -231,13 +240,15 @@ TEST(CapturesTrack, ButtonsKeysAndClicksChoose) {
     track.setSteps({400, 0, 100, 100, 1000});
     track.show();
     EXPECT_EQ(track.steps().size(), 4u);
-    QSignalSpy chosen(&track, &CapturesTrack::stepChosen), live(&track, &CapturesTrack::liveRequested);
+    QSignalSpy chosen(&track, &CapturesTrack::stepChosen),
+        live(&track, &CapturesTrack::liveRequested);
     const auto buttons = track.findChildren<QToolButton*>();
     QTest::mouseClick(buttons[0], Qt::LeftButton);
     EXPECT_EQ(chosen.last()[0].toLongLong(), 400);
     QTest::keyClick(&track, Qt::Key_Left);
     EXPECT_EQ(chosen.last()[0].toLongLong(), 100);
-    QTest::mouseClick(&track, Qt::LeftButton, {}, QPoint(static_cast<int>(track.pixelOf(400)) + 2, 17));
+    QTest::mouseClick(&track, Qt::LeftButton, {},
+                      QPoint(static_cast<int>(track.pixelOf(400)) + 2, 17));
     EXPECT_EQ(chosen.last()[0].toLongLong(), 400);
     QTest::keyClick(&track, Qt::Key_L);
     EXPECT_EQ(live.count(), 1);

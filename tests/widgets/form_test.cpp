@@ -26,7 +26,9 @@ template <class T>
 T value(const QString& text, const FieldSpec& s) {
     return std::get<T>(std::get<FieldValue>(parseField(text, s)));
 }
-Reason reason(const QString& text, const FieldSpec& s) { return std::get<FieldError>(parseField(text, s)).reason; }
+Reason reason(const QString& text, const FieldSpec& s) {
+    return std::get<FieldError>(parseField(text, s)).reason;
+}
 
 struct Form {
     RunOptions options, preset;
@@ -62,7 +64,8 @@ TEST(FieldText, WritesAndReadsBack) {
     EXPECT_EQ(value<std::int64_t>("25,000", spec(FieldKind::Integer)), 25000);
     EXPECT_EQ(value<std::int64_t>("1e3", spec(FieldKind::Integer)), 1000);
     EXPECT_EQ(value<std::int64_t>("9007199254740992", spec(FieldKind::Integer)), 9007199254740992);
-    EXPECT_EQ(value<std::vector<std::int64_t>>("0, 1 2", spec(FieldKind::IntegerList)), (std::vector<std::int64_t>{0, 1, 2}));
+    EXPECT_EQ(value<std::vector<std::int64_t>>("0, 1 2", spec(FieldKind::IntegerList)),
+              (std::vector<std::int64_t>{0, 1, 2}));
     EXPECT_FALSE(value<bool>("off", spec(FieldKind::Boolean)));
 }
 
@@ -82,7 +85,8 @@ TEST(FieldText, RefusesWithTheBound) {
 
 TEST(OptionsForm, TypingSignalsValidValuesOnly) {
     Form f;
-    QSignalSpy changed(&f.form, &OptionsForm::valueChanged), validity(&f.form, &OptionsForm::validityChanged);
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged),
+        validity(&f.form, &OptionsForm::validityChanged);
     f.type("train.learning_rate", "5e-4");
     ASSERT_GE(changed.count(), 1);
     EXPECT_EQ(changed.last()[0].toString(), "train.learning_rate");
@@ -101,10 +105,11 @@ TEST(OptionsForm, NewStatesKeepFocusAndTheTextBeingTyped) {
     Form f;
     f.form.activateWindow();
     f.edit("train.learning_rate")->setFocus();
-    QObject::connect(&f.form, &OptionsForm::valueChanged, &f.form, [&](const QString& key, const FieldValue& v) {
-        RunOptions::field(key.toStdString()).set(f.options, v);
-        f.form.setStates(f.options.states(f.preset));
-    });
+    QObject::connect(&f.form, &OptionsForm::valueChanged, &f.form,
+                     [&](const QString& key, const FieldValue& v) {
+                         RunOptions::field(key.toStdString()).set(f.options, v);
+                         f.form.setStates(f.options.states(f.preset));
+                     });
     f.type("train.learning_rate", "0.0020");
     EXPECT_EQ(f.edit("train.learning_rate")->text(), "0.0020");
     EXPECT_EQ(f.options.train.learning_rate, 0.002);

@@ -26,13 +26,16 @@ struct Shown {
     Rail rail;
     Shown() {
         rail.resize(240, 800);
-        rail.setExperiments({{"Vision relations", "between", "Between", "Which shape is between"}, {"Vision relations", "same", "Same", ""}, {"Sets", "set", "SET", ""}});
+        rail.setExperiments({{"Vision relations", "between", "Between", "Which shape is between"},
+                             {"Vision relations", "same", "Same", ""},
+                             {"Sets", "set", "SET", ""}});
         rail.setRuns({run("/a"), run("/b"), run("/c")});
         rail.show();
     }
     void click(int row, Qt::KeyboardModifiers keys = {}) {
         QListWidget* list = rail.runs();
-        QTest::mouseClick(list->viewport(), Qt::LeftButton, keys, list->visualItemRect(list->item(row)).center());
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, keys,
+                          list->visualItemRect(list->item(row)).center());
     }
 };
 

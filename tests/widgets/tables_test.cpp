@@ -16,7 +16,8 @@ using namespace relascope;
 
 namespace {
 
-TableRow row(const std::string& name, double accuracy, double published = std::numeric_limits<double>::quiet_NaN()) {
+TableRow row(const std::string& name, double accuracy,
+             double published = std::numeric_limits<double>::quiet_NaN()) {
     TableRow r;
     r.info.path = "/" + name;
     r.info.name = name;
@@ -32,10 +33,13 @@ struct Shown {
     RunsTable table;
     Shown() {
         table.resize(1160, 230);
-        table.setRows({row("low", 0.611), row("none", std::numeric_limits<double>::quiet_NaN()), row("high", 0.912, 0.917)});
+        table.setRows({row("low", 0.611), row("none", std::numeric_limits<double>::quiet_NaN()),
+                       row("high", 0.912, 0.917)});
         table.show();
     }
-    QString name(int r) { return table.view()->model()->index(r, RunsModel::Run).data().toString(); }
+    QString name(int r) {
+        return table.view()->model()->index(r, RunsModel::Run).data().toString();
+    }
 };
 
 }  // namespace
@@ -66,7 +70,8 @@ TEST(RunsTable, FiltersByWordsAndComparisons) {
 
 TEST(RunsTable, ChecksAndNotesSignal) {
     Shown s;
-    QSignalSpy overlay(&s.table, &RunsTable::overlayChanged), note(&s.table, &RunsTable::noteEdited);
+    QSignalSpy overlay(&s.table, &RunsTable::overlayChanged),
+        note(&s.table, &RunsTable::noteEdited);
     QAbstractItemModel* model = s.table.view()->model();
     s.table.view()->setCurrentIndex(model->index(0, RunsModel::Overlay));
     QTest::keyClick(s.table.view(), Qt::Key_Space);

@@ -26,8 +26,11 @@ constexpr int kShortcut = Qt::UserRole + 1, kEnabled = Qt::UserRole + 2;
 class CommandDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {100, 28}; }
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+        return {100, 28};
+    }
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
         const Theme& t = Theme::current();
         painter->save();
         if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
@@ -42,7 +45,9 @@ public:
     }
 };
 
-QString plainText(const QAction* action) { return action->text().remove(u'&'); }
+QString plainText(const QAction* action) {
+    return action->text().remove(u'&');
+}
 
 }  // namespace
 
@@ -58,7 +63,8 @@ int fuzzyScore(const QString& pattern, const QString& text) {
         // A letter that begins a word is preferred, unless letters already stand in a row.
         if (run == 0)
             for (qsizetype i = at; i < text.size(); ++i)
-                if (text[i].toLower() == letter.toLower() && (i == 0 || !text[i - 1].isLetterOrNumber())) {
+                if (text[i].toLower() == letter.toLower() &&
+                    (i == 0 || !text[i - 1].isLetterOrNumber())) {
                     found = i;
                     break;
                 }
@@ -76,7 +82,9 @@ int fuzzyScore(const QString& pattern, const QString& text) {
 }
 
 CommandPalette::CommandPalette(QWidget* parent)
-    : QDialog(parent, Qt::Popup | Qt::FramelessWindowHint), m_field(new QLineEdit(this)), m_list(new QListWidget(this)) {
+    : QDialog(parent, Qt::Popup | Qt::FramelessWindowHint),
+      m_field(new QLineEdit(this)),
+      m_list(new QListWidget(this)) {
     setAccessibleName(QStringLiteral("Commands"));
     m_field->setPlaceholderText(QStringLiteral("Type a command"));
     m_field->setAccessibleName(QStringLiteral("Command"));
@@ -100,14 +108,16 @@ CommandPalette::CommandPalette(QWidget* parent)
 void CommandPalette::setActions(const QList<QAction*>& actions) {
     m_actions.clear();
     for (QAction* action : actions)
-        if (!action->isSeparator() && !action->menu() && !action->text().isEmpty()) m_actions.append(action);
+        if (!action->isSeparator() && !action->menu() && !action->text().isEmpty())
+            m_actions.append(action);
     search();
 }
 
 void CommandPalette::popUp() {
     m_field->clear();
     search();
-    if (const QWidget* window = parentWidget()) move(window->mapToGlobal(QPoint((window->width() - width()) / 2, 48)));
+    if (const QWidget* window = parentWidget())
+        move(window->mapToGlobal(QPoint((window->width() - width()) / 2, 48)));
     show();
     m_field->setFocus();
 }
@@ -120,10 +130,13 @@ void CommandPalette::search() {
     std::vector<Hit> hits;
     for (qsizetype i = 0; i < m_actions.size(); ++i) {
         if (!m_actions[i] || !m_actions[i]->isVisible()) continue;
-        const int score = m_field->text().trimmed().isEmpty() ? 0 : fuzzyScore(m_field->text(), plainText(m_actions[i]));
+        const int score = m_field->text().trimmed().isEmpty()
+                              ? 0
+                              : fuzzyScore(m_field->text(), plainText(m_actions[i]));
         if (score >= 0) hits.push_back({score, i});
     }
-    std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score > b.score; });
+    std::stable_sort(hits.begin(), hits.end(),
+                     [](const Hit& a, const Hit& b) { return a.score > b.score; });
     m_list->clear();
     for (const Hit& hit : hits) {
         QAction* action = m_actions[hit.index];
@@ -150,7 +163,8 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         const int row = m_list->currentRow();
         if (key == Qt::Key_Down || key == Qt::Key_Up) {
-            m_list->setCurrentRow(qBound(0, row + (key == Qt::Key_Down ? 1 : -1), m_list->count() - 1));
+            m_list->setCurrentRow(
+                qBound(0, row + (key == Qt::Key_Down ? 1 : -1), m_list->count() - 1));
             return true;
         }
         if (key == Qt::Key_Return || key == Qt::Key_Enter) {
@@ -168,7 +182,8 @@ void CommandPalette::paintEvent(QPaintEvent*) {
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
-ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys, QWidget* parent) : QDialog(parent) {
+ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys, QWidget* parent)
+    : QDialog(parent) {
     setWindowTitle(QStringLiteral("Keyboard shortcuts"));
     auto* column = new QVBoxLayout(this);
     auto* scroll = new QScrollArea(this);

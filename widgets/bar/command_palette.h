@@ -43,7 +43,8 @@ private:
 class ShortcutSheet : public QDialog {
     Q_OBJECT
 public:
-    explicit ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys, QWidget* parent = nullptr);
+    explicit ShortcutSheet(const std::vector<std::pair<QString, QString>>& keys,
+                           QWidget* parent = nullptr);
 };
 
 }  // namespace relascope

@@ -20,18 +20,27 @@ namespace {
 
 QColor levelColor(MessageLevel level) {
     const Theme& t = Theme::current();
-    return level == MessageLevel::Ok ? t.ok : level == MessageLevel::Warning ? t.warning : level == MessageLevel::Error ? t.error : t.muted;
+    return level == MessageLevel::Ok        ? t.ok
+           : level == MessageLevel::Warning ? t.warning
+           : level == MessageLevel::Error   ? t.error
+                                            : t.muted;
 }
 const char* levelIcon(MessageLevel level) {
-    return level == MessageLevel::Ok ? "check" : level == MessageLevel::Warning ? "warning" : level == MessageLevel::Error ? "error" : "log";
+    return level == MessageLevel::Ok        ? "check"
+           : level == MessageLevel::Warning ? "warning"
+           : level == MessageLevel::Error   ? "error"
+                                            : "log";
 }
 const char* levelWord(MessageLevel level) {
-    return level == MessageLevel::Warning ? "warning" : level == MessageLevel::Error ? "error" : "info";
+    return level == MessageLevel::Warning ? "warning"
+           : level == MessageLevel::Error ? "error"
+                                          : "info";
 }
 
 }  // namespace
 
-StatusStrip::StatusStrip(QWidget* parent) : QWidget(parent), m_log(new QToolButton(this)), m_timer(new QTimer(this)) {
+StatusStrip::StatusStrip(QWidget* parent)
+    : QWidget(parent), m_log(new QToolButton(this)), m_timer(new QTimer(this)) {
     setFixedHeight(26);
     setAccessibleName(QStringLiteral("Status"));
     m_log->setText(QStringLiteral("Log"));
@@ -66,19 +75,26 @@ void StatusStrip::setHeartbeat(bool running) {
     resizeEvent(nullptr);
     update();
 }
-void StatusStrip::beat() { m_last = QDateTime::currentDateTime(); }
+void StatusStrip::beat() {
+    m_last = QDateTime::currentDateTime();
+}
 void StatusStrip::setSecondsSinceBeat(double seconds) {
     m_last = QDateTime::currentDateTime().addMSecs(-static_cast<qint64>(seconds * 1000.0));
     update();
 }
-void StatusStrip::setLogShown(bool shown) { m_log->setChecked(shown); }
+void StatusStrip::setLogShown(bool shown) {
+    m_log->setChecked(shown);
+}
 
-double StatusStrip::seconds() const { return static_cast<double>(m_last.msecsTo(QDateTime::currentDateTime())) / 1000.0; }
+double StatusStrip::seconds() const {
+    return static_cast<double>(m_last.msecsTo(QDateTime::currentDateTime())) / 1000.0;
+}
 
 QString StatusStrip::heartbeatText() const {
     if (!m_beating) return {};
     const double s = qMax(0.0, seconds());
-    return s < 60.0 ? QString("last point %1 s ago").arg(s, 0, 'f', s < 10.0 ? 1 : 0) : QString("last point %1 ago").arg(durationText(s));
+    return s < 60.0 ? QString("last point %1 s ago").arg(s, 0, 'f', s < 10.0 ? 1 : 0)
+                    : QString("last point %1 ago").arg(durationText(s));
 }
 QColor StatusStrip::heartbeatColor() const {
     const Theme& t = Theme::current();
@@ -101,7 +117,8 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.setFont(numberFont(12));
     if (!m_right.isEmpty()) {
         painter.setPen(t.muted);
-        painter.drawText(QRect(0, 1, right - 6, height() - 1), Qt::AlignRight | Qt::AlignVCenter, m_right);
+        painter.drawText(QRect(0, 1, right - 6, height() - 1), Qt::AlignRight | Qt::AlignVCenter,
+                         m_right);
         painter.fillRect(QRect(right + 1, 6, 1, 14), t.border);
         right -= 6 + painter.fontMetrics().horizontalAdvance(m_right) + 12;
     }
@@ -116,15 +133,20 @@ void StatusStrip::paintEvent(QPaintEvent*) {
         painter.drawEllipse(QRectF(x + 8, 9.5, 8, 8));
     }
     if (m_message.isEmpty()) return;
-    painter.drawPixmap(12, 5, iconPixmap(levelIcon(m_level), levelColor(m_level), 16, devicePixelRatioF()));
+    painter.drawPixmap(
+        12, 5, iconPixmap(levelIcon(m_level), levelColor(m_level), 16, devicePixelRatioF()));
     painter.setFont(smallFont());
     painter.setPen(m_level == MessageLevel::Error ? t.error : t.text);
     const int room = right - 36;
-    painter.drawText(QRect(36, 1, room, height() - 1), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_message, Qt::ElideRight, room));
+    painter.drawText(QRect(36, 1, room, height() - 1), Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(m_message, Qt::ElideRight, room));
 }
 
 LogDrawer::LogDrawer(QWidget* parent)
-    : QWidget(parent), m_list(new QListWidget(this)), m_filter(new QLineEdit(this)), m_levels(new SegmentedControl({"All", "Warnings", "Errors"}, this)) {
+    : QWidget(parent),
+      m_list(new QListWidget(this)),
+      m_filter(new QLineEdit(this)),
+      m_levels(new SegmentedControl({"All", "Warnings", "Errors"}, this)) {
     setAccessibleName(QStringLiteral("Log"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -136,7 +158,9 @@ LogDrawer::LogDrawer(QWidget* parent)
     m_levels->setAccessibleName(QStringLiteral("Level"));
     auto* copyButton = iconButton("copy", QStringLiteral("Copy the chosen lines, or all"), head);
     auto* closeButton = iconButton("close", QStringLiteral("Close the log"), head);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, m_levels, copyButton, closeButton}) head->addControl(control);
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_filter, m_levels, copyButton, closeButton})
+        head->addControl(control);
     column->addWidget(head);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setFont(monoFont(12));
@@ -159,7 +183,11 @@ LogDrawer::LogDrawer(QWidget* parent)
 void LogDrawer::append(MessageLevel level, const QString& text, const QDateTime& when) {
     QScrollBar* bar = m_list->verticalScrollBar();
     const bool atEnd = bar->value() >= bar->maximum() - 2;
-    auto* item = new QListWidgetItem(QString("%1  %2  %3").arg(when.toString("HH:mm:ss"), QString::fromLatin1(levelWord(level)).leftJustified(7), text), m_list);
+    auto* item =
+        new QListWidgetItem(QString("%1  %2  %3")
+                                .arg(when.toString("HH:mm:ss"),
+                                     QString::fromLatin1(levelWord(level)).leftJustified(7), text),
+                            m_list);
     item->setIcon(icon(levelIcon(level), levelColor(level)));
     item->setData(Qt::UserRole, static_cast<int>(level));
     item->setToolTip(text);
@@ -167,12 +195,15 @@ void LogDrawer::append(MessageLevel level, const QString& text, const QDateTime&
     item->setHidden(!passes(m_list->count() - 1));
     if (atEnd) m_list->scrollToBottom();
 }
-void LogDrawer::clear() { m_list->clear(); }
+void LogDrawer::clear() {
+    m_list->clear();
+}
 
 bool LogDrawer::passes(int row) const {
     const QListWidgetItem* item = m_list->item(row);
     const auto level = static_cast<MessageLevel>(item->data(Qt::UserRole).toInt());
-    const bool loud = m_levels->current() <= 0 || level == MessageLevel::Error || (m_levels->current() == 1 && level == MessageLevel::Warning);
+    const bool loud = m_levels->current() <= 0 || level == MessageLevel::Error ||
+                      (m_levels->current() == 1 && level == MessageLevel::Warning);
     return loud && item->text().contains(m_filter->text().trimmed(), Qt::CaseInsensitive);
 }
 void LogDrawer::applyFilter() {
@@ -192,7 +223,8 @@ QString LogDrawer::text() const {
 void LogDrawer::copy() {
     QString lines;
     for (int i = 0; i < m_list->count(); ++i)
-        if (m_list->item(i)->isSelected() && !m_list->item(i)->isHidden()) lines += m_list->item(i)->text() + u'\n';
+        if (m_list->item(i)->isSelected() && !m_list->item(i)->isHidden())
+            lines += m_list->item(i)->text() + u'\n';
     QGuiApplication::clipboard()->setText(lines.isEmpty() ? text() : lines);
 }
 

@@ -22,9 +22,9 @@ class StatusStrip : public QWidget {
 public:
     explicit StatusStrip(QWidget* parent = nullptr);
     void showMessage(MessageLevel level, const QString& sentence);
-    void setRight(const QString& words);  ///< "GPU 0.8 GiB · 71%"; empty: none
-    void setHeartbeat(bool running);      ///< whether points are expected at all
-    void beat();                          ///< a point arrived now
+    void setRight(const QString& words);       ///< "GPU 0.8 GiB · 71%"; empty: none
+    void setHeartbeat(bool running);           ///< whether points are expected at all
+    void beat();                               ///< a point arrived now
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
     void setLogShown(bool shown);
     QString message() const { return m_message; }
@@ -53,7 +53,8 @@ class LogDrawer : public QWidget {
     Q_OBJECT
 public:
     explicit LogDrawer(QWidget* parent = nullptr);
-    void append(MessageLevel level, const QString& text, const QDateTime& when = QDateTime::currentDateTime());
+    void append(MessageLevel level, const QString& text,
+                const QDateTime& when = QDateTime::currentDateTime());
     void clear();
     int shownLines() const;
     QString text() const;  ///< what is shown, one line a message

@@ -16,13 +16,22 @@ struct ProgressWords {
 };
 
 ProgressWords words(const Progress& p, bool paused) {
-    const auto epochs = [](double v) { return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1); };
+    const auto epochs = [](double v) {
+        return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1);
+    };
     ProgressWords w;
-    w.step = p.totalSteps > 0 ? QString("Step %1 of %2").arg(groupedNumber(p.step), groupedNumber(p.totalSteps)) : "Step " + groupedNumber(p.step);
-    if (p.totalEpochs > 0.0) w.epoch = QString("epoch %1 of %2").arg(QString::number(p.epoch, 'f', 1), epochs(p.totalEpochs));
-    if (p.examplesPerSecond > 0.0) w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
-    if (paused) w.left = QStringLiteral("paused");
-    else if (p.secondsLeft > 0.0) w.left = durationText(p.secondsLeft) + " left";
+    w.step = p.totalSteps > 0
+                 ? QString("Step %1 of %2").arg(groupedNumber(p.step), groupedNumber(p.totalSteps))
+                 : "Step " + groupedNumber(p.step);
+    if (p.totalEpochs > 0.0)
+        w.epoch =
+            QString("epoch %1 of %2").arg(QString::number(p.epoch, 'f', 1), epochs(p.totalEpochs));
+    if (p.examplesPerSecond > 0.0)
+        w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
+    if (paused)
+        w.left = QStringLiteral("paused");
+    else if (p.secondsLeft > 0.0)
+        w.left = durationText(p.secondsLeft) + " left";
     return w;
 }
 
@@ -64,7 +73,8 @@ void ProgressLine::paintEvent(QPaintEvent*) {
     if (!m_busy) {
         painter.setFont(smallFont());
         painter.setPen(t.muted);
-        painter.drawText(rect(), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
+        painter.drawText(rect(), Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
         return;
     }
     const ProgressWords w = words(m_progress, m_paused);
@@ -83,10 +93,17 @@ void ProgressLine::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(x, line.top(), size, line.height()), Qt::AlignVCenter, text);
         x += size + 14;
     };
-    part(w.step, strong, qMin(width() - left, qMax(bold.horizontalAdvance(widest), bold.horizontalAdvance(w.step))), t.text);
-    const QString epochs = m_progress.totalEpochs >= 1000 ? "epoch 0000.0 of 0000" : m_progress.totalEpochs >= 100 ? "epoch 000.0 of 000" : "epoch 00.0 of 00";
-    part(w.epoch, normal, qMax(thin.horizontalAdvance(epochs), thin.horizontalAdvance(w.epoch)), t.muted);
-    part(w.rate, normal, qMax(thin.horizontalAdvance("00,000 examples/s"), thin.horizontalAdvance(w.rate)), t.muted);
+    part(w.step, strong,
+         qMin(width() - left, qMax(bold.horizontalAdvance(widest), bold.horizontalAdvance(w.step))),
+         t.text);
+    const QString epochs = m_progress.totalEpochs >= 1000  ? "epoch 0000.0 of 0000"
+                           : m_progress.totalEpochs >= 100 ? "epoch 000.0 of 000"
+                                                           : "epoch 00.0 of 00";
+    part(w.epoch, normal, qMax(thin.horizontalAdvance(epochs), thin.horizontalAdvance(w.epoch)),
+         t.muted);
+    part(w.rate, normal,
+         qMax(thin.horizontalAdvance("00,000 examples/s"), thin.horizontalAdvance(w.rate)),
+         t.muted);
     painter.setFont(normal);
     painter.setPen(m_paused ? t.warning : t.muted);
     painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, w.left);
@@ -96,15 +113,24 @@ void ProgressLine::paintEvent(QPaintEvent*) {
     painter.setBrush(t.track);
     painter.drawRoundedRect(track, 2, 2);
     if (m_progress.totalSteps <= 0) return;
-    const double share = qBound(0.0, static_cast<double>(m_progress.step) / static_cast<double>(m_progress.totalSteps), 1.0);
+    const double share = qBound(
+        0.0, static_cast<double>(m_progress.step) / static_cast<double>(m_progress.totalSteps),
+        1.0);
     painter.setBrush(m_paused ? t.warning : t.accent);
-    if (share > 0.0) painter.drawRoundedRect(QRectF(0, 27, qMax(4.0, track.width() * share), 4), 2, 2);
+    if (share > 0.0)
+        painter.drawRoundedRect(QRectF(0, 27, qMax(4.0, track.width() * share), 4), 2, 2);
 }
 
 TrainBar::TrainBar(QWidget* parent)
-    : QWidget(parent), m_start(new QPushButton(this)), m_step(new QPushButton(QStringLiteral("Step"), this)),
-      m_stop(new QPushButton(QStringLiteral("Stop"), this)), m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
-      m_line(new ProgressLine(this)), m_device(new Chip({}, this)), m_model(new Chip({}, this)), m_intervention(new Chip({}, this)) {
+    : QWidget(parent),
+      m_start(new QPushButton(this)),
+      m_step(new QPushButton(QStringLiteral("Step"), this)),
+      m_stop(new QPushButton(QStringLiteral("Stop"), this)),
+      m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
+      m_line(new ProgressLine(this)),
+      m_device(new Chip({}, this)),
+      m_model(new Chip({}, this)),
+      m_intervention(new Chip({}, this)) {
     setFixedHeight(48);
     setAccessibleName(QStringLiteral("Training"));
     m_start->setProperty("primary", true);
@@ -135,9 +161,12 @@ TrainBar::TrainBar(QWidget* parent)
         row->addWidget(chip);
     }
     connect(m_start, &QPushButton::clicked, this, [this] {
-        if (m_state == RunState::Running) Q_EMIT pauseRequested();
-        else if (m_state == RunState::Paused) Q_EMIT resumeRequested();
-        else Q_EMIT startRequested();
+        if (m_state == RunState::Running)
+            Q_EMIT pauseRequested();
+        else if (m_state == RunState::Paused)
+            Q_EMIT resumeRequested();
+        else
+            Q_EMIT startRequested();
     });
     connect(m_step, &QPushButton::clicked, this, &TrainBar::stepRequested);
     connect(m_stop, &QPushButton::clicked, this, &TrainBar::stopRequested);
@@ -150,7 +179,9 @@ void TrainBar::setState(RunState state) {
     m_state = state;
     refresh();
 }
-void TrainBar::setProgress(const Progress& progress) { m_line->setProgress(progress, m_state == RunState::Paused); }
+void TrainBar::setProgress(const Progress& progress) {
+    m_line->setProgress(progress, m_state == RunState::Paused);
+}
 void TrainBar::setResumes(bool resumes) {
     if (m_resumes == resumes) return;
     m_resumes = resumes;
@@ -171,19 +202,30 @@ void TrainBar::setIdle(const QString& sentence, bool canStart) {
 
 void TrainBar::refresh() {
     const bool running = m_state == RunState::Running, paused = m_state == RunState::Paused;
-    m_start->setText(running ? QStringLiteral("Pause") : paused || m_resumes ? QStringLiteral("Resume") : QStringLiteral("Start"));
+    m_start->setText(running               ? QStringLiteral("Pause")
+                     : paused || m_resumes ? QStringLiteral("Resume")
+                                           : QStringLiteral("Start"));
     const bool enabled = running || paused || m_canStart;
-    m_start->setIcon(icon(running ? "pause" : "play", enabled ? Theme::current().onAccent : Theme::current().faint));
+    m_start->setIcon(icon(running ? "pause" : "play",
+                          enabled ? Theme::current().onAccent : Theme::current().faint));
     m_start->setEnabled(enabled);
-    m_start->setToolTip(running ? QStringLiteral("Pause between two steps (Space)") : paused ? QStringLiteral("Go on (Space)")
-                        : enabled && m_resumes ? QStringLiteral("Go on with the run that is chosen (Space)")
-                        : enabled ? QStringLiteral("Start training (Space)") : m_start->property("why").toString());
+    m_start->setToolTip(running  ? QStringLiteral("Pause between two steps (Space)")
+                        : paused ? QStringLiteral("Go on (Space)")
+                        : enabled && m_resumes
+                            ? QStringLiteral("Go on with the run that is chosen (Space)")
+                        : enabled ? QStringLiteral("Start training (Space)")
+                                  : m_start->property("why").toString());
     m_step->setEnabled(paused);
-    m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)") : QStringLiteral("One step at a time, while paused"));
+    m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)")
+                              : QStringLiteral("One step at a time, while paused"));
     m_stop->setEnabled(running || paused);
-    m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop") : QStringLiteral("Nothing is running"));
+    m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop")
+                                         : QStringLiteral("Nothing is running"));
     m_cancel->setEnabled(running || paused || m_preparing);
-    m_cancel->setToolTip(running || paused ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint") : QStringLiteral("Nothing is running"));
+    m_cancel->setToolTip(
+        running || paused
+            ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint")
+            : QStringLiteral("Nothing is running"));
 }
 
 void TrainBar::setDevice(const QString& device) {

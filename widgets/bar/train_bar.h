@@ -19,7 +19,7 @@ class TrainBar : public QWidget {
 public:
     explicit TrainBar(QWidget* parent = nullptr);
 
-    void setState(RunState state);        ///< Running and Paused show the job, all others are idle
+    void setState(RunState state);  ///< Running and Paused show the job, all others are idle
     void setProgress(const Progress& progress);
     /// What to do next, or why Start is off.
     void setIdle(const QString& sentence, bool canStart);
@@ -27,8 +27,8 @@ public:
     void setResumes(bool resumes);
     /// Work before the first step, which Cancel can end.
     void setPreparing(const QString& sentence);
-    void setDevice(const QString& device);  ///< empty: no chip
-    void setModel(const QString& words);    ///< "ViDAT sa0 ra2 · 423,010 parameters"
+    void setDevice(const QString& device);       ///< empty: no chip
+    void setModel(const QString& words);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& words);  ///< warning chip; empty: none
 
     QPushButton* startButton() const { return m_start; }

@@ -11,15 +11,21 @@
 namespace relascope {
 
 CapturesTrack::CapturesTrack(QWidget* parent)
-    : QWidget(parent), m_previous(iconButton("chevron-left", QStringLiteral("Previous capture"), this)),
-      m_next(iconButton("chevron-right", QStringLiteral("Next capture"), this)), m_live(new ToggleChip("Live", this)) {
+    : QWidget(parent),
+      m_previous(iconButton("chevron-left", QStringLiteral("Previous capture"), this)),
+      m_next(iconButton("chevron-right", QStringLiteral("Next capture"), this)),
+      m_live(new ToggleChip("Live", this)) {
     setFixedHeight(34);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Captures"));
     m_live->setChecked(true);
     m_live->setToolTip(QStringLiteral("Follow the newest capture"));
-    connect(m_previous, &QToolButton::clicked, this, [this] { if (const auto i = chosenIndex(); i > 0 && i < m_steps.size()) choose(i - 1); });
-    connect(m_next, &QToolButton::clicked, this, [this] { if (const auto i = chosenIndex(); i + 1 < m_steps.size()) choose(i + 1); });
+    connect(m_previous, &QToolButton::clicked, this, [this] {
+        if (const auto i = chosenIndex(); i > 0 && i < m_steps.size()) choose(i - 1);
+    });
+    connect(m_next, &QToolButton::clicked, this, [this] {
+        if (const auto i = chosenIndex(); i + 1 < m_steps.size()) choose(i + 1);
+    });
     connect(m_live, &QAbstractButton::clicked, this, [this](bool on) {
         if (on) {
             setChosen(std::nullopt);
@@ -57,7 +63,8 @@ void CapturesTrack::setChosen(std::optional<qint64> step) {
     refresh();
 }
 
-void CapturesTrack::setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin) {
+void CapturesTrack::setAxis(double low, double high, bool logarithmic, int leftMargin,
+                            int rightMargin) {
     m_low = low;
     m_high = high;
     m_log = logarithmic;
@@ -72,13 +79,17 @@ void CapturesTrack::refresh() {
     m_previous->setEnabled(i > 0 && i < m_steps.size());
     m_next->setEnabled(i + 1 < m_steps.size());
     m_live->setChecked(!m_chosen);
-    setAccessibleDescription(m_steps.empty() ? QStringLiteral("no captures yet")
-        : QString("%1 captures, shown: %2").arg(m_steps.size()).arg(m_chosen ? "step " + groupedNumber(*m_chosen) : "the newest"));
+    setAccessibleDescription(
+        m_steps.empty() ? QStringLiteral("no captures yet")
+                        : QString("%1 captures, shown: %2")
+                              .arg(m_steps.size())
+                              .arg(m_chosen ? "step " + groupedNumber(*m_chosen) : "the newest"));
     update();
 }
 
 QRectF CapturesTrack::line() const {
-    return {static_cast<double>(m_left), height() / 2.0, std::max(10.0, width() - m_left - m_right * 1.0), 0.0};
+    return {static_cast<double>(m_left), height() / 2.0,
+            std::max(10.0, width() - m_left - m_right * 1.0), 0.0};
 }
 
 double CapturesTrack::pixelAt(std::size_t index) const {
@@ -102,7 +113,8 @@ double CapturesTrack::pixelOf(qint64 step) const {
 std::size_t CapturesTrack::chosenIndex() const {
     if (m_steps.empty()) return 0;
     if (!m_chosen) return m_steps.size() - 1;
-    return static_cast<std::size_t>(std::lower_bound(m_steps.begin(), m_steps.end(), *m_chosen) - m_steps.begin());
+    return static_cast<std::size_t>(std::lower_bound(m_steps.begin(), m_steps.end(), *m_chosen) -
+                                    m_steps.begin());
 }
 
 void CapturesTrack::choose(std::size_t index) {
@@ -121,7 +133,8 @@ void CapturesTrack::chooseAt(double x) {
 }
 
 void CapturesTrack::mousePressEvent(QMouseEvent* event) {
-    if (event->button() == Qt::LeftButton && event->pos().x() > m_left - 8 && event->pos().x() < width() - m_right + 8)
+    if (event->button() == Qt::LeftButton && event->pos().x() > m_left - 8 &&
+        event->pos().x() < width() - m_right + 8)
         chooseAt(event->pos().x());
 }
 void CapturesTrack::mouseMoveEvent(QMouseEvent* event) {
@@ -130,16 +143,23 @@ void CapturesTrack::mouseMoveEvent(QMouseEvent* event) {
 
 void CapturesTrack::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
-        case Qt::Key_Left: m_previous->click(); return;
-        case Qt::Key_Right: m_next->click(); return;
-        case Qt::Key_Home: choose(0); return;
+        case Qt::Key_Left:
+            m_previous->click();
+            return;
+        case Qt::Key_Right:
+            m_next->click();
+            return;
+        case Qt::Key_Home:
+            choose(0);
+            return;
         case Qt::Key_End:
             if (!m_steps.empty()) choose(m_steps.size() - 1);
             return;
         case Qt::Key_L:
             if (!m_live->isChecked()) m_live->click();
             return;
-        default: QWidget::keyPressEvent(event);
+        default:
+            QWidget::keyPressEvent(event);
     }
 }
 
@@ -164,7 +184,8 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
     painter.fillRect(QRectF(track.left(), y - 1, track.width(), 2), t.track);
     if (m_steps.empty()) {
         painter.fillRect(QRectF(track.center().x() - 62, y - 8, 124, 16), t.panel);
-        painter.drawText(QRectF(track.left(), 0, track.width(), height()), Qt::AlignCenter, QStringLiteral("no captures yet"));
+        painter.drawText(QRectF(track.left(), 0, track.width(), height()), Qt::AlignCenter,
+                         QStringLiteral("no captures yet"));
         return;
     }
     const double last = std::clamp(pixelAt(m_steps.size() - 1), track.left(), track.right());
@@ -172,7 +193,8 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
     int drawn = -10;
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const double x = pixelAt(i);
-        if (x < track.left() - 0.5 || x > track.right() + 0.5 || static_cast<int>(x) == drawn) continue;
+        if (x < track.left() - 0.5 || x > track.right() + 0.5 || static_cast<int>(x) == drawn)
+            continue;
         drawn = static_cast<int>(x);
         painter.fillRect(QRect(drawn, y - 5, 1, 10), t.muted);
     }

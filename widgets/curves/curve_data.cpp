@@ -34,7 +34,8 @@ void CurveSeries::append(const MetricPoint& point) {
             for (std::size_t i = 0; i < kept; ++i) {
                 const double v = m_values[m][i];
                 if (std::isnan(v)) continue;
-                if (!m_best[m] || (m == 0 ? v < m_values[m][*m_best[m]] : v > m_values[m][*m_best[m]]))
+                if (!m_best[m] ||
+                    (m == 0 ? v < m_values[m][*m_best[m]] : v > m_values[m][*m_best[m]]))
                     m_best[m] = i;
             }
         }
@@ -53,7 +54,8 @@ void CurveSeries::append(const MetricPoint& point) {
         double v = point.value(names[m]);
         if (!std::isfinite(v)) v = nan;
         auto& column = m_values[m];
-        if (!std::isnan(v) && (!m_best[m] || (m == 0 ? v < column[*m_best[m]] : v > column[*m_best[m]])))
+        if (!std::isnan(v) &&
+            (!m_best[m] || (m == 0 ? v < column[*m_best[m]] : v > column[*m_best[m]])))
             m_best[m] = column.size();
         column.push_back(v);
     }
@@ -89,10 +91,11 @@ double CurveSeries::at(CurveMetric metric, CurveAxis axis, double key, double be
     return interpolate(keys(axis), smoothed(metric, beta), key);
 }
 
-CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric,
-                 CurveAxis axis, double beta, std::size_t limit) {
+CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
+                 double beta, std::size_t limit) {
     CurveBand band;
-    const std::size_t share = std::max<std::size_t>(2, limit / std::max<std::size_t>(1, members.size()));
+    const std::size_t share =
+        std::max<std::size_t>(2, limit / std::max<std::size_t>(1, members.size()));
     for (const CurveSeries* s : members) {
         const auto& keys = s->keys(axis);
         const std::size_t stride = std::max<std::size_t>(1, keys.size() / share);
@@ -126,7 +129,8 @@ std::vector<const CurveSeries*> Curve::series(bool validation) const {
     return all;
 }
 
-double Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta) const {
+double Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key,
+                 double beta) const {
     double sum = 0.0;
     int count = 0;
     for (const CurveSeries* s : series(validation)) {
@@ -213,8 +217,8 @@ QString CurveModel::csv() const {
             const CurveSeries& s = runs.at(run.id).split(validation);
             for (std::size_t i = 0; i < s.size(); ++i) {
                 out << name << (validation ? ",validation," : ",train,")
-                    << static_cast<qint64>(s.keys(CurveAxis::Step)[i]) << ',' << s.keys(CurveAxis::Epoch)[i]
-                    << ',' << s.keys(CurveAxis::Time)[i] << ',';
+                    << static_cast<qint64>(s.keys(CurveAxis::Step)[i]) << ','
+                    << s.keys(CurveAxis::Epoch)[i] << ',' << s.keys(CurveAxis::Time)[i] << ',';
                 number(s.values(CurveMetric::Loss)[i]);
                 out << ',';
                 number(s.values(CurveMetric::Accuracy)[i]);
@@ -249,7 +253,8 @@ QString CurveModel::summary() const {
 }
 
 QStringList shortNames(const QStringList& names) {
-    if (names.size() < 2 || QSet<QString>(names.begin(), names.end()).size() < names.size()) return names;
+    if (names.size() < 2 || QSet<QString>(names.begin(), names.end()).size() < names.size())
+        return names;
     qsizetype common = names[0].size();
     for (const QString& name : names) {
         qsizetype same = 0;

@@ -1,4 +1,5 @@
-// The numbers behind the curves: columns that grow, smoothing, seeds put together, CSV. No painting.
+// The numbers behind the curves: columns that grow, smoothing, seeds put together, CSV. No
+// painting.
 #pragma once
 
 #include <QStringList>
@@ -52,14 +53,16 @@ struct CurveBand {
 };
 
 /// At most about `limit` keys, taken from all members; at each the seeds that got that far.
-CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric,
-                 CurveAxis axis, double beta, std::size_t limit = 4000);
+CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
+                 double beta, std::size_t limit = 4000);
 
 struct CurveRunData {
     CurveRun run;
     CurveSeries training, validation;
     std::vector<CurveMark> marks;
-    const CurveSeries& split(bool validationSplit) const { return validationSplit ? validation : training; }
+    const CurveSeries& split(bool validationSplit) const {
+        return validationSplit ? validation : training;
+    }
 };
 
 /// One line of the legend: a run, or the runs of a group.

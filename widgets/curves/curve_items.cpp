@@ -16,14 +16,15 @@ double niceStep(double raw) {
 
 /// Steps that fall on whole seconds, minutes or hours.
 double niceSeconds(double raw) {
-    for (const double step : {1., 2., 5., 10., 15., 30., 60., 120., 300., 600., 900., 1800., 3600., 7200.,
-                              18000., 36000., 86400.})
+    for (const double step : {1., 2., 5., 10., 15., 30., 60., 120., 300., 600., 900., 1800., 3600.,
+                              7200., 18000., 36000., 86400.})
         if (raw <= step) return raw < 1.0 ? niceStep(raw) : step;
     return 86400.0 * niceStep(raw / 86400.0);
 }
 
 QString plain(double value, int decimals) {
-    QString text = QLocale(QLocale::English, QLocale::UnitedStates).toString(std::abs(value), 'f', decimals);
+    QString text =
+        QLocale(QLocale::English, QLocale::UnitedStates).toString(std::abs(value), 'f', decimals);
     return value < 0.0 ? QString(QChar(0x2212)) + text : text;
 }
 
@@ -55,9 +56,11 @@ QVector<double> CurveTicker::createTickVector(double step, const QCPRange& range
     m_span = range.upper;
     if (decades < 0.5) return QCPAxisTicker::createTickVector(getTickStep(range), range);
     const int every = decades > 8.0 ? static_cast<int>(std::ceil(decades / 6.0)) : 1;
-    for (int p = static_cast<int>(std::floor(std::log10(range.lower))); std::pow(10.0, p) <= range.upper; p += every)
+    for (int p = static_cast<int>(std::floor(std::log10(range.lower)));
+         std::pow(10.0, p) <= range.upper; p += every)
         for (const double head : {1.0, 2.0, 3.0, 5.0}) {
-            const bool wanted = head == 1.0 || (decades < 2.2 ? head != 3.0 : decades < 5.0 && head == 3.0);
+            const bool wanted =
+                head == 1.0 || (decades < 2.2 ? head != 3.0 : decades < 5.0 && head == 3.0);
             const double tick = head * std::pow(10.0, p);
             if (wanted && tick >= range.lower && tick <= range.upper) ticks.append(tick);
         }
@@ -67,16 +70,19 @@ QVector<double> CurveTicker::createTickVector(double step, const QCPRange& range
 QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     const double scale = m_words == Words::Percent ? 100.0 : 1.0;
     const double step = (m_step > 0.0 ? m_step : std::abs(tick)) * scale;
-    const int decimals = step > 0.0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 8) : 0;
+    const int decimals =
+        step > 0.0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 8) : 0;
     switch (m_words) {
-        case Words::Percent: return plain(tick * 100.0, decimals) + u'%';
+        case Words::Percent:
+            return plain(tick * 100.0, decimals) + u'%';
         case Words::Time: {
             const auto trimmed = [](double v) { return QString::number(v, 'g', 4); };
             if (m_span >= 7200.0) return trimmed(tick / 3600.0) + QStringLiteral(" h");
             if (m_span >= 180.0) return trimmed(tick / 60.0) + QStringLiteral(" min");
             return trimmed(tick) + QStringLiteral(" s");
         }
-        default: break;
+        default:
+            break;
     }
     if (decimals > 5) return QString::number(tick, 'g', 2);
     return plain(tick, decimals);
@@ -146,8 +152,10 @@ void MarksItem::draw(QCPPainter* painter) {
     }
     if (!published.empty()) {
         double top = area->bottom();
-        for (const CurveDot& p : published) top = std::min(top, mParentPlot->yAxis->coordToPixel(p.value));
-        const QString word = published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
+        for (const CurveDot& p : published)
+            top = std::min(top, mParentPlot->yAxis->coordToPixel(p.value));
+        const QString word =
+            published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
         painter->setPen(t.muted);
         const double y = std::clamp(top - 7.0, area->top() + 10.0, area->bottom() - 4.0);
         painter->drawText(QPointF(area->right() + 14 - metrics.horizontalAdvance(word), y), word);
@@ -161,7 +169,8 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->drawEllipse(QPointF(x, y), 4.5, 4.5);
         if (ring.text.isEmpty()) continue;
         const int width = metrics.horizontalAdvance(ring.text);
-        const double left = std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
+        const double left =
+            std::clamp(x - width / 2.0, area->left() + 2.0, area->right() - width + 10.0);
         bool above = upward;
         if (above && y - 22 < area->top()) above = false;
         if (!above && y + 22 > area->bottom()) above = true;

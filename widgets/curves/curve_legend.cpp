@@ -38,16 +38,24 @@ bool CurveLegend::event(QEvent* event) {
 
 void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     const Theme& t = Theme::current();
-    painter.setFont([] { QFont f = smallFont(); f.setWeight(QFont::DemiBold); return f; }());
+    painter.setFont([] {
+        QFont f = smallFont();
+        f.setWeight(QFont::DemiBold);
+        return f;
+    }());
     painter.setPen(t.text);
     painter.drawText(box.adjusted(16, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, m_title);
     const double first = box.left() + 16 + painter.fontMetrics().horizontalAdvance(m_title) + 16;
     const QFontMetricsF names{smallFont()}, values{numberFont(12)};
     // Values keep the width of their widest form, so that moving the cursor moves no word.
     const auto valueWidth = [&](const LegendEntry& e) {
-        return e.value.isEmpty() ? 0.0 : 6 + std::max(values.horizontalAdvance(e.value), values.horizontalAdvance("00.0%"));
+        return e.value.isEmpty() ? 0.0
+                                 : 6 + std::max(values.horizontalAdvance(e.value),
+                                                values.horizontalAdvance("00.0%"));
     };
-    const auto width = [&](const LegendEntry& e) { return 24 + names.horizontalAdvance(e.name) + valueWidth(e); };
+    const auto width = [&](const LegendEntry& e) {
+        return 24 + names.horizontalAdvance(e.name) + valueWidth(e);
+    };
     const double room = box.right() - 16 - first;
     std::size_t shown = 0;
     double used = 0.0;
@@ -58,7 +66,8 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
         used += more;
         ++shown;
     }
-    const QString rest = shown < m_entries.size() ? QString("+%1").arg(m_entries.size() - shown) : QString();
+    const QString rest =
+        shown < m_entries.size() ? QString("+%1").arg(m_entries.size() - shown) : QString();
     double x = box.right() - 16 - used - (rest.isEmpty() ? 0 : 32);
     const double middle = box.center().y();
     for (std::size_t i = 0; i < shown; ++i) {
@@ -71,9 +80,12 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
         painter.drawLine(QPointF(x, middle), QPointF(x + 18, middle));
         painter.setPen(t.text);
         painter.setFont(smallFont());
-        painter.drawText(QRectF(x + 24, box.top(), names.horizontalAdvance(e.name) + 2, box.height()), Qt::AlignVCenter, e.name);
+        painter.drawText(
+            QRectF(x + 24, box.top(), names.horizontalAdvance(e.name) + 2, box.height()),
+            Qt::AlignVCenter, e.name);
         painter.setFont(numberFont(12));
-        painter.drawText(QRectF(x, box.top(), width(e), box.height()), Qt::AlignVCenter | Qt::AlignRight, e.value);
+        painter.drawText(QRectF(x, box.top(), width(e), box.height()),
+                         Qt::AlignVCenter | Qt::AlignRight, e.value);
         x += width(e) + 14;
     }
     painter.setFont(smallFont());

@@ -1,4 +1,5 @@
-// The legend: a line of text above a plot, with the values at the cursor. Private to widgets/curves.
+// The legend: a line of text above a plot, with the values at the cursor. Private to
+// widgets/curves.
 #pragma once
 
 #include <QColor>

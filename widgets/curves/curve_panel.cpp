@@ -17,22 +17,30 @@
 namespace relascope {
 
 CurvePanel::CurvePanel(QWidget* parent)
-    : QWidget(parent), m_model(new CurveModel), m_head(new PanelHead(QStringLiteral("Curves"), this)),
-      m_axis(new SegmentedControl({"Step", "Epoch", "Time"}, this)), m_logX(new ToggleChip("log x", this)),
-      m_logY(new ToggleChip("log y", this)), m_smooth(new ToggleChip("Smooth", this)),
-      m_published(new ToggleChip("Published", this)), m_training(new ToggleChip("Training", this)),
-      m_menu(new QMenu(this)), m_timer(new QTimer(this)) {
+    : QWidget(parent),
+      m_model(new CurveModel),
+      m_head(new PanelHead(QStringLiteral("Curves"), this)),
+      m_axis(new SegmentedControl({"Step", "Epoch", "Time"}, this)),
+      m_logX(new ToggleChip("log x", this)),
+      m_logY(new ToggleChip("log y", this)),
+      m_smooth(new ToggleChip("Smooth", this)),
+      m_published(new ToggleChip("Published", this)),
+      m_training(new ToggleChip("Training", this)),
+      m_menu(new QMenu(this)),
+      m_timer(new QTimer(this)) {
     setAccessibleName(QStringLiteral("Learning curves"));
     m_axis->setAccessibleName(QStringLiteral("Horizontal axis"));
     m_logX->setToolTip(QStringLiteral("Logarithmic horizontal axis; step 0 is left out"));
     m_logY->setToolTip(QStringLiteral("Logarithmic loss"));
-    m_smooth->setToolTip(QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
+    m_smooth->setToolTip(
+        QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
     m_published->setChecked(true);
     m_training->setChecked(true);
     auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published, m_training, m_smooth, more})
+    for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published,
+                                                            m_training, m_smooth, more})
         m_head->addControl(control);
     setCompareControls(false);
 
@@ -57,19 +65,22 @@ CurvePanel::CurvePanel(QWidget* parent)
     QMenu* factors = m_menu->addMenu(QStringLiteral("Smoothing"));
     auto* group = new QActionGroup(factors);
     for (const double beta : {0.6, 0.8, 0.9, 0.97, 0.99}) {
-        QAction* action = factors->addAction(QString("s = %1 s + %2 x").arg(beta).arg(1.0 - beta, 0, 'g', 2));
+        QAction* action =
+            factors->addAction(QString("s = %1 s + %2 x").arg(beta).arg(1.0 - beta, 0, 'g', 2));
         action->setCheckable(true);
         action->setChecked(beta == m_model->beta);
         group->addAction(action);
         connect(action, &QAction::triggered, this, [this, beta] { setSmoothing(beta); });
     }
-    connect(m_menu->addAction(QStringLiteral("Show everything")), &QAction::triggered, this, &CurvePanel::resetZoom);
+    connect(m_menu->addAction(QStringLiteral("Show everything")), &QAction::triggered, this,
+            &CurvePanel::resetZoom);
     m_menu->addSeparator();
 
     m_timer->setSingleShot(true);
     m_timer->setInterval(16);
     connect(m_timer, &QTimer::timeout, this, &CurvePanel::flush);
-    connect(m_axis, &SegmentedControl::changed, this, [this](int i) { setAxis(static_cast<CurveAxis>(i)); });
+    connect(m_axis, &SegmentedControl::changed, this,
+            [this](int i) { setAxis(static_cast<CurveAxis>(i)); });
     connect(m_logX, &QAbstractButton::toggled, this, &CurvePanel::setLogX);
     connect(m_logY, &QAbstractButton::toggled, this, &CurvePanel::setLogY);
     connect(m_smooth, &QAbstractButton::toggled, this, &CurvePanel::setSmooth);
@@ -97,7 +108,9 @@ CurvePanel::~CurvePanel() {
     delete m_model;
 }
 
-void CurvePanel::setTitle(const QString& title) { m_head->setTitle(title); }
+void CurvePanel::setTitle(const QString& title) {
+    m_head->setTitle(title);
+}
 void CurvePanel::setSubText(const QString& text) {
     m_subText = text;
     words();
@@ -126,11 +139,14 @@ void CurvePanel::words() {
     if (!m_subText.isEmpty()) parts += m_subText;
     std::size_t most = 0;
     for (const Curve& curve : m_model->curves()) most = qMax(most, curve.members.size());
-    if (m_subText.isEmpty() && most > 1) parts += QString("mean of %1 seeds, band = min to max").arg(most);
-    if (m_subText.isEmpty() && !m_model->showTraining) parts += QStringLiteral("validation; training hidden");
+    if (m_subText.isEmpty() && most > 1)
+        parts += QString("mean of %1 seeds, band = min to max").arg(most);
+    if (m_subText.isEmpty() && !m_model->showTraining)
+        parts += QStringLiteral("validation; training hidden");
     // First, so that a narrow head cuts the other words and not the formula.
     if (m_model->smooth)
-        parts.prepend(QString("s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2));
+        parts.prepend(
+            QString("s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2));
     m_head->setSubText(parts.join(QStringLiteral(" · ")));
 }
 
@@ -183,7 +199,9 @@ void CurvePanel::setCursorStep(std::optional<qint64> step) {
     m_model->cursor = step;
     for (CurvePlot* plot : m_plots) plot->cursorMoved();
 }
-std::optional<qint64> CurvePanel::cursorStep() const { return m_model->cursor; }
+std::optional<qint64> CurvePanel::cursorStep() const {
+    return m_model->cursor;
+}
 
 void CurvePanel::dragTo(double key) {
     const auto step = static_cast<qint64>(std::llround(m_model->stepOfKey(key)));
@@ -197,8 +215,10 @@ void CurvePanel::stepCursor(int direction) {
     if (!leader) return;
     const CurveSeries& s = leader->validation.size() > 0 ? leader->validation : leader->training;
     const auto& steps = s.keys(CurveAxis::Step);
-    const double now = m_model->cursor ? static_cast<double>(*m_model->cursor) : m_model->lastStep();
-    auto at = direction < 0 ? std::lower_bound(steps.begin(), steps.end(), now) : std::upper_bound(steps.begin(), steps.end(), now);
+    const double now =
+        m_model->cursor ? static_cast<double>(*m_model->cursor) : m_model->lastStep();
+    auto at = direction < 0 ? std::lower_bound(steps.begin(), steps.end(), now)
+                            : std::upper_bound(steps.begin(), steps.end(), now);
     if (direction < 0 ? at == steps.begin() : at == steps.end()) return;
     if (direction < 0) --at;
     const auto step = static_cast<qint64>(*at);
@@ -219,8 +239,12 @@ void CurvePanel::setAxis(CurveAxis axis) {
     changed();
     resetZoom();
 }
-CurveAxis CurvePanel::axis() const { return m_model->axis; }
-double CurvePanel::keyOfStep(qint64 step) const { return m_model->keyOfStep(static_cast<double>(step)); }
+CurveAxis CurvePanel::axis() const {
+    return m_model->axis;
+}
+double CurvePanel::keyOfStep(qint64 step) const {
+    return m_model->keyOfStep(static_cast<double>(step));
+}
 void CurvePanel::setLogX(bool on) {
     m_logX->setChecked(on);
     if (m_model->logX == on) return;
@@ -234,9 +258,15 @@ void CurvePanel::setLogY(bool on) {
     m_model->logY = on;
     changed();
 }
-bool CurvePanel::logX() const { return m_model->logX; }
-bool CurvePanel::logY() const { return m_model->logY; }
-bool CurvePanel::smooth() const { return m_model->smooth; }
+bool CurvePanel::logX() const {
+    return m_model->logX;
+}
+bool CurvePanel::logY() const {
+    return m_model->logY;
+}
+bool CurvePanel::smooth() const {
+    return m_model->smooth;
+}
 void CurvePanel::setSmooth(bool on) {
     m_smooth->setChecked(on);
     if (m_model->smooth == on) return;
@@ -257,8 +287,12 @@ void CurvePanel::resetZoom() {
     flush();
 }
 
-QString CurvePanel::csv() const { return m_model->csv(); }
-QString CurvePanel::summary() const { return m_model->summary(); }
+QString CurvePanel::csv() const {
+    return m_model->csv();
+}
+QString CurvePanel::summary() const {
+    return m_model->summary();
+}
 
 void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
     flush();

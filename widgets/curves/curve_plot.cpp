@@ -1,348 +1,13 @@
 #include "widgets/curves/curve_plot.h"
 
-#include <QElapsedTimer>
-#include <QPicture>
-#include <QVBoxLayout>
-#include <cmath>
-
-#include "widgets/curves/curve_items.h"
-#include "widgets/curves/curve_legend.h"
-#include "widgets/theme/theme.h"
+#include "widgets/curves/curve_plot_parts.h"
 
 namespace relascope {
-namespace {
-
-constexpr int kLeft = 50, kRight = 24, kTop = 14, kBottom = 24;
-const double nan = std::numeric_limits<double>::quiet_NaN();
-
-/// The graphs of one curve; index 0 training, 1 validation.
-struct Lines {
-    QCPGraph *line[2], *raw[2], *low[2], *high[2];
-    std::size_t done[2] = {0, 0};
-    unsigned cuts[2] = {0, 0};
-    // Extent of what was put in, kept along: asking a graph would visit every point on every frame.
-    QCPRange keys[2], values[2];
-    bool any[2] = {false, false};
-};
-
-QString valueText(CurveMetric metric, double value) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    return metric == CurveMetric::Accuracy ? QString::number(100.0 * value, 'f', 1) + u'%'
-                                           : QString::number(value, 'f', value < 10.0 ? 3 : 1);
-}
-
-}  // namespace
-
-struct CurvePlot::Parts {
-    CurvePlot* self;
-    CurveMetric metric;
-    const CurveModel& model;
-    QCustomPlot* plot = nullptr;
-    CurveLegend* legend = nullptr;
-    CursorItem* cursor = nullptr;
-    MarksItem* marks = nullptr;
-    QSharedPointer<CurveTicker> xTicker, yTicker;
-    std::vector<Curve> curves;
-    std::vector<Lines> lines;
-    unsigned version = ~0u;
-    bool ownRange = false;  // zoomed by the user: appended points leave the ranges alone
-    bool dragging = false;
-    QPoint pressed;
-
-    bool logY() const { return model.logY && metric == CurveMetric::Loss; }
-
-    void build() {
-        plot = new QCustomPlot(self);
-        plot->setFocusPolicy(Qt::StrongFocus);
-        plot->setAutoAddPlottableToLegend(false);
-        plot->setNoAntialiasingOnDrag(true);
-        plot->setAntialiasedElements(QCP::aePlottables);
-        plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-        plot->axisRect()->setRangeDrag(Qt::Horizontal);
-        plot->axisRect()->setRangeZoom(Qt::Horizontal);
-        plot->axisRect()->setAutoMargins(QCP::msNone);
-        plot->axisRect()->setMargins(QMargins(kLeft, kTop, kRight, kBottom));
-        plot->plotLayout()->setMargins(QMargins(0, 0, 0, 0));
-        for (const char* name : {"marks", "cursor"}) {
-            plot->addLayer(QLatin1String(name));
-            plot->layer(QLatin1String(name))->setMode(QCPLayer::lmBuffered);
-        }
-        marks = new MarksItem(plot);
-        marks->setLayer(QStringLiteral("marks"));
-        marks->upward = metric == CurveMetric::Loss;
-        cursor = new CursorItem(plot);
-        cursor->setLayer(QStringLiteral("cursor"));
-        yTicker.reset(new CurveTicker(metric == CurveMetric::Loss ? CurveTicker::Words::Plain : CurveTicker::Words::Percent));
-        plot->yAxis->setTicker(yTicker);
-        plot->yAxis->setTicks(true);
-        plot->yAxis->setTickLength(0, 0);
-        plot->xAxis->setTickLength(0, 4);
-        plot->xAxis->setSubTicks(false);
-        plot->yAxis->setSubTicks(false);
-        plot->yAxis->setTickLabelPadding(8);
-        plot->xAxis->setTickLabelPadding(3);
-        plot->xAxis->grid()->setVisible(false);
-        plot->installEventFilter(self);
-        setAxis();
-        restyle();
-        QObject::connect(plot->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), self, [this](const QCPRange& range) {
-            if (!applying) {
-                ownRange = true;
-                Q_EMIT self->rangeDragged(range.lower, range.upper);
-            }
-        });
-        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, self, [this] { Q_EMIT self->resetRequested(); });
-    }
-    bool applying = false;
-
-    void setAxis() {
-        const auto words = model.axis == CurveAxis::Time ? CurveTicker::Words::Time
-                         : model.axis == CurveAxis::Step ? CurveTicker::Words::Count : CurveTicker::Words::Plain;
-        xTicker.reset(new CurveTicker(words));
-        xTicker->logarithmic = model.logX;
-        yTicker->logarithmic = logY();
-        applying = true;
-        plot->xAxis->setScaleType(model.logX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        plot->yAxis->setScaleType(logY() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        plot->xAxis->setTicker(xTicker);
-        applying = false;
-    }
-
-    void restyle() {
-        const Theme& t = Theme::current();
-        plot->setBackground(QBrush(t.panel));
-        for (QCPAxis* axis : {plot->xAxis, plot->yAxis}) {
-            axis->setTickLabelColor(t.muted);
-            axis->setTickLabelFont(numberFont(11));
-            axis->grid()->setPen(QPen(t.grid, 1));
-            axis->grid()->setZeroLinePen(Qt::NoPen);
-        }
-        plot->xAxis->setBasePen(QPen(t.axis, 1));
-        plot->xAxis->setTickPen(QPen(t.axis, 1));
-        plot->yAxis->setBasePen(Qt::NoPen);
-        plot->yAxis->setTickPen(Qt::NoPen);
-        for (std::size_t i = 0; i < lines.size(); ++i) stylePens(i);
-    }
-
-    void stylePens(std::size_t i) {
-        const QColor color = Theme::current().seriesColor(curves[i].colorIndex);
-        const double more = curves[i].highlighted && curves.size() > 1 ? 0.5 : 0.0;
-        for (int v = 0; v < 2; ++v) {
-            QPen pen(color, (v == 1 ? 1.75 : 1.5) + more);
-            if (v == 0) {
-                pen.setDashPattern({5 / pen.widthF(), 3 / pen.widthF()});
-                pen.setCapStyle(Qt::FlatCap);
-            }
-            // A long noisy line fills its columns of pixels; dashing it would cost much and show nothing.
-            const bool dense = lines[i].line[v]->data()->size() > 20000;
-            if (dense) pen = QPen(color, 1);
-            lines[i].line[v]->setPen(pen);
-            lines[i].line[v]->setAntialiased(!dense);
-            QColor faint = color;
-            faint.setAlphaF(0.35f);
-            lines[i].raw[v]->setPen(QPen(faint, 1));
-            lines[i].raw[v]->setAntialiased(lines[i].raw[v]->data()->size() <= 20000);
-            QColor band = color;
-            band.setAlphaF(0.18f);
-            lines[i].low[v]->setPen(Qt::NoPen);
-            lines[i].high[v]->setPen(Qt::NoPen);
-            lines[i].high[v]->setBrush(QBrush(band));
-        }
-    }
-
-    void rebuild() {
-        plot->clearGraphs();
-        lines.clear();
-        curves = model.curves();
-        for (const Curve& curve : curves) {
-            Lines set{};
-            for (int v = 0; v < 2; ++v) {
-                for (QCPGraph** graph : {&set.low[v], &set.high[v], &set.raw[v], &set.line[v]}) {
-                    *graph = plot->addGraph();
-                    (*graph)->setAdaptiveSampling(true);
-                    (*graph)->setSelectable(QCP::stNone);
-                }
-                set.high[v]->setChannelFillGraph(set.low[v]);
-                set.cuts[v] = curve.members.front()->split(v == 1).cuts();
-            }
-            lines.push_back(set);
-        }
-        version = model.version;
-        setAxis();
-        for (std::size_t i = 0; i < lines.size(); ++i) stylePens(i);
-    }
-
-    void put(Lines& set, int v, QCPGraph* graph, const std::vector<double>& keys, const std::vector<double>& values, std::size_t from) {
-        QVector<QCPGraphData> fresh;
-        fresh.reserve(static_cast<qsizetype>(keys.size() - from));
-        for (std::size_t i = from; i < keys.size(); ++i) {
-            if (model.logX && !(keys[i] > 0.0)) continue;  // a logarithm has no place for step 0
-            const double value = logY() && !(values[i] > 0.0) ? nan : values[i];
-            fresh.append(QCPGraphData(keys[i], value));
-            if (std::isnan(value)) continue;
-            if (!set.any[v]) set.keys[v] = {keys[i], keys[i]}, set.values[v] = {value, value};
-            set.any[v] = true;
-            set.keys[v].expand(keys[i]);
-            set.values[v].expand(value);
-        }
-        graph->data()->add(fresh, true);
-    }
-
-    void fill(std::size_t index) {
-        const Curve& curve = curves[index];
-        Lines& set = lines[index];
-        for (int v = 0; v < 2; ++v) {
-            const auto series = curve.series(v == 1);
-            std::size_t total = 0;
-            unsigned cuts = 0;
-            for (const auto* member : curve.members) {
-                total += member->split(v == 1).size();
-                cuts += member->split(v == 1).cuts();
-            }
-            if (total == set.done[v] && cuts == set.cuts[v]) continue;
-            const bool anew = curve.members.size() > 1 || cuts != set.cuts[v];
-            if (anew) {
-                for (QCPGraph* graph : {set.line[v], set.raw[v], set.low[v], set.high[v]}) graph->data()->clear();
-                set.done[v] = 0;
-                set.any[v] = false;
-            }
-            if (curve.members.size() > 1) {
-                const CurveBand band = bandOf(series, metric, model.axis, model.usedBeta());
-                put(set, v, set.line[v], band.keys, band.mean, 0);
-                if (series.size() > 1) {
-                    put(set, v, set.low[v], band.keys, band.low, 0);
-                    put(set, v, set.high[v], band.keys, band.high, 0);
-                }
-            } else if (!series.empty()) {
-                const auto& keys = series[0]->keys(model.axis);
-                put(set, v, set.line[v], keys, series[0]->smoothed(metric, model.usedBeta()), set.done[v]);
-                if (model.smooth) put(set, v, set.raw[v], keys, series[0]->values(metric), set.done[v]);
-            }
-            const bool wasDense = set.done[v] > 20000;
-            set.done[v] = total;
-            set.cuts[v] = cuts;
-            if (wasDense != (total > 20000) || anew) stylePens(index);
-        }
-        for (int v = 0; v < 2; ++v) {
-            const bool shown = v == 1 || model.showTraining;
-            for (QCPGraph* graph : {set.line[v], set.raw[v], set.low[v], set.high[v]}) graph->setVisible(shown);
-        }
-    }
-
-    void placeMarks() {
-        marks->rings.clear();
-        marks->marks.clear();
-        marks->published.clear();
-        int labels = 0;
-        for (const Curve& curve : curves) labels += curve.series(true).empty() ? 0 : 1;
-        for (std::size_t i = 0; i < curves.size(); ++i) {
-            const Curve& curve = curves[i];
-            const QColor color = Theme::current().seriesColor(curve.colorIndex);
-            double key = nan, value = nan;
-            if (curve.members.size() == 1) {
-                const CurveSeries& s = curve.members[0]->validation;
-                if (const auto best = s.best(metric)) {
-                    key = s.keys(model.axis)[*best];
-                    value = s.values(metric)[*best];
-                }
-            } else {
-                for (const auto& point : *lines[i].line[1]->data()) {
-                    if (std::isnan(point.value)) continue;
-                    if (!std::isnan(value) && (metric == CurveMetric::Loss ? point.value >= value : point.value <= value)) continue;
-                    key = point.key;
-                    value = point.value;
-                }
-            }
-            if (!std::isnan(key) && (!model.logX || key > 0.0) && (!logY() || value > 0.0)) {
-                const bool words = labels <= 1 || curve.highlighted;
-                marks->rings.push_back({key, value, color, words ? "best " + valueText(metric, value) : QString()});
-            }
-            for (const auto* member : curve.members)
-                for (const CurveMark& mark : member->marks)
-                    marks->marks.push_back({model.keyOfStep(mark.step), mark.text, mark.filled});
-        }
-        if (metric == CurveMetric::Accuracy && model.showPublished)
-            for (const PublishedValue& p : model.published)
-                marks->published.push_back({0, p.accuracy, Theme::current().seriesColor(p.colorIndex), valueText(metric, p.accuracy)});
-    }
-
-    void fitRanges() {
-        double x0 = nan, x1 = nan, y0 = nan, y1 = nan;
-        const auto widen = [](double& low, double& high, double a, double b) {
-            if (!(low <= a)) low = a;
-            if (!(high >= b)) high = b;
-        };
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            for (int v = 0; v < 2; ++v) {
-                if (v == 0 && !model.showTraining) continue;
-                if (!lines[i].any[v]) continue;
-                widen(x0, x1, lines[i].keys[v].lower, lines[i].keys[v].upper);
-                widen(y0, y1, lines[i].values[v].lower, lines[i].values[v].upper);
-            }
-        for (const auto& p : marks->published) widen(y0, y1, p.value, p.value);
-        if (std::isnan(x0)) x0 = model.logX ? 1.0 : 0.0, x1 = model.logX ? 1000.0 : 100.0;
-        if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
-        if (!(x1 > x0)) x1 = x0 + 1.0;
-        applying = true;
-        if (!ownRange) plot->xAxis->setRange(x0, x1);
-        applying = false;
-        if (std::isnan(y0)) y0 = logY() ? 0.01 : metric == CurveMetric::Loss ? 0.0 : 0.4, y1 = 1.0;
-        if (logY()) {
-            plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
-            return;
-        }
-        if (metric == CurveMetric::Loss && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
-        const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
-        plot->yAxis->setRange(y0 == 0.0 ? 0.0 : y0 - pad, y1 + pad);
-    }
-
-    void placeCursor() {
-        cursor->dots.clear();
-        const bool any = model.leader() != nullptr;
-        cursor->shown = any;
-        const double step = model.cursor ? static_cast<double>(*model.cursor) : model.lastStep();
-        cursor->key = any ? model.keyOfStep(step) : 0.0;
-        std::vector<LegendEntry> entries;
-        QStringList names;
-        for (const Curve& curve : curves) names += curve.name;
-        names = shortNames(names);
-        const Theme& t = Theme::current();
-        for (std::size_t i = 0; i < curves.size(); ++i) {
-            const QColor color = t.seriesColor(curves[i].colorIndex);
-            double at[2];
-            for (int v = 0; v < 2; ++v) {
-                double key = cursor->key;
-                if (!model.cursor) {  // live: each line's own newest value
-                    key = nan;
-                    for (const auto* s : curves[i].series(v == 1))
-                        if (!(key >= s->keys(model.axis).back())) key = s->keys(model.axis).back();
-                }
-                at[v] = std::isnan(key) ? nan : curves[i].at(v == 1, metric, model.axis, key, model.usedBeta());
-                const double meet = curves[i].at(v == 1, metric, model.axis, cursor->key, model.usedBeta());
-                if (any && !std::isnan(meet) && (v == 1 || model.showTraining) && (!logY() || meet > 0.0))
-                    cursor->dots.push_back({cursor->key, meet, color, {}});
-            }
-            if (curves.size() == 1 && model.showTraining)
-                entries.push_back({QStringLiteral("training"), valueText(metric, at[0]), color, true, false});
-            const QString name = curves.size() == 1 ? QStringLiteral("validation") : names[static_cast<qsizetype>(i)];
-            const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
-            entries.push_back({name, valueText(metric, trainingOnly ? at[0] : at[1]), color, trainingOnly, false});
-        }
-        if (curves.size() > 1 && model.showTraining)
-            entries.push_back({QStringLiteral("training"), {}, t.muted, true, false});
-        if (!marks->published.empty())
-            entries.push_back({QStringLiteral("published"), {}, t.muted, false, true});
-        legend->setEntries(std::move(entries));
-    }
-
-    double cursorDistance(const QPoint& at) const {
-        return cursor->shown ? std::abs(plot->xAxis->coordToPixel(cursor->key) - at.x()) : 1e9;
-    }
-};
 
 CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent)
     : QWidget(parent), m(new Parts{this, metric, model}) {
-    const QString title = metric == CurveMetric::Loss ? QStringLiteral("Loss") : QStringLiteral("Accuracy");
+    const QString title =
+        metric == CurveMetric::Loss ? QStringLiteral("Loss") : QStringLiteral("Accuracy");
     setAccessibleName(title + QStringLiteral(" curves"));
     m->legend = new CurveLegend(title, this);
     m->build();
@@ -386,10 +51,18 @@ void CurvePlot::resetRange() {
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-double CurvePlot::rangeLow() const { return m->plot->xAxis->range().lower; }
-double CurvePlot::rangeHigh() const { return m->plot->xAxis->range().upper; }
-int CurvePlot::leftMargin() const { return kLeft; }
-int CurvePlot::rightMargin() const { return kRight; }
+double CurvePlot::rangeLow() const {
+    return m->plot->xAxis->range().lower;
+}
+double CurvePlot::rangeHigh() const {
+    return m->plot->xAxis->range().upper;
+}
+int CurvePlot::leftMargin() const {
+    return kLeft;
+}
+int CurvePlot::rightMargin() const {
+    return kRight;
+}
 
 double CurvePlot::replotNow() {
     QElapsedTimer timer;
@@ -416,12 +89,14 @@ void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
 
 QStringList CurvePlot::legendTexts() const {
     QStringList texts;
-    for (const auto& e : m->legend->entries()) texts += e.value.isEmpty() ? e.name : e.name + u' ' + e.value;
+    for (const auto& e : m->legend->entries())
+        texts += e.value.isEmpty() ? e.name : e.name + u' ' + e.value;
     return texts;
 }
 
 QPointF CurvePlot::pixelOf(double key, double value) const {
-    return m->plot->pos() + QPointF(m->plot->xAxis->coordToPixel(key), m->plot->yAxis->coordToPixel(value));
+    return m->plot->pos() +
+           QPointF(m->plot->xAxis->coordToPixel(key), m->plot->yAxis->coordToPixel(value));
 }
 
 void CurvePlot::changeEvent(QEvent* event) {
@@ -437,7 +112,8 @@ bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {
     if (watched != m->plot) return QWidget::eventFilter(watched, event);
     const auto drag = [this](const QPoint& at) {
         const auto* area = m->plot->axisRect();
-        Q_EMIT cursorDragged(m->plot->xAxis->pixelToCoord(std::clamp(at.x(), area->left(), area->right())));
+        Q_EMIT cursorDragged(
+            m->plot->xAxis->pixelToCoord(std::clamp(at.x(), area->left(), area->right())));
     };
     if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseMove ||
         event->type() == QEvent::MouseButtonRelease) {
@@ -452,9 +128,12 @@ bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {
             return true;
         } else if (event->type() == QEvent::MouseMove && mouse->buttons() == Qt::NoButton) {
             m->plot->setCursor(m->cursorDistance(at) <= 6.0 ? Qt::SplitHCursor : Qt::ArrowCursor);
-        } else if (event->type() == QEvent::MouseButtonRelease && mouse->button() == Qt::LeftButton) {
+        } else if (event->type() == QEvent::MouseButtonRelease &&
+                   mouse->button() == Qt::LeftButton) {
             const bool click = (at - m->pressed).manhattanLength() < 4;
-            if (m->dragging || (click && m->cursor->shown && m->plot->axisRect()->rect().contains(at))) drag(at);
+            if (m->dragging ||
+                (click && m->cursor->shown && m->plot->axisRect()->rect().contains(at)))
+                drag(at);
             if (m->dragging) {
                 m->dragging = false;
                 return true;

@@ -1,5 +1,5 @@
-// One plot of the learning curves, loss or accuracy, with its legend line above. CurvePanel owns the
-// numbers and tells the plot when to look at them.
+// One plot of the learning curves, loss or accuracy, with its legend line above. CurvePanel owns
+// the numbers and tells the plot when to look at them.
 #pragma once
 
 #include <QWidget>

@@ -14,12 +14,17 @@ constexpr int kMargin = 16, kGap = 8, kLabel = 18;
 }
 
 QImage toPicture(const Image& image) {
-    if (image.empty() || image.width < 1 || image.height < 1 || (image.channels != 1 && image.channels != 3)) return {};
-    const auto row = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
+    if (image.empty() || image.width < 1 || image.height < 1 ||
+        (image.channels != 1 && image.channels != 3))
+        return {};
+    const auto row =
+        static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
     if (image.pixels.size() < row * static_cast<std::size_t>(image.height)) return {};
-    QImage picture(image.width, image.height, image.channels == 1 ? QImage::Format_Grayscale8 : QImage::Format_RGB888);
+    QImage picture(image.width, image.height,
+                   image.channels == 1 ? QImage::Format_Grayscale8 : QImage::Format_RGB888);
     for (int y = 0; y < image.height; ++y)
-        std::copy_n(image.pixels.data() + row * static_cast<std::size_t>(y), row, picture.scanLine(y));
+        std::copy_n(image.pixels.data() + row * static_cast<std::size_t>(y), row,
+                    picture.scanLine(y));
     return picture;
 }
 
@@ -31,10 +36,16 @@ SampleGrid::SampleGrid(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setMouseTracking(true);
 }
 
-QSize SampleGrid::cellSize() const { return {m_width * m_scale + kGap, m_height * m_scale + kLabel + kGap}; }
-int SampleGrid::columns() const { return std::max(1, (viewport()->width() - 2 * kMargin + kGap) / cellSize().width()); }
+QSize SampleGrid::cellSize() const {
+    return {m_width * m_scale + kGap, m_height * m_scale + kLabel + kGap};
+}
+int SampleGrid::columns() const {
+    return std::max(1, (viewport()->width() - 2 * kMargin + kGap) / cellSize().width());
+}
 // Rows, not pixels, are what the bar counts: a million rows of pixels would pass what an int holds.
-qint64 SampleGrid::rowOffset() const { return verticalScrollBar()->value(); }
+qint64 SampleGrid::rowOffset() const {
+    return verticalScrollBar()->value();
+}
 
 void SampleGrid::setImageSize(int width, int height) {
     m_width = std::max(1, width);
@@ -58,7 +69,8 @@ void SampleGrid::setCount(qint64 count) {
 void SampleGrid::layoutRows() {
     const qint64 rows = (m_count + columns() - 1) / columns();
     const int visible = std::max(1, (viewport()->height() - kMargin) / cellSize().height());
-    verticalScrollBar()->setRange(0, static_cast<int>(std::clamp<qint64>(rows - visible, 0, 2000000000)));
+    verticalScrollBar()->setRange(
+        0, static_cast<int>(std::clamp<qint64>(rows - visible, 0, 2000000000)));
     verticalScrollBar()->setPageStep(visible);
     verticalScrollBar()->setSingleStep(1);
     setAccessibleDescription(QString("%1 samples").arg(m_count));
@@ -69,16 +81,21 @@ void SampleGrid::layoutRows() {
 void SampleGrid::request() {
     if (m_count == 0 || viewport()->height() < 2) return;
     const qint64 first = rowOffset() * columns();
-    const qint64 visible = static_cast<qint64>(viewport()->height() / cellSize().height() + 2) * columns();
+    const qint64 visible =
+        static_cast<qint64>(viewport()->height() / cellSize().height() + 2) * columns();
     const qint64 last = std::min(m_count, first + visible);
     // Far cells are dropped, so that memory follows the screen and not the dataset.
     const qint64 keep = std::max<qint64>(2000, 6 * visible);
-    std::erase_if(m_cells, [&](const auto& cell) { return cell.first < first - keep || cell.first > last + keep; });
+    std::erase_if(m_cells, [&](const auto& cell) {
+        return cell.first < first - keep || cell.first > last + keep;
+    });
     qint64 from = first;
     while (from < last && (m_cells.contains(from) || [&] {
-        const auto after = m_asked.upper_bound(from);
-        return after != m_asked.begin() && std::prev(after)->first + std::prev(after)->second > from;
-    }())) ++from;
+               const auto after = m_asked.upper_bound(from);
+               return after != m_asked.begin() &&
+                      std::prev(after)->first + std::prev(after)->second > from;
+           }()))
+        ++from;
     if (from >= last) return;
     m_asked[from] = static_cast<int>(last - from);
     Q_EMIT samplesNeeded(from, static_cast<int>(last - from));
@@ -88,10 +105,15 @@ void SampleGrid::setSamples(qint64 first, std::vector<ProbeSample> samples) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const qint64 index = first + static_cast<qint64>(i);
         if (index >= m_count) break;
-        m_cells[index] = {toPicture(samples[i].image), samples[i].label, QString::fromStdString(samples[i].origin)};
+        m_cells[index] = {toPicture(samples[i].image), samples[i].label,
+                          QString::fromStdString(samples[i].origin)};
     }
-    // An answer ends its request, whether or not it was complete; what lacks is asked for when seen.
-    std::erase_if(m_asked, [&](const auto& asked) { return asked.first >= first && asked.first < first + static_cast<qint64>(std::max<std::size_t>(1, samples.size())); });
+    // An answer ends its request, whether or not it was complete; what lacks is asked for when
+    // seen.
+    std::erase_if(m_asked, [&](const auto& asked) {
+        return asked.first >= first &&
+               asked.first < first + static_cast<qint64>(std::max<std::size_t>(1, samples.size()));
+    });
     viewport()->update();
 }
 
@@ -101,7 +123,8 @@ void SampleGrid::setCurrent(qint64 index) {
         const qint64 row = m_current / columns();
         const int visible = verticalScrollBar()->pageStep();
         if (row < rowOffset()) verticalScrollBar()->setValue(static_cast<int>(row));
-        if (row >= rowOffset() + visible) verticalScrollBar()->setValue(static_cast<int>(row - visible + 1));
+        if (row >= rowOffset() + visible)
+            verticalScrollBar()->setValue(static_cast<int>(row - visible + 1));
     }
     viewport()->update();
 }
@@ -115,12 +138,15 @@ void SampleGrid::choose(qint64 index) {
 QRect SampleGrid::cellRect(qint64 index) const {
     const qint64 row = index / columns() - rowOffset();
     const QSize cell = cellSize();
-    return {kMargin + static_cast<int>(index % columns()) * cell.width(), kMargin + static_cast<int>(row) * cell.height(), cell.width() - kGap, cell.height() - kGap};
+    return {kMargin + static_cast<int>(index % columns()) * cell.width(),
+            kMargin + static_cast<int>(row) * cell.height(), cell.width() - kGap,
+            cell.height() - kGap};
 }
 
 QString SampleGrid::labelText(const Cell& cell) const {
     if (cell.label < 0) return {};
-    return cell.label < m_names.size() ? m_names[static_cast<qsizetype>(cell.label)] : QString::number(cell.label);
+    return cell.label < m_names.size() ? m_names[static_cast<qsizetype>(cell.label)]
+                                       : QString::number(cell.label);
 }
 
 void SampleGrid::paintEvent(QPaintEvent*) {
@@ -130,7 +156,8 @@ void SampleGrid::paintEvent(QPaintEvent*) {
     if (m_count == 0) {
         painter.setPen(t.muted);
         painter.setFont(smallFont());
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, QStringLiteral("No samples. Choose a dataset."));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter,
+                         QStringLiteral("No samples. Choose a dataset."));
         return;
     }
     painter.setFont(captionFont());
@@ -145,7 +172,8 @@ void SampleGrid::paintEvent(QPaintEvent*) {
             painter.setPen(t.border);
             painter.drawRect(picture.adjusted(0, 0, -1, -1));
         } else {
-            painter.drawImage(picture, found->second.picture);  // no smoothing hint: nearest neighbour
+            painter.drawImage(picture,
+                              found->second.picture);  // no smoothing hint: nearest neighbour
         }
         if (i == m_current) {
             painter.setPen(QPen(t.accent, 2));
@@ -154,7 +182,9 @@ void SampleGrid::paintEvent(QPaintEvent*) {
         if (found == m_cells.end()) continue;
         painter.setPen(i == m_current ? t.text : t.muted);
         const QRect words(cell.left(), picture.bottom() + 2, picture.width(), kLabel - 2);
-        painter.drawText(words, Qt::AlignVCenter, painter.fontMetrics().elidedText(labelText(found->second), Qt::ElideRight, words.width()));
+        painter.drawText(words, Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(labelText(found->second), Qt::ElideRight,
+                                                          words.width()));
     }
 }
 
@@ -182,15 +212,24 @@ void SampleGrid::keyPressEvent(QKeyEvent* event) {
     const qint64 now = std::max<qint64>(0, m_current);
     const qint64 page = static_cast<qint64>(verticalScrollBar()->pageStep()) * columns();
     switch (event->key()) {
-        case Qt::Key_Left: return choose(now - 1);
-        case Qt::Key_Right: return choose(m_current < 0 ? 0 : now + 1);
-        case Qt::Key_Up: return choose(now >= columns() ? now - columns() : now);
-        case Qt::Key_Down: return choose(now + columns() < m_count ? now + columns() : now);
-        case Qt::Key_PageUp: return choose(now - page);
-        case Qt::Key_PageDown: return choose(now + page);
-        case Qt::Key_Home: return choose(0);
-        case Qt::Key_End: return choose(m_count - 1);
-        default: QAbstractScrollArea::keyPressEvent(event);
+        case Qt::Key_Left:
+            return choose(now - 1);
+        case Qt::Key_Right:
+            return choose(m_current < 0 ? 0 : now + 1);
+        case Qt::Key_Up:
+            return choose(now >= columns() ? now - columns() : now);
+        case Qt::Key_Down:
+            return choose(now + columns() < m_count ? now + columns() : now);
+        case Qt::Key_PageUp:
+            return choose(now - page);
+        case Qt::Key_PageDown:
+            return choose(now + page);
+        case Qt::Key_Home:
+            return choose(0);
+        case Qt::Key_End:
+            return choose(m_count - 1);
+        default:
+            QAbstractScrollArea::keyPressEvent(event);
     }
 }
 bool SampleGrid::viewportEvent(QEvent* event) {
@@ -198,7 +237,10 @@ bool SampleGrid::viewportEvent(QEvent* event) {
         auto* help = static_cast<QHelpEvent*>(event);
         for (const auto& [index, cell] : m_cells)
             if (cellRect(index).contains(help->pos())) {
-                QToolTip::showText(help->globalPos(), QString("%1\n%2\n%3").arg(groupedNumber(index), labelText(cell), cell.origin), viewport());
+                QToolTip::showText(
+                    help->globalPos(),
+                    QString("%1\n%2\n%3").arg(groupedNumber(index), labelText(cell), cell.origin),
+                    viewport());
                 return true;
             }
     }

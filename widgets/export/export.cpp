@@ -35,7 +35,8 @@ QImage picture(QWidget& widget, double scale) {
 
 using Paint = std::function<void(QPainter&)>;
 
-bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const QColor& ground, QSaveFile& file) {
+bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
+              QSaveFile& file) {
     QSvgGenerator svg;
     svg.setOutputDevice(&file);
     svg.setSize(box.size());
@@ -49,7 +50,8 @@ bool writeSvg(const Paint& paint, const QRect& box, const QString& title, const 
     return painter.end();
 }
 
-bool writePdf(const Paint& paint, const QRect& box, const QString& title, const QColor& ground, QSaveFile& file) {
+bool writePdf(const Paint& paint, const QRect& box, const QString& title, const QColor& ground,
+              QSaveFile& file) {
     constexpr int resolution = 1200;
     QPdfWriter pdf(&file);
     pdf.setCreator(QStringLiteral("Relascope"));
@@ -96,13 +98,15 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
     return true;
 }
 
-bool exportPainting(const Paint& paint, const QSize& size, const QString& title, const QColor& ground,
-                    const QString& path, QString* error) {
+bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
+                    const QColor& ground, const QString& path, QString* error) {
     QSaveFile file(path);
     const QRect box(QPoint(0, 0), size);
     const bool svg = QFileInfo(path).suffix().toLower() == QLatin1String("svg");
     if (!file.open(QIODevice::WriteOnly) ||
-        !(svg ? writeSvg(paint, box, title, ground, file) : writePdf(paint, box, title, ground, file)) || !file.commit()) {
+        !(svg ? writeSvg(paint, box, title, ground, file)
+              : writePdf(paint, box, title, ground, file)) ||
+        !file.commit()) {
         say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
         return false;
     }

@@ -18,9 +18,11 @@ namespace relascope {
 /// .svg or .pdf (both as shapes and text). The file appears whole or not at all. False with a
 /// sentence in `error` when it could not be written.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
-/// The same for what knows how to draw itself as shapes; `paint` gets a painter in pixels of `size`.
-bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size, const QString& title,
-                    const QColor& ground, const QString& path, QString* error);
+/// The same for what knows how to draw itself as shapes; `paint` gets a painter in pixels of
+/// `size`.
+bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
+                    const QString& title, const QColor& ground, const QString& path,
+                    QString* error);
 /// Writes a table, whole or not at all.
 bool exportCsv(const QString& text, const QString& path, QString* error);
 /// The widget as a picture on the clipboard, at twice the size on the screen.

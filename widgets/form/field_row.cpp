@@ -24,10 +24,12 @@ namespace {
 /// text stand, so that the form can say what is wrong with it.
 class WholeBox : public QAbstractSpinBox {
 public:
-    using QAbstractSpinBox::QAbstractSpinBox;
     using QAbstractSpinBox::lineEdit;
+    using QAbstractSpinBox::QAbstractSpinBox;
     std::function<void(int)> nudge;
-    void stepBy(int steps) override { if (nudge) nudge(steps); }
+    void stepBy(int steps) override {
+        if (nudge) nudge(steps);
+    }
     QValidator::State validate(QString&, int&) const override { return QValidator::Acceptable; }
 
 protected:
@@ -42,7 +44,9 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_label->setFont(smallFont());
     m_label->setFixedWidth(110);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
-                        state.spec.live ? QStringLiteral("Changes live, while the run goes on") : QStringLiteral("Needs a restart of the run"), this);
+                        state.spec.live ? QStringLiteral("Changes live, while the run goes on")
+                                        : QStringLiteral("Needs a restart of the run"),
+                        this);
     m_kind->setFocusPolicy(Qt::NoFocus);
     m_kind->setIconSize({14, 14});
     m_kind->setFixedSize(20, 24);
@@ -74,9 +78,13 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_edit = box->lineEdit();
             break;
         }
-        default: m_edit = new QLineEdit(this);
+        default:
+            m_edit = new QLineEdit(this);
     }
-    if (m_edit) connect(m_edit, &QLineEdit::textChanged, this, [this](const QString& text) { if (!m_quiet) typed(text); });
+    if (m_edit)
+        connect(m_edit, &QLineEdit::textChanged, this, [this](const QString& text) {
+            if (!m_quiet) typed(text);
+        });
     QWidget* control = editor();
     control->setFont(m_check || m_combo ? smallFont() : numberFont(12));
     control->setAccessibleName(label);
@@ -118,7 +126,8 @@ void FieldRow::setState(const FieldState& state) {
     const bool same = state.value == m_state.value;
     m_state = state;
     // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
-    if (!same || (m_edit && m_typed.isEmpty() && !editor()->hasFocus() && !m_edit->hasFocus())) show(state.value);
+    if (!same || (m_edit && m_typed.isEmpty() && !editor()->hasFocus() && !m_edit->hasFocus()))
+        show(state.value);
     restyle();
 }
 
@@ -128,7 +137,8 @@ void FieldRow::show(const FieldValue& value) {
         m_check->setChecked(std::get<bool>(value));
         m_check->setText(m_check->isChecked() ? QStringLiteral("on") : QStringLiteral("off"));
     } else if (m_combo) {
-        m_combo->setCurrentIndex(m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
+        m_combo->setCurrentIndex(
+            m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
     } else {
         const auto present = parseField(m_edit->text(), m_state.spec);
         const auto* same = std::get_if<FieldValue>(&present);
@@ -163,7 +173,8 @@ void FieldRow::nudge(int steps) {
     const auto* value = std::get_if<std::int64_t>(&m_state.value);
     if (!value) return;
     const double next = static_cast<double>(*value) + steps;
-    m_edit->setText(QString::number(static_cast<qint64>(qBound(m_state.spec.minimum, next, m_state.spec.maximum))));
+    m_edit->setText(QString::number(
+        static_cast<qint64>(qBound(m_state.spec.minimum, next, m_state.spec.maximum))));
 }
 
 void FieldRow::resetToPreset() {
@@ -196,8 +207,10 @@ void FieldRow::restyle() {
     QWidget* control = editor();
     control->setEnabled(enabled);
     const QString help = QString::fromStdString(m_state.spec.help);
-    control->setToolTip(enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
-    m_kind->setIcon(icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
+    control->setToolTip(
+        enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
+    m_kind->setIcon(
+        icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
     const bool bad = !problem().isEmpty();
     if (control->property("error").toBool() != bad) {
         control->setProperty("error", bad);
@@ -224,7 +237,8 @@ bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
 
 void FieldRow::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
-    QAction* reset = menu.addAction(QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
+    QAction* reset = menu.addAction(
+        QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
     reset->setEnabled((changed() || !m_typed.isEmpty()) && (!m_running || m_state.spec.live));
     connect(reset, &QAction::triggered, this, &FieldRow::resetToPreset);
     menu.exec(event->globalPos());

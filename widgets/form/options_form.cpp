@@ -28,7 +28,8 @@ protected:
         painter.setPen(Theme::current().muted);
         painter.translate(width(), 0);
         painter.rotate(90);
-        painter.drawText(QRect(4, 0, height(), width()), Qt::AlignVCenter | Qt::AlignLeft, QStringLiteral("Options"));
+        painter.drawText(QRect(4, 0, height(), width()), Qt::AlignVCenter | Qt::AlignLeft,
+                         QStringLiteral("Options"));
     }
 };
 
@@ -105,7 +106,8 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
         sign->setFocusPolicy(Qt::NoFocus);
         sign->setAttribute(Qt::WA_TransparentForMouseEvents);
         legend->addWidget(sign);
-        QLabel* words = mutedLabel(live ? QStringLiteral("changes live") : QStringLiteral("needs a restart"), m_content);
+        QLabel* words = mutedLabel(
+            live ? QStringLiteral("changes live") : QStringLiteral("needs a restart"), m_content);
         words->setFont(captionFont());
         legend->addWidget(words);
         legend->addSpacing(10);
@@ -205,7 +207,8 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         section.rows->addWidget(row);
         m_rows[key] = row;
         m_order.push_back(key);
-        connect(row, &FieldRow::valueChanged, this, [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
+        connect(row, &FieldRow::valueChanged, this,
+                [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
@@ -228,13 +231,15 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
     bool same = states.size() == m_order.size();
     for (std::size_t i = 0; same && i < states.size(); ++i) {
         const auto found = m_rows.find(QString::fromStdString(states[i].key));
-        same = m_order[i] == QString::fromStdString(states[i].key) && found->second->state().spec.kind == states[i].spec.kind &&
+        same = m_order[i] == QString::fromStdString(states[i].key) &&
+               found->second->state().spec.kind == states[i].spec.kind &&
                found->second->state().spec.choices == states[i].spec.choices;
     }
     if (!same)
         rebuild(states);
     else
-        for (const FieldState& state : states) m_rows[QString::fromStdString(state.key)]->setState(state);
+        for (const FieldState& state : states)
+            m_rows[QString::fromStdString(state.key)]->setState(state);
     arrange();
     checkValidity();
 }
@@ -253,7 +258,8 @@ void OptionsForm::arrange() {
             }
             any |= state.applies;
             // A refused value is never hidden behind "more".
-            row->setVisible(state.applies && (!state.spec.advanced || section.all || !row->valid()));
+            row->setVisible(state.applies &&
+                            (!state.spec.advanced || section.all || !row->valid()));
         }
         section.box->setVisible(any);
         section.body->setVisible(section.open);
@@ -261,7 +267,9 @@ void OptionsForm::arrange() {
         section.more->setVisible(advanced > 0);
         section.more->setIcon(icon(section.all ? "chevron-up" : "chevron-down"));
         section.more->setText(section.all ? QStringLiteral("less")
-                              : changed > 0 ? QString("%1 more, %2 changed").arg(advanced).arg(changed) : QString("%1 more").arg(advanced));
+                              : changed > 0
+                                  ? QString("%1 more, %2 changed").arg(advanced).arg(changed)
+                                  : QString("%1 more").arg(advanced));
     }
 }
 
@@ -269,7 +277,8 @@ void OptionsForm::setProblems(const std::vector<FieldProblem>& problems) {
     for (auto& [key, row] : m_rows) {
         QString sentence;
         for (const FieldProblem& p : problems)
-            if (sentence.isEmpty() && QString::fromStdString(p.field) == key) sentence = QString::fromStdString(p.message);
+            if (sentence.isEmpty() && QString::fromStdString(p.field) == key)
+                sentence = QString::fromStdString(p.message);
         row->setOutsideProblem(sentence);
     }
     arrange();
@@ -307,7 +316,9 @@ void OptionsForm::setCollapsed(bool collapsed) {
     Q_EMIT collapsedChanged(collapsed);
 }
 
-void OptionsForm::setHeadRow(QWidget* row) { static_cast<QVBoxLayout*>(m_content->layout())->insertWidget(1, row); }
+void OptionsForm::setHeadRow(QWidget* row) {
+    static_cast<QVBoxLayout*>(m_content->layout())->insertWidget(1, row);
+}
 
 bool OptionsForm::valid() const {
     for (const auto& [key, row] : m_rows)
@@ -328,8 +339,9 @@ void OptionsForm::checkValidity() {
 
 void OptionsForm::showHelp(const FieldRow* row) {
     const FieldState& state = row->state();
-    m_help->setText(QString("<b>%1</b>&nbsp; %2").arg(QString::fromStdString(state.spec.label).toHtmlEscaped(),
-                                                     QString::fromStdString(state.spec.help).toHtmlEscaped()));
+    m_help->setText(QString("<b>%1</b>&nbsp; %2")
+                        .arg(QString::fromStdString(state.spec.label).toHtmlEscaped(),
+                             QString::fromStdString(state.spec.help).toHtmlEscaped()));
     m_preset->setText(QString("Preset %1.").arg(fieldText(state.preset, state.spec.kind)));
 }
 

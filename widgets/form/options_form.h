@@ -40,7 +40,8 @@ public:
     FieldRow* row(const QString& key) const;
 
 Q_SIGNALS:
-    void valueChanged(const QString& key, const relascope::FieldValue& value);  ///< valid values only
+    void valueChanged(const QString& key,
+                      const relascope::FieldValue& value);  ///< valid values only
     void validityChanged(bool valid);
     void collapsedChanged(bool collapsed);
 

@@ -67,7 +67,9 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     below->addStretch(1);
     below->addWidget(m_filter);
     auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
-    m_menu = new ViewMenu(more, this, [this] { return QString("%1-%2").arg(split()).arg(index()); }, [this] { return csv(); });
+    m_menu = new ViewMenu(
+        more, this, [this] { return QString("%1-%2").arg(split()).arg(index()); },
+        [this] { return csv(); });
     below->addWidget(more);
     setAccessibleName(QStringLiteral("Sample and output"));
     column->addLayout(below);
@@ -114,7 +116,9 @@ void SourcePane::setResult(const ProbeResult& result) {
 QString SourcePane::csv() const {
     QString text = QStringLiteral("class,probability\n");
     for (std::size_t k = 0; k < m_probabilities.size(); ++k)
-        text += QString("%1,%2\n").arg(m_classes.value(static_cast<int>(k), QString::number(k))).arg(m_probabilities[k], 0, 'g', 9);
+        text += QString("%1,%2\n")
+                    .arg(m_classes.value(static_cast<int>(k), QString::number(k)))
+                    .arg(m_probabilities[k], 0, 'g', 9);
     return text;
 }
 

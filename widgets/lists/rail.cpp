@@ -46,19 +46,29 @@ QString runStateLine(const RunInfo& info) {
     const QString state = QLatin1String(runStateName(info.state));
     const QString step = groupedNumber(info.step);
     switch (info.state) {
-        case RunState::Queued: return state;
-        case RunState::Done: return QString("%1 · %2 steps").arg(state, step);
+        case RunState::Queued:
+            return state;
+        case RunState::Done:
+            return QString("%1 · %2 steps").arg(state, step);
         case RunState::Failed:
-            return info.message.empty() ? QString("%1 · step %2").arg(state, step)
-                                        : QString("%1 · %2").arg(state, QString::fromStdString(info.message));
-        default: return QString("%1 · step %2").arg(state, step);
+            return info.message.empty()
+                       ? QString("%1 · step %2").arg(state, step)
+                       : QString("%1 · %2").arg(state, QString::fromStdString(info.message));
+        default:
+            return QString("%1 · step %2").arg(state, step);
     }
 }
 
 Rail::Rail(QWidget* parent)
-    : QWidget(parent), m_search(new QLineEdit(this)), m_tree(new QTreeWidget(this)), m_runs(new QListWidget(this)),
-      m_checkpoints(new QListWidget(this)), m_runCount(mutedLabel({}, this)),
-      m_runHint(mutedLabel(QStringLiteral("No runs yet. Choose an experiment and press Start."), this)), m_checkpointPart(new QWidget(this)) {
+    : QWidget(parent),
+      m_search(new QLineEdit(this)),
+      m_tree(new QTreeWidget(this)),
+      m_runs(new QListWidget(this)),
+      m_checkpoints(new QListWidget(this)),
+      m_runCount(mutedLabel({}, this)),
+      m_runHint(
+          mutedLabel(QStringLiteral("No runs yet. Choose an experiment and press Start."), this)),
+      m_checkpointPart(new QWidget(this)) {
     setFixedWidth(240);
     setAccessibleName(QStringLiteral("Experiments and runs"));
     auto* column = new QVBoxLayout(this);
@@ -127,11 +137,16 @@ Rail::Rail(QWidget* parent)
     connect(m_tree, &QTreeWidget::itemClicked, this, [](QTreeWidgetItem* item) {
         if (item->childCount() > 0) item->setExpanded(!item->isExpanded());
     });
-    connect(m_runs, &QListWidget::itemSelectionChanged, this, [this] { Q_EMIT runsSelected(selectedRuns()); });
-    connect(m_runs, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) { Q_EMIT runActivated(item->data(RunDelegate::Path).toString()); });
+    connect(m_runs, &QListWidget::itemSelectionChanged, this,
+            [this] { Q_EMIT runsSelected(selectedRuns()); });
+    connect(m_runs, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) {
+        Q_EMIT runActivated(item->data(RunDelegate::Path).toString());
+    });
     connect(m_runs, &QListWidget::customContextMenuRequested, this, &Rail::runMenu);
     m_runs->installEventFilter(this);
-    connect(m_checkpoints, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) { Q_EMIT checkpointChosen(item->data(kPreset).toString()); });
+    connect(m_checkpoints, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) {
+        Q_EMIT checkpointChosen(item->data(kPreset).toString());
+    });
     restyle();
 }
 
@@ -158,7 +173,8 @@ void Rail::setCurrentPreset(const QString& preset) {
     const QSignalBlocker quiet(m_tree);
     m_preset = preset;
     for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
-        if (!preset.isEmpty() && (*it)->data(0, kPreset).toString() == preset) m_tree->setCurrentItem(*it);
+        if (!preset.isEmpty() && (*it)->data(0, kPreset).toString() == preset)
+            m_tree->setCurrentItem(*it);
 }
 
 void Rail::setRuns(const std::vector<RunRow>& rows) {
@@ -167,9 +183,12 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
     // Same paths in the same order is the common case while a run goes on: only the data change.
     bool same = static_cast<int>(rows.size()) == m_runs->count();
     for (int i = 0; same && i < m_runs->count(); ++i)
-        same = m_runs->item(i)->data(RunDelegate::Path).toString() == QString::fromStdString(rows[static_cast<std::size_t>(i)].info.path);
+        same = m_runs->item(i)->data(RunDelegate::Path).toString() ==
+               QString::fromStdString(rows[static_cast<std::size_t>(i)].info.path);
     if (!same) {
-        const QString current = m_runs->currentItem() ? m_runs->currentItem()->data(RunDelegate::Path).toString() : QString();
+        const QString current = m_runs->currentItem()
+                                    ? m_runs->currentItem()->data(RunDelegate::Path).toString()
+                                    : QString();
         m_runs->clear();
         for (const RunRow& row : rows) {
             auto* item = new QListWidgetItem(m_runs);
@@ -178,22 +197,30 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
             if (path == current) m_runs->setCurrentItem(item, QItemSelectionModel::NoUpdate);
         }
         for (int i = 0; i < m_runs->count(); ++i)
-            m_runs->item(i)->setSelected(before.contains(m_runs->item(i)->data(RunDelegate::Path).toString()));
+            m_runs->item(i)->setSelected(
+                before.contains(m_runs->item(i)->data(RunDelegate::Path).toString()));
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const RunInfo& info = rows[i].info;
         QListWidgetItem* item = m_runs->item(static_cast<int>(i));
-        const auto put = [item](int role, const QVariant& value) { if (item->data(role) != value) item->setData(role, value); };
-        const QString metric = !std::isnan(info.bestAccuracy) ? QString::number(100.0 * info.bestAccuracy, 'f', 1) + u'%'
-                             : !std::isnan(info.bestLoss) ? QString::number(info.bestLoss, 'f', 3) : QString(QChar(0x2014));
+        const auto put = [item](int role, const QVariant& value) {
+            if (item->data(role) != value) item->setData(role, value);
+        };
+        const QString metric = !std::isnan(info.bestAccuracy)
+                                   ? QString::number(100.0 * info.bestAccuracy, 'f', 1) + u'%'
+                               : !std::isnan(info.bestLoss) ? QString::number(info.bestLoss, 'f', 3)
+                                                            : QString(QChar(0x2014));
         const QString line = runStateLine(info);
         put(Qt::DisplayRole, QString::fromStdString(info.name));
         put(RunDelegate::State, static_cast<int>(info.state));
         put(RunDelegate::StateLine, line);
         put(RunDelegate::Metric, metric);
         put(RunDelegate::Color, rows[i].colorIndex);
-        put(Qt::ToolTipRole, QString("%1\n%2\n%3").arg(QString::fromStdString(info.name), line, QString::fromStdString(info.path)));
-        put(Qt::AccessibleTextRole, QString("%1, %2, best %3").arg(QString::fromStdString(info.name), line, metric));
+        put(Qt::ToolTipRole,
+            QString("%1\n%2\n%3")
+                .arg(QString::fromStdString(info.name), line, QString::fromStdString(info.path)));
+        put(Qt::AccessibleTextRole,
+            QString("%1, %2, best %3").arg(QString::fromStdString(info.name), line, metric));
     }
     m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
     m_runHint->setVisible(rows.empty());
@@ -219,7 +246,8 @@ void Rail::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
 QStringList Rail::selectedRuns() const {
     QStringList paths;
     for (int i = 0; i < m_runs->count(); ++i)
-        if (m_runs->item(i)->isSelected()) paths += m_runs->item(i)->data(RunDelegate::Path).toString();
+        if (m_runs->item(i)->isSelected())
+            paths += m_runs->item(i)->data(RunDelegate::Path).toString();
     return paths;
 }
 
@@ -232,17 +260,22 @@ void Rail::setSelectedRuns(const QStringList& paths) {
     m_runs->viewport()->update();
 }
 
-void Rail::setFilter(const QString& text) { m_search->setText(text); }
+void Rail::setFilter(const QString& text) {
+    m_search->setText(text);
+}
 
 void Rail::applyFilter() {
     const QString text = m_search->text().trimmed();
-    const auto hit = [&](const QString& words) { return text.isEmpty() || words.contains(text, Qt::CaseInsensitive); };
+    const auto hit = [&](const QString& words) {
+        return text.isEmpty() || words.contains(text, Qt::CaseInsensitive);
+    };
     for (int f = 0; f < m_tree->topLevelItemCount(); ++f) {
         QTreeWidgetItem* family = m_tree->topLevelItem(f);
         bool any = false;
         for (int i = 0; i < family->childCount(); ++i) {
             QTreeWidgetItem* item = family->child(i);
-            const bool shown = hit(item->text(0)) || hit(item->data(0, kPreset).toString()) || hit(family->text(0));
+            const bool shown = hit(item->text(0)) || hit(item->data(0, kPreset).toString()) ||
+                               hit(family->text(0));
             item->setHidden(!shown);
             any |= shown;
         }
@@ -252,7 +285,8 @@ void Rail::applyFilter() {
     for (QListWidget* list : {m_runs, m_checkpoints})
         for (int i = 0; i < list->count(); ++i) {
             QListWidgetItem* item = list->item(i);
-            item->setHidden(!hit(item->text()) && !hit(item->data(RunDelegate::StateLine).toString()));
+            item->setHidden(!hit(item->text()) &&
+                            !hit(item->data(RunDelegate::StateLine).toString()));
         }
 }
 
@@ -263,8 +297,11 @@ void Rail::runMenu(const QPoint& at) {
     QStringList paths = selectedRuns();
     if (!paths.contains(path)) paths = {path};
     QMenu menu(this);
-    menu.addAction(icon("folder"), QStringLiteral("Open folder"), this, [this, path] { Q_EMIT openFolderRequested(path); });
-    menu.addAction(icon("close"), paths.size() > 1 ? QString("Remove %1 from the list").arg(paths.size()) : QStringLiteral("Remove from the list"),
+    menu.addAction(icon("folder"), QStringLiteral("Open folder"), this,
+                   [this, path] { Q_EMIT openFolderRequested(path); });
+    menu.addAction(icon("close"),
+                   paths.size() > 1 ? QString("Remove %1 from the list").arg(paths.size())
+                                    : QStringLiteral("Remove from the list"),
                    this, [this, paths] { Q_EMIT removeRequested(paths); });
     menu.exec(m_runs->viewport()->mapToGlobal(at));
 }
@@ -289,7 +326,9 @@ bool Rail::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void Rail::restyle() {
-    for (QAbstractItemView* view : std::initializer_list<QAbstractItemView*>{m_tree, m_runs, m_checkpoints}) view->viewport()->update();
+    for (QAbstractItemView* view :
+         std::initializer_list<QAbstractItemView*>{m_tree, m_runs, m_checkpoints})
+        view->viewport()->update();
     update();
 }
 void Rail::changeEvent(QEvent* event) {

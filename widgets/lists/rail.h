@@ -39,11 +39,13 @@ class Rail : public QWidget {
 public:
     explicit Rail(QWidget* parent = nullptr);
 
-    void setExperiments(const std::vector<ExperimentEntry>& entries);  ///< families in order of appearance
+    void setExperiments(
+        const std::vector<ExperimentEntry>& entries);  ///< families in order of appearance
     void setRuns(const std::vector<RunRow>& rows);
-    void setCheckpoints(const std::vector<CheckpointEntry>& entries);  ///< empty: the part is hidden
-    void setCurrentPreset(const QString& preset);                      ///< does not signal
-    void setSelectedRuns(const QStringList& paths);                    ///< does not signal
+    void setCheckpoints(
+        const std::vector<CheckpointEntry>& entries);  ///< empty: the part is hidden
+    void setCurrentPreset(const QString& preset);      ///< does not signal
+    void setSelectedRuns(const QStringList& paths);    ///< does not signal
     QStringList selectedRuns() const;
     void setFilter(const QString& text);
 
@@ -55,7 +57,7 @@ public:
 Q_SIGNALS:
     void presetChosen(const QString& preset);
     void runsSelected(const QStringList& paths);
-    void runActivated(const QString& path);       ///< double click or Enter
+    void runActivated(const QString& path);  ///< double click or Enter
     void openFolderRequested(const QString& path);
     void removeRequested(const QStringList& paths);  ///< from the list, not from the disk
     void checkpointChosen(const QString& path);

@@ -10,7 +10,9 @@ namespace {
 
 void background(QPainter* painter, const QStyleOptionViewItem& option) {
     const Theme& t = Theme::current();
-    const QRect whole(0, option.rect.top(), option.widget ? option.widget->width() : option.rect.right() + 1, option.rect.height());
+    const QRect whole(0, option.rect.top(),
+                      option.widget ? option.widget->width() : option.rect.right() + 1,
+                      option.rect.height());
     if (option.state & QStyle::State_Selected)
         painter->fillRect(whole, t.selection);
     else if (option.state & QStyle::State_MouseOver)
@@ -24,18 +26,23 @@ void background(QPainter* painter, const QStyleOptionViewItem& option) {
 QColor stateColor(RunState state) {
     const Theme& t = Theme::current();
     switch (state) {
-        case RunState::Running: return t.ok;
+        case RunState::Running:
+            return t.ok;
         case RunState::Paused:
         case RunState::Stopped:
-        case RunState::Interrupted: return t.warning;
-        case RunState::Failed: return t.error;
-        default: return t.muted;
+        case RunState::Interrupted:
+            return t.warning;
+        case RunState::Failed:
+            return t.error;
+        default:
+            return t.muted;
     }
 }
 
 }  // namespace
 
-void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                        const QModelIndex& index) const {
     const Theme& t = Theme::current();
     painter->save();
     background(painter, option);
@@ -48,20 +55,26 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     painter->setFont(numberFont(12));
     const int metricWidth = painter->fontMetrics().horizontalAdvance(metric);
     painter->setPen(t.text);
-    painter->drawText(QRect(r.left(), r.top() + 2, r.width(), 18), Qt::AlignRight | Qt::AlignVCenter, metric);
+    painter->drawText(QRect(r.left(), r.top() + 2, r.width(), 18),
+                      Qt::AlignRight | Qt::AlignVCenter, metric);
     QFont face = bodyFont();
     face.setWeight(QFont::Medium);
     painter->setFont(face);
     const QRect name(r.left() + 18, r.top() + 2, r.width() - 18 - metricWidth - 8, 18);
-    painter->drawText(name, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideMiddle, name.width()));
+    painter->drawText(name, Qt::AlignVCenter,
+                      painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(),
+                                                        Qt::ElideMiddle, name.width()));
     painter->setFont(captionFont());
     painter->setPen(stateColor(static_cast<RunState>(index.data(State).toInt())));
     const QRect line(r.left() + 18, r.top() + 20, r.width() - 18, 14);
-    painter->drawText(line, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data(StateLine).toString(), Qt::ElideRight, line.width()));
+    painter->drawText(line, Qt::AlignVCenter,
+                      painter->fontMetrics().elidedText(index.data(StateLine).toString(),
+                                                        Qt::ElideRight, line.width()));
     painter->restore();
 }
 
-void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                         const QModelIndex& index) const {
     const Theme& t = Theme::current();
     painter->save();
     background(painter, option);
@@ -77,7 +90,9 @@ void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     painter->setFont(face);
     painter->setPen(t.text);
     const QRect room = r.adjusted(0, 0, -noteWidth, 0);
-    painter->drawText(room, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, room.width()));
+    painter->drawText(room, Qt::AlignVCenter,
+                      painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(),
+                                                        Qt::ElideRight, room.width()));
     painter->restore();
 }
 

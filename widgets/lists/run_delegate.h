@@ -10,8 +10,11 @@ class RunDelegate : public QStyledItemDelegate {
 public:
     enum Role { Path = Qt::UserRole, State, StateLine, Metric, Color };
     using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {100, 38}; }
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+        return {100, 38};
+    }
 };
 
 /// One line of 26 px with a muted note at the right, and semi-bold text when chosen.
@@ -20,8 +23,11 @@ class LineDelegate : public QStyledItemDelegate {
 public:
     enum Role { Note = Qt::UserRole + 10 };
     using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {100, 26}; }
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+        return {100, 26};
+    }
 };
 
 }  // namespace relascope

@@ -30,7 +30,8 @@ protected:
         painter->save();
         painter->setRenderHint(QPainter::Antialiasing);
         painter->setPen(Qt::NoPen);
-        painter->setBrush(Theme::current().seriesColor(colors[static_cast<std::size_t>(section - 1)]));
+        painter->setBrush(
+            Theme::current().seriesColor(colors[static_cast<std::size_t>(section - 1)]));
         painter->drawRoundedRect(QRectF(rect.left() + 8, rect.center().y() - 4.5, 10, 10), 2, 2);
         painter->restore();
     }
@@ -40,17 +41,23 @@ protected:
 class CellDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
         const Theme& t = Theme::current();
         const QVariant fill = index.data(Qt::BackgroundRole);
-        if (fill.isValid()) painter->fillRect(option.rect, fill.value<QBrush>());
-        else if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), t.grid);
+        if (fill.isValid())
+            painter->fillRect(option.rect, fill.value<QBrush>());
+        else if (option.state & QStyle::State_Selected)
+            painter->fillRect(option.rect, t.selection);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
+                          t.grid);
         painter->save();
         const QRect r = option.rect.adjusted(8, 0, -8, 0);
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QBrush>().color());
-        painter->drawText(r, Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
+        painter->drawText(
+            r, Qt::AlignVCenter,
+            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
         if (option.state & QStyle::State_HasFocus) {
             painter->setPen(QPen(t.accent, 2));
             painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
@@ -62,8 +69,11 @@ public:
 }  // namespace
 
 DiffTable::DiffTable(QWidget* parent)
-    : QWidget(parent), m_head(new PanelHead(QStringLiteral("Configuration"), this)),
-      m_which(new SegmentedControl({"Differences", "All fields"}, this)), m_view(new QTableWidget(this)), m_menu(new QMenu(this)) {
+    : QWidget(parent),
+      m_head(new PanelHead(QStringLiteral("Configuration"), this)),
+      m_which(new SegmentedControl({"Differences", "All fields"}, this)),
+      m_view(new QTableWidget(this)),
+      m_menu(new QMenu(this)) {
     setAccessibleName(QStringLiteral("Differences of configuration"));
     auto* more = iconButton("more", QStringLiteral("More for the configuration"), this);
     more->setMenu(m_menu);
@@ -121,7 +131,8 @@ void DiffTable::fill() {
     m_view->setColumnCount(static_cast<int>(m_runs.size()) + 1);
     QStringList heads{QStringLiteral("Field")};
     for (std::size_t r = 0; r < m_runs.size(); ++r)
-        heads += QStringLiteral("     ") + QString::fromStdString(m_runs[r].info.name) + (r == 0 ? QStringLiteral(" (reference)") : QString());
+        heads += QStringLiteral("     ") + QString::fromStdString(m_runs[r].info.name) +
+                 (r == 0 ? QStringLiteral(" (reference)") : QString());
     m_view->setHorizontalHeaderLabels(heads);
     auto* header = static_cast<SwatchHeader*>(m_view->horizontalHeader());
     header->colors.clear();
@@ -145,10 +156,12 @@ void DiffTable::fill() {
         cell(0, key, t.text);
         for (std::size_t r = 0; r < m_runs.size(); ++r) {
             const bool other = r > 0 && at(r, key) != at(0, key);
-            QTableWidgetItem* item = cell(static_cast<int>(r) + 1, at(r, key), r == 0 || other ? t.text : t.muted);
+            QTableWidgetItem* item =
+                cell(static_cast<int>(r) + 1, at(r, key), r == 0 || other ? t.text : t.muted);
             if (!other) continue;
             item->setBackground(t.warningFill);
-            item->setData(Qt::AccessibleTextRole, at(r, key) + QStringLiteral(", differs from the reference"));
+            item->setData(Qt::AccessibleTextRole,
+                          at(r, key) + QStringLiteral(", differs from the reference"));
         }
         ++row;
     }
@@ -156,7 +169,9 @@ void DiffTable::fill() {
     m_view->setColumnWidth(0, 200);
     for (int c = 1; c < m_view->columnCount(); ++c) m_view->setColumnWidth(c, 160);
     m_view->horizontalHeader()->setStretchLastSection(m_runs.size() > 0);
-    m_head->setSubText(m_runs.size() < 2 ? QStringLiteral("choose two or more runs") : QString("%1 of %2 fields differ").arg(m_differing).arg(keys.size()));
+    m_head->setSubText(m_runs.size() < 2
+                           ? QStringLiteral("choose two or more runs")
+                           : QString("%1 of %2 fields differ").arg(m_differing).arg(keys.size()));
 }
 
 QString DiffTable::csv() const {
@@ -164,9 +179,11 @@ QString DiffTable::csv() const {
     for (int row = -1; row < m_view->rowCount(); ++row) {
         QStringList cells;
         for (int c = 0; c < m_view->columnCount(); ++c) {
-            const QTableWidgetItem* item = row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
+            const QTableWidgetItem* item =
+                row < 0 ? m_view->horizontalHeaderItem(c) : m_view->item(row, c);
             QString cell = item ? item->text().trimmed() : QString();
-            if (cell.contains(u',') || cell.contains(u'"')) cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+            if (cell.contains(u',') || cell.contains(u'"'))
+                cell = u'"' + cell.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
             cells += cell;
         }
         text += cells.join(u',') + u'\n';

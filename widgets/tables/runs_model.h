@@ -14,15 +14,33 @@ namespace relascope {
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Overlay, Run, Model, Parameters, Seed, State, Loss, Accuracy, Published, Difference, Time, NoteText, Columns };
+    enum Column {
+        Overlay,
+        Run,
+        Model,
+        Parameters,
+        Seed,
+        State,
+        Loss,
+        Accuracy,
+        Published,
+        Difference,
+        Time,
+        NoteText,
+        Columns
+    };
     enum Role { SortRole = Qt::UserRole, ColorRole, PathRole };
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRows(std::vector<TableRow> rows);
     const std::vector<TableRow>& rows() const { return m_rows; }
     QSet<QString> overlaid;
-    int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
-    int columnCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : Columns; }
+    int rowCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+    }
+    int columnCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 0 : Columns;
+    }
     QVariant data(const QModelIndex& index, int role) const override;
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;

@@ -21,10 +21,12 @@ namespace {
 class TableDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
         const Theme& t = Theme::current();
         if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), t.grid);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
+                          t.grid);
         QStyleOptionViewItem plain = option;
         initStyleOption(&plain, index);
         plain.state &= ~QStyle::State_Selected;
@@ -47,8 +49,9 @@ public:
         }
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
-        painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
-                          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
+        painter->drawText(
+            r, index.data(Qt::TextAlignmentRole).toInt(),
+            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
         if (option.state & QStyle::State_HasFocus) {
             painter->setPen(QPen(t.accent, 2));
             painter->setBrush(Qt::NoBrush);
@@ -75,8 +78,14 @@ QString quoted(QString text) {
 }  // namespace
 
 RunsTable::RunsTable(QWidget* parent)
-    : QWidget(parent), m_head(new PanelHead(QStringLiteral("Runs"), this)), m_filter(new QLineEdit(this)), m_view(new QTableView(this)),
-      m_model(new RunsModel(this)), m_proxy(new RunsFilter(this)), m_menu(new QMenu(this)), m_columns(new QMenu(QStringLiteral("Columns"), this)) {
+    : QWidget(parent),
+      m_head(new PanelHead(QStringLiteral("Runs"), this)),
+      m_filter(new QLineEdit(this)),
+      m_view(new QTableView(this)),
+      m_model(new RunsModel(this)),
+      m_proxy(new RunsFilter(this)),
+      m_menu(new QMenu(this)),
+      m_columns(new QMenu(QStringLiteral("Columns"), this)) {
     setAccessibleName(QStringLiteral("Runs to compare"));
     m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. best_acc > 85"));
     m_filter->setAccessibleName(QStringLiteral("Filter runs"));
@@ -90,7 +99,8 @@ RunsTable::RunsTable(QWidget* parent)
     auto* more = iconButton("more", QStringLiteral("More for the table"), this);
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, columns, csvButton, more}) m_head->addControl(control);
+    for (QWidget* control : std::initializer_list<QWidget*>{m_filter, columns, csvButton, more})
+        m_head->addControl(control);
 
     m_proxy->setSourceModel(m_model);
     m_proxy->setSortRole(RunsModel::SortRole);
@@ -118,7 +128,8 @@ RunsTable::RunsTable(QWidget* parent)
         action->setCheckable(true);
         action->setChecked(true);
         action->setEnabled(c != RunsModel::Run);
-        connect(action, &QAction::toggled, this, [this, c](bool on) { m_view->setColumnHidden(c, !on); });
+        connect(action, &QAction::toggled, this,
+                [this, c](bool on) { m_view->setColumnHidden(c, !on); });
     }
     m_view->sortByColumn(RunsModel::Accuracy, Qt::DescendingOrder);
     auto* column = new QVBoxLayout(this);
@@ -140,7 +151,8 @@ RunsTable::RunsTable(QWidget* parent)
     });
     connect(m_model, &RunsModel::noteEdited, this, &RunsTable::noteEdited);
     connect(m_view, &QTableView::activated, this, [this](const QModelIndex& at) {
-        if (at.column() != RunsModel::NoteText && at.column() != RunsModel::Overlay) Q_EMIT runActivated(at.data(RunsModel::PathRole).toString());
+        if (at.column() != RunsModel::NoteText && at.column() != RunsModel::Overlay)
+            Q_EMIT runActivated(at.data(RunsModel::PathRole).toString());
     });
     connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
     words();
@@ -148,7 +160,8 @@ RunsTable::RunsTable(QWidget* parent)
 
 void RunsTable::words() {
     const int all = m_model->rowCount(), shown = m_proxy->rowCount();
-    QString text = all == 0 ? QStringLiteral("none yet") : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
+    QString text = all == 0 ? QStringLiteral("none yet")
+                            : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
     if (shown < all) text += QString(" · %1 hidden by the filter").arg(all - shown);
     m_head->setSubText(text);
 }
@@ -165,19 +178,27 @@ void RunsTable::setOverlaid(const QStringList& paths) {
 QStringList RunsTable::overlaid() const {
     QStringList paths;
     for (const TableRow& row : m_model->rows())
-        if (const QString path = QString::fromStdString(row.info.path); m_model->overlaid.contains(path)) paths += path;
+        if (const QString path = QString::fromStdString(row.info.path);
+            m_model->overlaid.contains(path))
+            paths += path;
     return paths;
 }
 QStringList RunsTable::selected() const {
     QStringList paths;
-    for (const QModelIndex& at : m_view->selectionModel()->selectedRows()) paths += at.data(RunsModel::PathRole).toString();
+    for (const QModelIndex& at : m_view->selectionModel()->selectedRows())
+        paths += at.data(RunsModel::PathRole).toString();
     return paths;
 }
-void RunsTable::setFilter(const QString& text) { m_filter->setText(text); }
-void RunsTable::setColumnShown(int column, bool shown) {
-    if (column > RunsModel::Overlay && column < RunsModel::Columns) m_columns->actions().at(column - 1)->setChecked(shown);
+void RunsTable::setFilter(const QString& text) {
+    m_filter->setText(text);
 }
-int RunsTable::shownRows() const { return m_proxy->rowCount(); }
+void RunsTable::setColumnShown(int column, bool shown) {
+    if (column > RunsModel::Overlay && column < RunsModel::Columns)
+        m_columns->actions().at(column - 1)->setChecked(shown);
+}
+int RunsTable::shownRows() const {
+    return m_proxy->rowCount();
+}
 
 QString RunsTable::csv() const {
     QStringList lines;
@@ -187,7 +208,8 @@ QString RunsTable::csv() const {
         for (int visual = 0; visual < RunsModel::Columns; ++visual) {
             const int c = header->logicalIndex(visual);
             if (c == RunsModel::Overlay || m_view->isColumnHidden(c)) continue;
-            QString cell = row < 0 ? RunsModel::columnName(c) : m_proxy->index(row, c).data().toString();
+            QString cell =
+                row < 0 ? RunsModel::columnName(c) : m_proxy->index(row, c).data().toString();
             if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
             cells += quoted(cell.replace(QChar(0x2212), QLatin1Char('-')));
         }

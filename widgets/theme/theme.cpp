@@ -43,11 +43,12 @@ Theme makeLight() {
     t.track = QColor("#DDE1E6");
     t.hatch = QColor("#BFC5CC");
     t.hatchFill = QColor("#F1F3F5");
-    t.series = colors({"#0072B2", "#D55E00", "#008F68", "#B8578D", "#663B0F", "#2222E6", "#371380", "#083333"});
-    t.signedStops = colors({"#40004B", "#762A83", "#9970AB", "#C2A5CF", "#E7D4E8", "#F7F7F7", "#D9F0D3",
-                            "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
-    t.paperStops = colors({"#67000D", "#B2182B", "#D6604D", "#F4A582", "#FDDBC7", "#F7F7F7", "#D9F0D3",
-                           "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
+    t.series = colors(
+        {"#0072B2", "#D55E00", "#008F68", "#B8578D", "#663B0F", "#2222E6", "#371380", "#083333"});
+    t.signedStops = colors({"#40004B", "#762A83", "#9970AB", "#C2A5CF", "#E7D4E8", "#F7F7F7",
+                            "#D9F0D3", "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
+    t.paperStops = colors({"#67000D", "#B2182B", "#D6604D", "#F4A582", "#FDDBC7", "#F7F7F7",
+                           "#D9F0D3", "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
     t.viridis = colors({"#440154", "#482878", "#3E4A89", "#31688E", "#26828E", "#1F9E89", "#35B779",
                         "#6DCD59", "#B4DE2C", "#FDE725"});
     return t;
@@ -80,11 +81,12 @@ Theme makeDark() {
     t.track = QColor("#343A41");
     t.hatch = QColor("#3F464E");
     t.hatchFill = QColor("#1C1F23");
-    t.series = colors({"#55A9E6", "#F2803D", "#2CC597", "#E093C1", "#99734C", "#7B61FF", "#FFE561", "#E4E7EA"});
-    t.signedStops = colors({"#E3C4F5", "#B98ADB", "#8D5FB3", "#63448A", "#40315A", "#262A30", "#264232",
-                            "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
-    t.paperStops = colors({"#F9C0B5", "#EE8270", "#CC4B3E", "#8F332C", "#4F2A29", "#262A30", "#264232",
-                           "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
+    t.series = colors(
+        {"#55A9E6", "#F2803D", "#2CC597", "#E093C1", "#99734C", "#7B61FF", "#FFE561", "#E4E7EA"});
+    t.signedStops = colors({"#E3C4F5", "#B98ADB", "#8D5FB3", "#63448A", "#40315A", "#262A30",
+                            "#264232", "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
+    t.paperStops = colors({"#F9C0B5", "#EE8270", "#CC4B3E", "#8F332C", "#4F2A29", "#262A30",
+                           "#264232", "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
     return t;
 }
 
@@ -106,7 +108,8 @@ const QStringList& sans() {
 }
 
 bool systemIsDark(const QPalette& palette) {
-    return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+    return palette.color(QPalette::Window).lightness() <
+           palette.color(QPalette::WindowText).lightness();
 }
 
 }  // namespace
@@ -119,11 +122,16 @@ const Theme& Theme::darkTheme() {
     static const Theme theme = makeDark();
     return theme;
 }
-const Theme& Theme::current() { return *active(); }
+const Theme& Theme::current() {
+    return *active();
+}
 
 QColor Theme::textOn(const QColor& fill) {
-    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
-    const double luminance = 0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) + 0.0722 * linear(fill.blueF());
+    const auto linear = [](double c) {
+        return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    const double luminance = 0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) +
+                             0.0722 * linear(fill.blueF());
     return luminance > 0.18 ? QColor(Qt::black) : QColor(Qt::white);
 }
 
@@ -166,13 +174,27 @@ void applyTheme(QApplication& application, ThemeMode mode) {
     application.setPalette(Theme::current().palette());
 }
 
-QFont bodyFont() { return family(sans(), 13); }
-QFont smallFont() { return family(sans(), 12); }
-QFont captionFont() { return family(sans(), 11); }
-QFont titleFont() { return family(sans(), 16, QFont::DemiBold); }
-QFont headFont() { return family(sans(), 13, QFont::DemiBold); }
-QFont numberFont(int pixels) { return family({"Noto Sans", "DejaVu Sans"}, pixels); }
-QFont monoFont(int pixels) { return family({"JetBrains Mono", "DejaVu Sans Mono"}, pixels); }
+QFont bodyFont() {
+    return family(sans(), 13);
+}
+QFont smallFont() {
+    return family(sans(), 12);
+}
+QFont captionFont() {
+    return family(sans(), 11);
+}
+QFont titleFont() {
+    return family(sans(), 16, QFont::DemiBold);
+}
+QFont headFont() {
+    return family(sans(), 13, QFont::DemiBold);
+}
+QFont numberFont(int pixels) {
+    return family({"Noto Sans", "DejaVu Sans"}, pixels);
+}
+QFont monoFont(int pixels) {
+    return family({"JetBrains Mono", "DejaVu Sans Mono"}, pixels);
+}
 
 QString signedNumber(double value, int digits) {
     if (std::isnan(value)) return QStringLiteral("NaN");

@@ -16,16 +16,18 @@ enum class ThemeMode { System, Light, Dark };
 
 struct Theme {
     bool dark = false;
-    QColor window, panel, alt, border, controlBorder, text, muted, faint, accent, onAccent, selection,
-        hover, outline, ok, okFill, warning, warningFill, error, errorFill, grid, axis, track, hatch,
-        hatchFill;
-    std::array<QColor, 8> series;      ///< one a run, kept on every page
+    QColor window, panel, alt, border, controlBorder, text, muted, faint, accent, onAccent,
+        selection, hover, outline, ok, okFill, warning, warningFill, error, errorFill, grid, axis,
+        track, hatch, hatchFill;
+    std::array<QColor, 8> series;        ///< one a run, kept on every page
     std::array<QColor, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<QColor, 11> paperStops;   ///< green and red, as in the papers
     std::array<QColor, 10> viridis;      ///< 0 .. 1
 
     QPalette palette() const;
-    QColor seriesColor(int index) const { return series[static_cast<std::size_t>(index < 0 ? 0 : index) % series.size()]; }
+    QColor seriesColor(int index) const {
+        return series[static_cast<std::size_t>(index < 0 ? 0 : index) % series.size()];
+    }
     /// Black or white, whichever reads on that fill (WCAG relative luminance, threshold 0.18).
     static QColor textOn(const QColor& fill);
 
@@ -39,13 +41,13 @@ struct Theme {
 void applyTheme(QApplication& application, ThemeMode mode);
 
 /// Loads the fonts named in design.md where installed; sizes in points of 1/72 at 96 dpi.
-QFont bodyFont();                    ///< 13 px
-QFont smallFont();                   ///< 12 px: forms, tables
-QFont captionFont();                 ///< 11 px: axes, badges
-QFont titleFont();                   ///< 16 px, semi-bold
-QFont headFont();                    ///< 13 px, semi-bold
-QFont numberFont(int pixels = 12);   ///< tabular figures
-QFont monoFont(int pixels = 12);     ///< tensor and option names
+QFont bodyFont();                   ///< 13 px
+QFont smallFont();                  ///< 12 px: forms, tables
+QFont captionFont();                ///< 11 px: axes, badges
+QFont titleFont();                  ///< 16 px, semi-bold
+QFont headFont();                   ///< 13 px, semi-bold
+QFont numberFont(int pixels = 12);  ///< tabular figures
+QFont monoFont(int pixels = 12);    ///< tensor and option names
 
 /// A number as shown: true minus sign, no exponent jumps; `digits` after the point.
 QString signedNumber(double value, int digits = 3);
