@@ -156,9 +156,15 @@ void MarksItem::draw(QCPPainter* painter) {
             top = std::min(top, mParentPlot->yAxis->coordToPixel(p.value));
         const QString word =
             published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
+        // Left of the dashes, on their height: above them the cursor's flag stands.
+        const int width = metrics.horizontalAdvance(word);
+        const QPointF base(area->right() - 48.0 - width,
+                           std::clamp(top + 4.0, area->top() + 10.0, area->bottom() - 4.0));
+        QColor veil = t.panel;
+        veil.setAlphaF(0.8f);
+        painter->fillRect(QRectF(base.x() - 2, base.y() - 10, width + 4, 13), veil);
         painter->setPen(t.muted);
-        const double y = std::clamp(top - 7.0, area->top() + 10.0, area->bottom() - 4.0);
-        painter->drawText(QPointF(area->right() + 14 - metrics.horizontalAdvance(word), y), word);
+        painter->drawText(base, word);
     }
     for (const CurveDot& ring : rings) {
         const double x = mParentPlot->xAxis->coordToPixel(ring.key);
