@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 small=(quick --set model.d_model=32 --set model.dff=32 --set data.train_size=512 --set data.validation_size=64
   --set train.batch_size=32 --set train.checkpoint_every=7 --device cpu --threads 1)
-steps=$((count * 160 + 320))
+steps=$((count * 300 + 320))
 
 "$cli" train "${small[@]}" --steps "$steps" --out "$work/whole" >/dev/null 2>&1
 
@@ -53,6 +53,8 @@ import json, sys
 def losses(run):
     return [(p["split"], p["step"], p["loss"]) for p in map(json.loads, open(f"{sys.argv[1]}/{run}/metrics.jsonl"))]
 whole, killed = losses("whole"), losses("run")
-assert whole == killed, "the losses differ from those of the run never killed"
+if whole != killed:
+    differing = [pair for pair in zip(whole, killed) if pair[0] != pair[1]][:3]
+    sys.exit(f"{len(whole)} points of the run never killed, {len(killed)} of this one; first that differ: {differing}")
 print(f"{len(killed)} points, equal to the run never killed, bit for bit")
 PY

@@ -66,7 +66,13 @@ void Trainer::prepare() {
                                            ": losses will not be the same to the last bit");
         note(Note::Level::Info, "resumed from step " + std::to_string(m_state.step));
     }
-    m_folder.rewindMetrics(m_state.step);
+    // At step 0 the first evaluation is made again, too.
+    m_folder.rewindMetrics(m_state.step > 0 ? m_state.step : -1);
+    for (const auto& point : readMetrics(m_folder.path())) {
+        if (point.split != Split::Validation || point.step != m_state.step) continue;
+        m_lastEvaluated = point.step;  // a finished run that is resumed is not measured twice
+        m_lastValidation = point;
+    }
     info.device = m_device.str();
     info.totalSteps = m_totalSteps;
     info.options = optionTexts(m_options);

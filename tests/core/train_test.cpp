@@ -138,6 +138,15 @@ TEST(Train, ResumesBitForBit) {
     ASSERT_FALSE(a.empty());
     for (const auto& [name, tensor] : a) EXPECT_TRUE(torch::equal(tensor, b.at(name))) << name;
 
+    {  // Resumed once more, a finished run stays as it is.
+        auto again = RunFolder::open(home / "parts");
+        Control control;
+        const auto trained = trainIn(again, control);
+        EXPECT_EQ(trained.result.info.state, RunState::Done);
+        EXPECT_EQ(trained.result.lastValidation.step, 24);
+    }
+    EXPECT_EQ(losses(home / "parts"), losses(home / "whole"));
+
     // A finished run goes on when it is given more epochs.
     auto longer = RunFolder::open(home / "parts");
     auto more = longer.options();
