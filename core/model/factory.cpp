@@ -1,6 +1,5 @@
 #include "model/factory.h"
 
-#include <set>
 
 namespace relascope {
 

@@ -129,7 +129,7 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     int names = 40, counts = 20;
     for (const auto& [name, count] : m_counts) {
         most = std::max(most, count);
-        names = std::max(names, std::min(110, words.horizontalAdvance(name)));
+        names = std::max(names, std::min(110, words.horizontalAdvance(name) + 2));
         counts = std::max(counts, numbers.horizontalAdvance(groupedNumber(count)));
     }
     int y = 12;

@@ -329,7 +329,8 @@ void PatchView::paintLabel(QPainter& painter) {
     const int left = m_grid.classToken ? tokenRect(0).right() + 8 : row.left();
     const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
     const int room = row.right() - left;
-    const bool named = room > word + 40;
+    // Where both do not fit, the name matters more than the word before it.
+    const bool named = room > word + painter.fontMetrics().horizontalAdvance(m_label) + 2;
     const QString shown =
         painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));
     painter.setPen(t.text);
