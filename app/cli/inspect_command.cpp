@@ -118,9 +118,9 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
     const ProbeResult result = lookInside(a);
     const auto* map = result.find(kind, a.layer - 1, a.index - 1);
     if (!map) {
-        if (a.layer > result.layers)
+        if (a.layer > static_cast<int>(result.layers.size()))
             throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " +
-                                             std::to_string(result.layers));
+                                             std::to_string(result.layers.size()));
         const int count = result.count(kind, a.layer - 1);
         if (count == 0)
             throw OptionError("--kind",

@@ -74,7 +74,7 @@ std::string LoadReport::text() const {
     return all;
 }
 
-LoadReport compareWeights(ClassifierImpl& model, const SafetensorsFile& file) {
+LoadReport compareWeights(ModelImpl& model, const SafetensorsFile& file) {
     LoadReport report;
     std::map<std::string, torch::Tensor> known;
     std::map<std::string, bool> present;  // by the parameter's own name
@@ -99,7 +99,7 @@ LoadReport compareWeights(ClassifierImpl& model, const SafetensorsFile& file) {
     return report;
 }
 
-LoadReport loadWeights(ClassifierImpl& model, const std::string& path) {
+LoadReport loadWeights(ModelImpl& model, const std::string& path) {
     const SafetensorsFile file(path);
     auto report = compareWeights(model, file);
     if (!report.loads()) throw FileError(path, "does not fit the model: " + report.text());
@@ -118,7 +118,7 @@ LoadReport loadWeights(ClassifierImpl& model, const std::string& path) {
     return report;
 }
 
-void saveWeights(ClassifierImpl& model, const std::string& path) {
+void saveWeights(ModelImpl& model, const std::string& path) {
     std::vector<std::pair<std::string, torch::Tensor>> tensors;
     std::map<std::string, std::string> metadata = {{"format", "pt"}};
     for (const auto& entry : stateOf(model)) {

@@ -35,13 +35,13 @@ struct LoadReport {
 
 /// Compares a file with a model without changing it. A tied tensor may be stored under any of its
 /// names.
-LoadReport compareWeights(ClassifierImpl& model, const SafetensorsFile& file);
+LoadReport compareWeights(ModelImpl& model, const SafetensorsFile& file);
 
 /// Loads all weights or none: throws FileError with the report's text and leaves the model as it
 /// was. Non-finite weights load; the report names them.
-LoadReport loadWeights(ClassifierImpl& model, const std::string& path);
+LoadReport loadWeights(ModelImpl& model, const std::string& path);
 
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.
-void saveWeights(ClassifierImpl& model, const std::string& path);
+void saveWeights(ModelImpl& model, const std::string& path);
 
 }  // namespace relascope

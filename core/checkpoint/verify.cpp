@@ -46,7 +46,7 @@ torch::Tensor input(const Tensors& io, const char* key, const std::string& folde
     return found->second;
 }
 
-torch::Tensor trainedLosses(ClassifierImpl& model, const torch::Tensor& images,
+torch::Tensor trainedLosses(ModelImpl& model, const torch::Tensor& images,
                             const torch::Tensor& targets, std::int64_t steps) {
     torch::optim::AdamW optimizer(
         trainableParameters(model),

@@ -5,24 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "types/checkpoint_info.h"
 #include "types/error.h"
 
 namespace relascope {
-
-/// The comparison of one stored tensor.
-struct VerifyLine {
-    std::string name;
-    double absolute = 0.0;  ///< largest |ours - theirs|
-    double relative = 0.0;  ///< largest |ours - theirs| / |theirs|
-    bool ok = false;
-    std::string note;  ///< why not, in words, where numbers do not say it
-};
-
-struct VerifyReport {
-    bool ok = false;
-    double worst = 0.0;  ///< largest absolute difference of all
-    std::vector<VerifyLine> lines;
-};
 
 /// Reads config.json, model.safetensors and io.safetensors of the folder, computes every stored
 /// tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5

@@ -1,11 +1,12 @@
 #include "model/factory.h"
 
+#include "model/vision.h"
 
 namespace relascope {
 
-ClassifierPtr makeModel(const ModelOptions& options) {
+ModelPtr makeModel(const ModelOptions& options) {
     options.check();
-    ClassifierPtr model;
+    ModelPtr model;
     if (options.isDual())
         model = std::make_shared<VisionDualAttnTransformerImpl>(options);
     else
@@ -16,7 +17,7 @@ ClassifierPtr makeModel(const ModelOptions& options) {
     return model;
 }
 
-std::vector<NamedTensor> stateOf(ClassifierImpl& model) {
+std::vector<NamedTensor> stateOf(ModelImpl& model) {
     const auto aliases = model.aliases();
     std::vector<NamedTensor> state;
     for (const auto& item : model.named_parameters())
@@ -28,7 +29,7 @@ std::vector<NamedTensor> stateOf(ClassifierImpl& model) {
     return state;
 }
 
-std::vector<torch::Tensor> trainableParameters(ClassifierImpl& model) {
+std::vector<torch::Tensor> trainableParameters(ModelImpl& model) {
     std::vector<torch::Tensor> parameters;
     for (const auto& entry : stateOf(model))
         if (entry.aliasOf.empty() && entry.tensor.requires_grad())

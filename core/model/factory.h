@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "model/vision.h"
+#include "model/model.h"
 #include "types/model_options.h"
 
 namespace relascope {
 
 /// Builds the model with fresh weights from torch's default generator; every recording point knows
 /// its path. Throws OptionError before anything is allocated.
-ClassifierPtr makeModel(const ModelOptions& options);
+ModelPtr makeModel(const ModelOptions& options);
 
 /// A parameter or an alias of one, under a name that checkpoints use.
 struct NamedTensor {
@@ -21,9 +21,9 @@ struct NamedTensor {
     std::string aliasOf;  ///< empty for the parameter itself
 };
 /// Every parameter once, then every alias; the order is that of registration.
-std::vector<NamedTensor> stateOf(ClassifierImpl& model);
+std::vector<NamedTensor> stateOf(ModelImpl& model);
 
 /// Parameters that training changes, each once.
-std::vector<torch::Tensor> trainableParameters(ClassifierImpl& model);
+std::vector<torch::Tensor> trainableParameters(ModelImpl& model);
 
 }  // namespace relascope

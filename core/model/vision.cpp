@@ -34,8 +34,8 @@ void VisionModelImpl::addClassifier() {
         register_module("final_out", torch::nn::Linear(m_options.d_model, m_options.num_classes));
 }
 
-torch::Tensor VisionModelImpl::forward(const torch::Tensor& images) {
-    auto x = to_patch_embedding(images);                                     // [b, patches, d]
+torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
+    auto x = to_patch_embedding(images.x);                                     // [b, patches, d]
     x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);     // [b, n, d]
     x = encode(m_dropout(x + pos_embedding));                                // [b, n, d]
     return final_out(m_options.pool == "cls" ? x.select(1, 0) : x.mean(1));  // [b, classes]

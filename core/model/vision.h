@@ -11,20 +11,11 @@
 #include <string>
 
 #include "model/dual_attention.h"
+#include "model/model.h"
 #include "model/symbols.h"
 #include "types/model_options.h"
 
 namespace relascope {
-
-/// Any model that gives one row of class scores an input.
-struct ClassifierImpl : torch::nn::Module {
-    /// images [b, c, H, W], float in 0..1 -> logits [b, classes].
-    virtual torch::Tensor forward(const torch::Tensor& images) = 0;
-    /// Second names of tied parameters: alias -> registered name. Published checkpoints may store
-    /// either.
-    virtual std::map<std::string, std::string> aliases() const = 0;
-};
-using ClassifierPtr = std::shared_ptr<ClassifierImpl>;
 
 /// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered
 /// as `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
@@ -40,10 +31,9 @@ private:
 TORCH_MODULE(PatchEmbedding);
 
 /// What both models share: patches, class token, learned positions, pooling and the classifier.
-struct VisionModelImpl : ClassifierImpl {
+struct VisionModelImpl : ModelImpl {
     explicit VisionModelImpl(const ModelOptions& options);
-    torch::Tensor forward(const torch::Tensor& images) override;
-    std::map<std::string, std::string> aliases() const override { return {}; }
+    torch::Tensor forward(const ModelInput& images) override;
 
     PatchEmbedding to_patch_embedding{nullptr};
     torch::Tensor pos_embedding, cls_token;  ///< [1, patches + 1, d], [1, 1, d]

@@ -38,7 +38,7 @@ void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps) {
 
 }  // namespace
 
-ProbeResult probeModel(ClassifierImpl& model, const ModelOptions& options,
+ProbeResult probeModel(ModelImpl& model, const ModelOptions& options,
                        const ProbeSample& sample, std::int64_t step,
                        const std::vector<std::string>& classNames) {
     const auto& image = sample.image;
@@ -69,7 +69,9 @@ ProbeResult probeModel(ClassifierImpl& model, const ModelOptions& options,
     result.sample = sample;
     result.grid = {static_cast<int>(options.gridRows()), static_cast<int>(options.gridColumns()),
                    true};
-    result.layers = static_cast<int>(options.n_layers);
+    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
+        result.layers.push_back({"layer " + std::to_string(layer + 1)});
+    result.sides = {{"patches", {}}};
     result.classNames = classNames;
     for (std::size_t c = result.classNames.size();
          c < static_cast<std::size_t>(options.num_classes); ++c)

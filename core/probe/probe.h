@@ -12,7 +12,7 @@ namespace relascope {
 /// Runs the model on one image (in evaluation mode, without gradients; its mode is restored) and
 /// gives scores, relations and symbol retrieval of every layer, copied to the CPU. Throws
 /// OptionError when the image does not fit the model.
-ProbeResult probeModel(ClassifierImpl& model, const ModelOptions& options,
+ProbeResult probeModel(ModelImpl& model, const ModelOptions& options,
                        const ProbeSample& sample, std::int64_t step,
                        const std::vector<std::string>& classNames);
 

@@ -66,7 +66,7 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
     std::vector<std::int64_t> labels;
     std::map<std::string, std::string> metadata = {
         {"step", std::to_string(first.step)},
-        {"layers", std::to_string(first.layers)},
+        {"layers", std::to_string(first.layers.size())},
         {"grid_rows", std::to_string(first.grid.rows)},
         {"grid_columns", std::to_string(first.grid.columns)},
         {"class_token", first.grid.classToken ? "1" : "0"}};
@@ -85,6 +85,19 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
                       result.sample.image.pixels.end());
         labels.push_back(result.sample.label);
         metadata["origin_" + std::to_string(labels.size() - 1)] = result.sample.origin;
+    }
+    for (std::size_t i = 0; i < first.layers.size(); ++i) {
+        const auto& layer = first.layers[i];
+        const std::string key = "layer_" + std::to_string(i);
+        metadata[key] = layer.name;
+        metadata[key + "_rows"] = std::to_string(layer.rows);
+        metadata[key + "_columns"] = std::to_string(layer.columns);
+    }
+    for (std::size_t i = 0; i < first.sides.size(); ++i) {
+        const std::string key = "side_" + std::to_string(i);
+        metadata[key] = first.sides[i].name;
+        for (std::size_t k = 0; k < first.sides[i].labels.size(); ++k)
+            metadata[key + "_" + std::to_string(k)] = first.sides[i].labels[k];
     }
     for (std::size_t c = 0; c < first.classNames.size(); ++c)
         metadata["class_" + std::to_string(c)] = first.classNames[c];
@@ -154,7 +167,31 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
 
     ProbeResult result;
     result.step = step;
-    result.layers = static_cast<int>(metadataNumber(file, "layers"));
+    const auto& metadata = file.header().metadata;
+    for (std::size_t i = 0; metadata.count("side_" + std::to_string(i)); ++i) {
+        const std::string key = "side_" + std::to_string(i);
+        ProbeSide side{metadata.at(key), {}};
+        for (std::size_t k = 0; metadata.count(key + "_" + std::to_string(k)); ++k)
+            side.labels.push_back(metadata.at(key + "_" + std::to_string(k)));
+        result.sides.push_back(std::move(side));
+    }
+    const int layers =
+        static_cast<int>(std::clamp<std::int64_t>(metadataNumber(file, "layers"), 0, 10000));
+    for (int i = 0; i < layers; ++i) {  // captures of version 0.1 have no names
+        const std::string key = "layer_" + std::to_string(i);
+        ProbeLayer layer{"layer " + std::to_string(i + 1)};
+        if (const auto name = metadata.find(key); name != metadata.end()) {
+            layer.name = name->second;
+            const auto side = [&](const char* end) {
+                const auto last = static_cast<std::int64_t>(result.sides.size()) - 1;
+                return static_cast<int>(std::clamp<std::int64_t>(metadataNumber(file, key + end), 0,
+                                                                 std::max<std::int64_t>(0, last)));
+            };
+            layer.rows = side("_rows");
+            layer.columns = side("_columns");
+        }
+        result.layers.push_back(std::move(layer));
+    }
     result.grid = {static_cast<int>(metadataNumber(file, "grid_rows")),
                    static_cast<int>(metadataNumber(file, "grid_columns")),
                    metadataNumber(file, "class_token") == 1};
@@ -166,7 +203,6 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     result.sample.image.channels = static_cast<int>(images.shape[3]);
     const auto label = part(need("labels", "I64"), 1);
     std::memcpy(&result.sample.label, label.data(), sizeof result.sample.label);
-    const auto& metadata = file.header().metadata;
     if (const auto origin = metadata.find("origin_" + std::to_string(sample));
         origin != metadata.end())
         result.sample.origin = origin->second;
@@ -174,7 +210,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
         result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
     for (const auto kind : storedKinds()) {
-        for (int layer = 0; layer < std::min(result.layers, 10000); ++layer) {
+        for (int layer = 0; layer < layers; ++layer) {
             const auto* entry =
                 file.find(std::string(mapKindName(kind)) + "/" + std::to_string(layer));
             if (!entry || entry->dtype != "F32") continue;

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "model/factory.h"
+#include "model/relational_attention.h"
 #include "options/estimates.h"
 #include "options/presets.h"
 #include "train/optimizer.h"

@@ -78,7 +78,7 @@ std::int64_t stepOf(const std::string& name) {
 
 }  // namespace
 
-void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model,
+void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
                     const Optimizer& optimizer, const TrainState& state) {
     const std::string folder = checkpoints + "/step-" + std::to_string(state.step);
     std::uint64_t bytes = 1 << 20;
@@ -114,7 +114,7 @@ void saveCheckpoint(const std::string& checkpoints, ClassifierImpl& model,
     }
 }
 
-TrainState loadCheckpoint(const std::string& checkpoint, ClassifierImpl& model,
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
                           Optimizer* optimizer) {
     const std::string path = checkpoint + "/state.json";
     const TrainState state = stateFromText(readTextFile(path, 1 << 20), path);

@@ -26,7 +26,7 @@ void requireLabels(const torch::Tensor& targets, std::int64_t classes) {
                                           " classes");
 }
 
-Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int64_t batchSize,
+Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t batchSize,
                          std::int64_t classes, bool bfloat16, std::stop_token stop,
                          const ProgressCallback& progress) {
     const bool training = model.is_training();

@@ -13,7 +13,7 @@ namespace relascope {
 
 /// In evaluation mode, without gradients; the model's mode is restored. Throws OptionError for a
 /// label beyond the model's classes, Cancelled.
-Evaluation evaluateModel(ClassifierImpl& model, const DatasetPtr& data, std::int64_t batchSize,
+Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t batchSize,
                          std::int64_t classes, bool bfloat16 = false, std::stop_token stop = {},
                          const ProgressCallback& progress = {});
 

@@ -46,7 +46,7 @@ void restoreGenerator(const torch::Device& device, const torch::Tensor& state) {
     generator(device).set_state(state);
 }
 
-std::string firstNonFinite(ClassifierImpl& model, const torch::Tensor& images) {
+std::string firstNonFinite(ModelImpl& model, const torch::Tensor& images) {
     if (!finite(images)) return "the input images are not finite";
     for (const auto& entry : stateOf(model))
         if (!finite(entry.tensor)) return "the weight " + entry.name + " is not finite";

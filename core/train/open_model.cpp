@@ -14,7 +14,7 @@
 namespace relascope {
 
 struct OpenedModel::Parts {
-    ClassifierPtr model;
+    ModelPtr model;
     ModelOptions options;
     RunOptions run;
     bool isRun = false;

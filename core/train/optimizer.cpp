@@ -13,7 +13,7 @@
 
 namespace relascope {
 
-Optimizer::Optimizer(ClassifierImpl& model, const TrainOptions& options) : m_options(options) {
+Optimizer::Optimizer(ModelImpl& model, const TrainOptions& options) : m_options(options) {
     for (const auto& entry : stateOf(model)) {
         if (!entry.aliasOf.empty() || !entry.tensor.requires_grad()) continue;
         m_names.push_back(entry.name);

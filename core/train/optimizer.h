@@ -16,7 +16,7 @@ namespace relascope {
 /// one kernel for all parameters.
 class Optimizer {
 public:
-    Optimizer(ClassifierImpl& model, const TrainOptions& options);
+    Optimizer(ModelImpl& model, const TrainOptions& options);
 
     void zeroGradients();
     /// The norm of all gradients together, before clipping to `clip_norm`.

@@ -83,7 +83,7 @@ private:
     RunOptions m_options;
     torch::Device m_device;
 
-    ClassifierPtr m_model;
+    ModelPtr m_model;
     std::unique_ptr<Optimizer> m_optimizer;
     TrainState m_state;
     std::vector<ProbeSample> m_probes;

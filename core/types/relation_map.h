@@ -66,23 +66,56 @@ struct PatchGrid {
     bool operator==(const PatchGrid&) const = default;
 };
 
-/// The object looked at: an image, what it is, and where it came from.
+/// A sequence of tokens or of vectors, as a model reads it.
+struct ProbeSequence {
+    std::vector<std::int64_t> tokens;
+    std::vector<float> vectors;  ///< [n, width] row-major, where the objects are vectors
+    int width = 0;
+    std::vector<std::string> words;  ///< what the screens call each element; may be empty
+
+    int size() const {
+        return width > 0 ? static_cast<int>(vectors.size()) / width
+                         : static_cast<int>(tokens.size());
+    }
+    bool operator==(const ProbeSequence&) const = default;
+};
+
+/// What is looked at: an image, a sequence or set of objects, or a source and a target sequence;
+/// and where it came from.
 struct ProbeSample {
     Image image;
     std::int64_t label = -1;  ///< -1 when unknown
     std::string origin;       ///< "validation 12", or a file name
+    ProbeSequence source = {};
+    ProbeSequence target = {};
     bool operator==(const ProbeSample&) const = default;
+};
+
+/// The objects that stand along the rows or columns of maps: "patches", "source", "target".
+struct ProbeSide {
+    std::string name;
+    std::vector<std::string> labels;  ///< one an object; empty for the patches of an image
+    bool operator==(const ProbeSide&) const = default;
+};
+
+/// One place of a model where objects look at objects: "layer 2", "encoder 1", "decoder 1 cross".
+struct ProbeLayer {
+    std::string name;
+    int rows = 0;     ///< which side receives, an index of ProbeResult::sides
+    int columns = 0;  ///< which side sends
+    bool operator==(const ProbeLayer&) const = default;
 };
 
 /// Everything the inspector shows of one sample at one point of training.
 struct ProbeResult {
     std::int64_t step = 0;
     ProbeSample sample;
-    PatchGrid grid;
+    PatchGrid grid;  ///< of an image; without rows for everything else
     std::vector<std::string> classNames;
-    std::vector<float> probabilities;  ///< softmax of the outputs, one a class
+    std::vector<float> probabilities;  ///< softmax of the (last) outputs, one a class
     std::vector<RelationMap> maps;     ///< sorted by kind, layer, index
-    int layers = 0;
+    std::vector<ProbeLayer> layers;    ///< in the order they compute
+    std::vector<ProbeSide> sides;      ///< of an image: its patches alone
 
     /// The map of that kind, layer and index, or nullptr.
     const RelationMap* find(MapKind kind, int layer, int index) const {

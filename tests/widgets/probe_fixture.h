@@ -37,7 +37,9 @@ struct Shape {
 inline std::shared_ptr<ProbeResult> result(const Shape& s = {}) {
     auto r = std::make_shared<ProbeResult>();
     r->step = 980;
-    r->layers = s.layers;
+    for (int l = 0; l < s.layers; ++l)
+        r->layers.push_back({"layer " + std::to_string(l + 1)});
+    r->sides = {{"patches", {}}};
     r->grid = {s.gridRows, s.gridColumns, s.classToken};
     r->classNames = {"no match", "match"};
     r->probabilities = {0.188F, 0.812F};

@@ -30,7 +30,7 @@ MapKind storedKind(MapKind kind) {
 }
 
 int layersOf(const ProbeResult& result) {
-    int layers = result.layers;
+    int layers = static_cast<int>(result.layers.size());
     for (const auto& map : result.maps) layers = std::max(layers, map.layer + 1);
     return layers;
 }

@@ -51,7 +51,7 @@ int ViewMaps::tokens() const {
 
 InspectorView ViewMaps::clamped(InspectorView view) const {
     if (!m_result) return view;
-    int layers = m_result->layers;
+    int layers = static_cast<int>(m_result->layers.size());
     for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
     view.layer = std::clamp(view.layer, 0, std::max(0, layers - 1));
     if (count(view.kind, view.layer) == 0 && !has(view.kind)) {
@@ -143,7 +143,7 @@ Limits ViewMaps::limits(const InspectorView& view) const {
     } else {
         InspectorView each = view;
         const bool model = view.range == Range::WholeModel;
-        int layers = m_result->layers;
+        int layers = static_cast<int>(m_result->layers.size());
         for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
         for (int layer = model ? 0 : view.layer; layer < (model ? layers : view.layer + 1);
              ++layer) {

@@ -1,0 +1,47 @@
+// Any file of weights as a list of named tensors whose bytes can be had on demand. No torch here,
+// so that the readers can be fuzzed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/checkpoint_info.h"
+
+namespace relascope {
+
+/// The weights of one checkpoint. Headers are read and checked when it is opened; bytes are read
+/// with pread when asked for, so that a file cut short behind our back is an error, not a fault.
+class CheckpointSource {
+public:
+    virtual ~CheckpointSource() = default;
+
+    /// Opens any form of checkpoint.h. Throws FileError (SafetensorsError, ...).
+    static std::unique_ptr<CheckpointSource> open(const std::string& path);
+
+    virtual const std::string& form() const = 0;
+    virtual const std::vector<std::string>& files() const = 0;
+    /// Names as the model calls them; second names of shared storage carry `sameAs`.
+    virtual const std::vector<StoredTensor>& tensors() const = 0;
+    virtual const std::map<std::string, std::string>& metadata() const = 0;
+    /// The configuration as JSON text, and where it was found; empty without one.
+    virtual const std::string& config() const = 0;
+    virtual const std::string& configFrom() const = 0;
+    /// Copies a tensor's bytes, row-major and little-endian; `out` is exactly tensor.bytes long.
+    /// Throws FileError, Cancelled.
+    virtual void read(const StoredTensor& tensor, std::span<std::uint8_t> out,
+                      std::stop_token stop = {}) const = 0;
+
+    /// The tensor of that (cleaned) name, or nullptr.
+    const StoredTensor* find(std::string_view name) const;
+    /// Bytes of all weight files.
+    std::uint64_t bytes() const;
+};
+
+}  // namespace relascope

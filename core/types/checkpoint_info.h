@@ -1,0 +1,120 @@
+// What can be said of a checkpoint before a weight is loaded, and what checking it found.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "types/model_options.h"
+
+namespace relascope {
+
+/// A tensor of a checkpoint, read from the header.
+struct StoredTensor {
+    std::string name;    ///< as the model calls it: prefixes such as "_orig_mod." are gone
+    std::string stored;  ///< as the file calls it
+    std::string dtype;   ///< safetensors' names: "F32", "BF16", "I64"
+    std::vector<std::int64_t> shape;
+    std::uint64_t bytes = 0;
+    std::string sameAs;  ///< the name of the tensor whose bytes it shares; empty when its own
+    int file = 0;        ///< index of CheckpointInfo::files
+
+    std::int64_t count() const {
+        std::int64_t n = 1;
+        for (const auto size : shape) n *= size;
+        return n;
+    }
+    bool operator==(const StoredTensor&) const = default;
+};
+
+enum class ProblemKind { Missing, Unexpected, WrongShape, NotFinite, Configuration, File };
+
+inline const char* problemKindName(ProblemKind kind) {
+    switch (kind) {
+        case ProblemKind::Missing:
+            return "missing";
+        case ProblemKind::Unexpected:
+            return "unexpected";
+        case ProblemKind::WrongShape:
+            return "wrong shape";
+        case ProblemKind::NotFinite:
+            return "not finite";
+        case ProblemKind::Configuration:
+            return "configuration";
+        case ProblemKind::File:
+            return "file";
+    }
+    return "";
+}
+
+/// One line of the problems list. NotFinite is a warning; every other kind keeps the weights from
+/// loading.
+struct CheckpointProblem {
+    ProblemKind kind = ProblemKind::File;
+    std::string subject;  ///< the tensor, field or file
+    std::string message;  ///< one sentence
+    bool operator==(const CheckpointProblem&) const = default;
+};
+
+/// A part of a model as an outline: "encoder block 3", "relational attention", ...
+struct OutlineNode {
+    std::string title;
+    std::string detail;           ///< "4 heads, 8 relations of 16, symmetric"
+    std::string prefix;           ///< of the names of its tensors; "" for the whole model
+    std::int64_t parameters = 0;  ///< in it, each once
+    std::vector<OutlineNode> children;
+    bool operator==(const OutlineNode&) const = default;
+};
+
+struct CheckpointInfo {
+    std::string path;                ///< the file or folder that was opened
+    std::string name;                ///< its last part
+    std::string form;                ///< "safetensors", "sharded safetensors", "PyTorch archive"
+    std::vector<std::string> files;  ///< absolute paths of everything read
+    std::uint64_t bytes = 0;         ///< of all weight files
+    std::vector<StoredTensor> tensors;  ///< in the order of the file
+    std::map<std::string, std::string> metadata;
+    std::string config;                 ///< the JSON text, "" without one
+    std::string configFrom;             ///< "config.json", or the archive's key: "config"
+    std::optional<ModelOptions> model;  ///< when the configuration could be understood
+    std::int64_t parameters = 0;        ///< of the model, each once; of the file without a model
+    std::int64_t trainable = 0;
+    OutlineNode outline;  ///< empty without a model
+    std::vector<CheckpointProblem> problems;
+    bool hasReference = false;  ///< io.safetensors stands beside it, so that it can be verified
+
+    bool loads() const {
+        if (!model) return false;
+        for (const auto& p : problems)
+            if (p.kind != ProblemKind::NotFinite) return false;
+        return true;
+    }
+};
+
+/// What the numbers of one tensor look like.
+struct TensorStatistics {
+    std::string name;
+    std::int64_t count = 0;
+    std::int64_t notFinite = 0;
+    double minimum = 0, maximum = 0, mean = 0, deviation = 0;  ///< of the finite ones
+    std::vector<std::int64_t> histogram;  ///< bins of equal width from minimum to maximum
+};
+
+/// The comparison of one stored tensor with what our implementation computes.
+struct VerifyLine {
+    std::string name;
+    double absolute = 0.0;  ///< largest |ours - theirs|
+    double relative = 0.0;  ///< largest |ours - theirs| / |theirs|
+    bool ok = false;
+    std::string note;  ///< why not, in words, where numbers do not say it
+};
+
+struct VerifyReport {
+    bool ok = false;
+    double worst = 0.0;  ///< largest absolute difference of all
+    std::vector<VerifyLine> lines;
+};
+
+}  // namespace relascope

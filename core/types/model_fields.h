@@ -1,0 +1,417 @@
+// The field table of ModelOptions: labels, bounds, and which architecture each option belongs to.
+// Included by model_options.h.
+#pragma once
+
+#include "types/model_options.h"
+
+namespace relascope {
+
+inline const std::vector<std::string>& ModelOptions::architectures() {
+    static const std::vector<std::string> names = {"VisionDualAttnTransformer",
+                                                   "VisionTransformer",
+                                                   "AbstractorModel",
+                                                   "CoRelNet",
+                                                   "CoRelNetSoftmax",
+                                                   "PrediNet",
+                                                   "DualAttnTransformerLM",
+                                                   "TransformerLM",
+                                                   "Seq2SeqDualAttnTransformer",
+                                                   "Seq2SeqTransformer",
+                                                   "Seq2SeqAbstractor",
+                                                   "MessagePassingAbstractor",
+                                                   "ObjectCoRelNet",
+                                                   "ObjectPrediNet",
+                                                   "ObjectTransformer",
+                                                   "ObjectMLP",
+                                                   "SymbolicMLP"};
+    return names;
+}
+
+namespace model_fields {
+
+using Applies = std::function<bool(const ModelOptions&)>;
+
+/// True for the architectures named.
+inline Applies of(std::vector<std::string> names) {
+    return [names = std::move(names)](const ModelOptions& o) {
+        for (const auto& name : names)
+            if (o.architecture == name) return true;
+        return false;
+    };
+}
+inline Applies both(Applies a, Applies b) {
+    return [a = std::move(a), b = std::move(b)](const ModelOptions& o) { return a(o) && b(o); };
+}
+
+/// Which block options mean something to the model's (first) stack of blocks.
+inline bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool decoder) {
+    const auto in = [&name](std::initializer_list<const char*> names) {
+        for (const char* candidate : names)
+            if (name == candidate) return true;
+        return false;
+    };
+    if (o.isDual())
+        return in({"causal"}) ? o.isSeq2Seq() : !in({"rope"}) || o.isVision();
+    if (o.isVision() || o.isLanguage() || o.isSeq2Seq() || o.is("ObjectTransformer")) {
+        if (in({"n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type",
+                "bias"}))
+            return true;
+        if (in({"causal"})) return o.isSeq2Seq();
+        if (in({"rope"})) return o.isVision();
+        return !decoder && in({"sa_n_kv_heads", "sa_key_dim", "sa_add_bias_kv"});
+    }
+    if (o.isSeq2SeqAbstractor())
+        return in({"n_heads_sa", "dff", "dropout_rate", "symmetric_rels", "rca_activation"});
+    if (o.is("AbstractorModel"))
+        return in({"n_heads_sa", "dff", "dropout_rate", "activation", "norm_first"});
+    if (o.is("MessagePassingAbstractor"))
+        return in({"n_relations", "rel_proj_dim", "symmetric_rels", "rel_activation", "dff",
+                   "dropout_rate"}) ||
+               (o.use_self_attn && in({"n_heads_sa"}));
+    if (o.is("ObjectCoRelNet")) return in({"symmetric_rels"});
+    if (o.is("PrediNet") || o.is("ObjectPrediNet")) return in({"n_heads_sa", "n_relations"});
+    return false;
+}
+
+/// The block options of one of the model's stacks as options of the model.
+inline void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
+    for (const auto& inner : BlockOptions::fieldTable()) {
+        const auto block = [decoder](auto& o) -> auto& {
+            using Block = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(o)>>,
+                                             const BlockOptions, BlockOptions>;
+            return decoder ? static_cast<Block&>(o.decoder) : static_cast<Block&>(o);
+        };
+        Field<ModelOptions> field;
+        field.spec = inner.spec;
+        if (decoder) {
+            field.spec.name = "decoder." + inner.spec.name;
+            field.spec.label = "Decoder: " + inner.spec.label;
+            field.spec.advanced =
+                inner.spec.advanced ||
+                (inner.spec.name != "n_heads_sa" && inner.spec.name != "n_heads_ra");
+        }
+        field.get = [inner, block](const ModelOptions& o) { return inner.get(block(o)); };
+        field.set = [inner, block](ModelOptions& o, const FieldValue& v) {
+            inner.set(block(o), v);
+        };
+        field.applies = [inner, block, decoder](const ModelOptions& o) {
+            if (decoder && !o.isSeq2Seq()) return false;
+            // Baselines keep to their own rules: the block's concern relational heads alone.
+            return blockFieldApplies(o, inner.spec.name, decoder) &&
+                   (!o.isDual() || inner.applies(block(o)));
+        };
+        table.push_back(std::move(field));
+    }
+}
+
+inline void addInputFields(FieldTable<ModelOptions>& t) {
+    using O = ModelOptions;
+    using namespace fields;
+    const auto images = Applies([](const O& o) { return o.input() == InputKind::Images; });
+    const auto vision = Applies([](const O& o) { return o.isVision(); });
+    const auto language = Applies([](const O& o) { return o.isLanguage(); });
+    const auto dualLanguage = of({"DualAttnTransformerLM"});
+    const auto pairs = Applies([](const O& o) { return o.input() == InputKind::Pairs; });
+    const auto objects = Applies([](const O& o) { return o.input() == InputKind::Objects; });
+    t.push_back(advanced(when<O>(
+        vision, choice<O>(&O::pool, "pool", "Pooling",
+                          "What the classifier reads: the mean of all tokens, or the class token.",
+                          {"mean", "cls"}))));
+    t.push_back(advanced(when<O>(vision, boolean<O>(&O::final_norm, "final_norm", "Final norm",
+                                                    "Normalises before the classifier."))));
+    t.push_back(advanced(when<O>(
+        images, integers<O>(&O::patch_size, "patch_size", "Patch size",
+                            "Width and height of a patch in pixels; both must divide the image.", 1,
+                            4096))));
+    t.push_back(advanced(
+        when<O>(images, integers<O>(&O::image_shape, "image_shape", "Image shape",
+                                    "Channels, width and height; taken from the data when a run "
+                                    "starts.",
+                                    1, 65536))));
+    t.push_back(advanced(when<O>(
+        images, integer<O>(&O::num_classes, "num_classes", "Classes",
+                           "How many classes the outputs tell apart; taken from the data when a "
+                           "run starts.",
+                           1, 1000000))));
+    t.push_back(when<O>(language, integer<O>(&O::vocab_size, "vocab_size", "Vocabulary",
+                                             "How many tokens the model knows.", 1, 10000000)));
+    t.push_back(when<O>(language, integer<O>(&O::max_block_size, "max_block_size", "Context",
+                                             "The most tokens it reads at once.", 1, 1048576)));
+    t.push_back(when<O>(language, choice<O>(&O::pos_enc_type, "pos_enc_type", "Positions",
+                                            "Learned position embeddings, or rotary positions.",
+                                            {"RoPE", "pos_emb"})));
+    t.push_back(advanced(when<O>(
+        dualLanguage, boolean<O>(&O::shared_symbol_retriever, "shared_symbol_retriever",
+                                 "Shared symbols", "One symbol retriever serves all layers."))));
+    t.push_back(advanced(when<O>(
+        both(dualLanguage, [](const O& o) { return !o.shared_symbol_retriever; }),
+        boolean<O>(&O::weight_tie_symbol_library, "weight_tie_symbol_library", "Tied symbols",
+                   "The layers' own retrievers share one symbol library."))));
+    t.push_back(when<O>(pairs, choice<O>(&O::input_type, "input_type", "Source",
+                                         "What the source sequence is made of.",
+                                         {"token", "vector"})));
+    t.push_back(when<O>(pairs, integer<O>(&O::input_size, "input_size", "Source size",
+                                          "Vocabulary of the source tokens, or the dimension of "
+                                          "its vectors.",
+                                          1, 10000000)));
+    t.push_back(when<O>(pairs, choice<O>(&O::output_type, "output_type", "Target",
+                                         "What the target sequence is made of.",
+                                         {"token", "vector"})));
+    t.push_back(when<O>(pairs, integer<O>(&O::output_size, "output_size", "Target size",
+                                          "Vocabulary of the target tokens, or the dimension of "
+                                          "its vectors.",
+                                          1, 10000000)));
+    t.push_back(when<O>(
+        [](const O& o) {
+            return o.input() == InputKind::Pairs || o.input() == InputKind::Objects;
+        },
+        integer<O>(&O::out_dim, "out_dim", "Outputs", "How many scores the model gives.", 1,
+                   10000000)));
+    t.push_back(when<O>(pairs, integer<O>(&O::in_block_size, "in_block_size", "Source length",
+                                          "The longest source sequence.", 1, 1048576)));
+    t.push_back(when<O>(pairs, integer<O>(&O::out_block_size, "out_block_size", "Target length",
+                                          "The longest target sequence.", 1, 1048576)));
+    t.push_back(when<O>(objects, integer<O>(&O::n_objects, "n_objects", "Objects",
+                                            "How many objects a set has.", 1, 65536)));
+    t.push_back(when<O>(objects, integer<O>(&O::object_dim, "object_dim", "Object size",
+                                            "Numbers that describe one object.", 1, 1048576)));
+}
+
+inline void addSequenceFields(FieldTable<ModelOptions>& t) {
+    using O = ModelOptions;
+    using namespace fields;
+    const auto seq2seq = Applies([](const O& o) { return o.isSeq2Seq(); });
+    const auto dual = of({"Seq2SeqDualAttnTransformer"});
+    t.push_back(when<O>(seq2seq, integer<O>(&O::n_heads_cross, "n_heads_cross", "Cross heads",
+                                            "Heads of the decoder that look at the encoder.", 1,
+                                            1024)));
+    t.push_back(advanced(when<O>(
+        dual, integer<O>(&O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
+                         "Key and value heads shared by groups of cross heads; 0 means one each.",
+                         0, 1024))));
+    t.push_back(advanced(when<O>(
+        dual, integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
+                         "Width of the cross queries and keys; 0 means the head width.", 0,
+                         65536))));
+    t.push_back(advanced(when<O>(
+        dual, boolean<O>(&O::cross_add_bias_kv, "cross_add_bias_kv", "Cross key bias",
+                         "Adds a bias to the cross key and value projections."))));
+    t.push_back(advanced(when<O>(
+        dual, boolean<O>(&O::cross_add_bias_out, "cross_add_bias_out", "Cross output bias",
+                         "Adds a bias to the cross output projection."))));
+    t.push_back(advanced(when<O>(
+        seq2seq, boolean<O>(&O::tie_weights, "tie_weights", "Second name",
+                            "Stores the output layer under a second name, as the published code "
+                            "does; it ties nothing."))));
+    t.push_back(advanced(when<O>(
+        [](const O& o) { return o.input() == InputKind::Pairs; },
+        integer<O>(&O::loss_ignore_idx, "loss_ignore_idx", "Ignored target",
+                   "Targets of this number count for no loss.", -1000000, 10000000))));
+}
+
+inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
+    using O = ModelOptions;
+    using namespace fields;
+    const auto seq = of({"Seq2SeqAbstractor"});
+    const auto relational = both(seq, [](const O& o) { return o.relational; });
+    const auto two = both(seq, [](const O& o) {
+        return o.abstractor_architecture == "c" || o.abstractor_architecture == "d";
+    });
+    t.push_back(when<O>(
+        seq, choice<O>(&O::abstractor_architecture, "abstractor_architecture", "Architecture a-d",
+                       "a: abstractor, decoder. b: encoder, abstractor, decoder. c: the decoder "
+                       "sees the encoder and an abstractor of the input. d: the decoder sees the "
+                       "encoder and its abstractor.",
+                       {"a", "b", "c", "d"})));
+    t.push_back(when<O>(two, choice<O>(&O::decoder_contexts, "decoder_contexts", "Contexts",
+                                       "One decoder layer a context, in turn, or both contexts "
+                                       "side by side.",
+                                       {"in-turn", "concatenated"})));
+    t.push_back(when<O>(seq, integer<O>(&O::n_layers_abs, "n_layers_abs", "Abstractor layers",
+                                        "How many layers an Abstractor has.", 1, 1000)));
+    t.push_back(advanced(when<O>(
+        seq, integer<O>(&O::n_abstractors, "n_abstractors", "Chain",
+                        "Abstractors one after another: relations between relations.", 1, 100))));
+    t.push_back(when<O>(seq, boolean<O>(&O::relational, "relational", "Relational",
+                                        "Off: the ablation, with queries from the symbols and keys "
+                                        "and values from the encoder.")));
+    t.push_back(when<O>(of({"Seq2SeqAbstractor", "AbstractorModel", "MessagePassingAbstractor"}),
+                        boolean<O>(&O::use_self_attn, "use_self_attn", "Self-attention",
+                                   "The abstract objects attend to one another too.")));
+    t.push_back(advanced(when<O>(
+        seq, integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
+                        "Heads of the Abstractor; 0 means as many as elsewhere.", 0, 1024))));
+    t.push_back(advanced(when<O>(
+        seq, integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
+                        "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0,
+                        1048576))));
+    t.push_back(advanced(when<O>(
+        of({"Seq2SeqAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet"}),
+        integer<O>(&O::key_dim, "key_dim", "Key width",
+                   "Width of every head's queries, keys and values; 0 means the model's default.",
+                   0, 65536))));
+    t.push_back(advanced(when<O>(seq, boolean<O>(&O::abs_feed_forward, "abs_feed_forward",
+                                                 "Abstractor feed-forward",
+                                                 "Each Abstractor layer ends with a feed-forward "
+                                                 "block."))));
+    t.push_back(advanced(when<O>(
+        seq, choice<O>(&O::abs_residual, "abs_residual", "Abstractor residual",
+                       "What is added to the relational cross-attention: the abstract objects, "
+                       "the objects themselves (which lets sensory information through), or "
+                       "nothing.",
+                       {"symbols", "objects", "none"}))));
+    t.push_back(advanced(when<O>(
+        of({"Seq2SeqAbstractor", "MessagePassingAbstractor"}),
+        choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
+                  "Kind of normalisation inside the Abstractor.",
+                  {"layernorm", "rmsnorm", "none"}))));
+    t.push_back(advanced(when<O>(
+        seq, boolean<O>(&O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
+                        "Normalises before each sub-layer instead of after it."))));
+    t.push_back(advanced(when<O>(
+        relational, boolean<O>(&O::rca_scaled, "rca_scaled", "Scaled relations",
+                               "Divides the inner products by the root of the key width."))));
+    t.push_back(advanced(when<O>(
+        relational, boolean<O>(&O::mask_diagonal, "mask_diagonal", "Mask diagonal",
+                               "No object relates to itself."))));
+    t.push_back(when<O>(of({"Seq2SeqAbstractor", "AbstractorModel"}),
+                        boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
+                                   "Adds sinusoidal positions to the symbols.")));
+    t.push_back(advanced(when<O>(
+        of({"MessagePassingAbstractor"}),
+        integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                   "Width of the learned symbols; 0 means d.", 0, 65536))));
+    t.push_back(advanced(when<O>(
+        of({"MessagePassingAbstractor"}),
+        boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
+                   "Normalises the relations of each receiver before messages are summed."))));
+    t.push_back(when<O>(of({"ObjectCoRelNet"}),
+                        boolean<O>(&O::relation_softmax, "relation_softmax", "Softmax",
+                                   "Normalises each row of the relation matrix.")));
+    t.push_back(when<O>(
+        of({"MessagePassingAbstractor", "ObjectCoRelNet", "ObjectPrediNet", "ObjectTransformer"}),
+        integer<O>(&O::hidden, "hidden", "Hidden width",
+                   "Width of the layer between the relations and the outputs.", 1, 1048576)));
+    t.push_back(when<O>(of({"ObjectMLP", "SymbolicMLP"}),
+                        integers<O>(&O::hidden_layers, "hidden_layers", "Hidden layers",
+                                    "Widths of the hidden layers.", 1, 1048576)));
+}
+
+inline void addSymbolFields(FieldTable<ModelOptions>& t) {
+    using O = ModelOptions;
+    using namespace fields;
+    const auto owns = Applies([](const O& o) {
+        return (o.isDual() && (o.n_heads_ra > 0 || (o.isSeq2Seq() && o.decoder.n_heads_ra > 0))) ||
+               o.isSeq2SeqAbstractor() || o.is("AbstractorModel");
+    });
+    const auto kind = [owns](std::vector<std::string> kinds) {
+        return both(owns, [kinds = std::move(kinds)](const O& o) {
+            for (const auto& name : kinds)
+                if (o.symbol_retrieval == name) return true;
+            return false;
+        });
+    };
+    const auto library = kind({"symbolic_attention", "rel_sym_attn"});
+    const auto neighbours = kind({"rel_sym_attn"});
+    t.push_back(when<O>(
+        owns, choice<O>(&O::symbol_retrieval, "symbol_retrieval", "Symbols",
+                        "How each sender gets the symbol that says who it is (learned and "
+                        "sinusoidal symbols: the Abstractor's alone).",
+                        {"positional_symbols", "position_relative", "symbolic_attention",
+                         "rel_sym_attn", "learned", "sinusoidal"})));
+    t.push_back(advanced(when<O>(
+        kind({"positional_symbols"}),
+        integer<O>(&O::max_length, "max_length", "Symbol rows",
+                   "Rows of the positional symbol library; 0 means one a token.", 0, 1048576))));
+    t.push_back(advanced(when<O>(
+        kind({"position_relative"}),
+        integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
+                   "Offsets j - i beyond this share a symbol; 0 means the number of tokens.", 0,
+                   1048576))));
+    t.push_back(advanced(when<O>(library, integer<O>(&O::n_symbols, "n_symbols",
+                                                     "Symbols in library",
+                                                     "How many symbols can be retrieved.", 1,
+                                                     1048576))));
+    t.push_back(advanced(when<O>(
+        library, integer<O>(&O::symbol_heads, "symbol_heads", "Symbol heads",
+                            "Heads of the symbolic attention; must divide the width.", 1, 1024))));
+    t.push_back(advanced(when<O>(
+        library, real<O>(&O::symbol_dropout, "symbol_dropout", "Symbol dropout",
+                         "Dropout on the weights of the symbolic attention.", 0.0, 0.99))));
+    t.push_back(advanced(when<O>(
+        library, real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
+                         "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0,
+                         1e6))));
+    t.push_back(advanced(when<O>(kind({"symbolic_attention"}),
+                                 boolean<O>(&O::trainable_symbols, "trainable_symbols",
+                                            "Trainable symbols",
+                                            "Lets training change the symbols themselves."))));
+    t.push_back(advanced(when<O>(
+        neighbours,
+        integer<O>(&O::rel_n_heads, "rel_n_heads", "Neighbour heads",
+                   "Relations computed with each neighbour; must divide the width.", 1, 1024))));
+    t.push_back(advanced(when<O>(neighbours, integer<O>(&O::nbhd_delta, "nbhd_delta",
+                                                        "Neighbourhood",
+                                                        "How far the neighbourhood reaches.", 1,
+                                                        4096))));
+    t.push_back(advanced(when<O>(neighbours, boolean<O>(&O::causal_nbhd, "causal_nbhd",
+                                                        "Causal neighbourhood",
+                                                        "Looks at earlier tokens only."))));
+    t.push_back(advanced(when<O>(neighbours,
+                                 boolean<O>(&O::include_self, "include_self", "Include itself",
+                                            "Counts the token itself as a neighbour."))));
+    t.push_back(advanced(when<O>(neighbours, boolean<O>(&O::normalize_rels, "normalize_rels",
+                                                        "Normalise relations",
+                                                        "Softmax over the neighbourhood."))));
+    t.push_back(advanced(when<O>(
+        neighbours, real<O>(&O::rel_scale, "rel_scale", "Neighbour scale",
+                            "Scale of the neighbour relations; 0 means 1/sqrt(d / heads).", 0.0,
+                            1e6))));
+}
+
+}  // namespace model_fields
+
+inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
+    using O = ModelOptions;
+    using namespace fields;
+    static const FieldTable<O> table = [] {
+        FieldTable<O> t;
+        t.push_back(choice<O>(&O::architecture, "architecture", "Architecture",
+                              "Which model: dual attention, its Transformer baselines, the "
+                              "Abstractor, or another relational baseline.",
+                              architectures()));
+        t.push_back(when<O>(model_fields::of({"VisionDualAttnTransformer", "VisionTransformer",
+                                              "DualAttnTransformerLM", "TransformerLM",
+                                              "AbstractorModel", "MessagePassingAbstractor",
+                                              "ObjectTransformer"}),
+                            integer<O>(&O::n_layers, "n_layers", "Layers",
+                                       "How many blocks stand on one another.", 1, 1000)));
+        const auto pairs = [](const O& o) { return o.input() == InputKind::Pairs; };
+        t.push_back(when<O>(
+            [](const O& o) {
+                return o.isSeq2Seq() ||
+                       (o.isSeq2SeqAbstractor() && o.abstractor_architecture != "a");
+            },
+            integer<O>(&O::n_layers_enc, "n_layers_enc", "Encoder layers",
+                       "Blocks that read the source.", 0, 1000)));
+        t.push_back(when<O>(pairs, integer<O>(&O::n_layers_dec, "n_layers_dec", "Decoder layers",
+                                              "Blocks that write the target.", 1, 1000)));
+        t.push_back(when<O>(
+            [](const O& o) {
+                return !o.is("ObjectPrediNet") && !o.is("ObjectMLP") && !o.is("SymbolicMLP");
+            },
+            integer<O>(&O::d_model, "d_model", "Width d",
+                       "Width of the residual stream; a multiple of the number of heads.", 1,
+                       65536)));
+        model_fields::addBlockFields(t, false);
+        model_fields::addSymbolFields(t);
+        model_fields::addAbstractorFields(t);
+        model_fields::addBlockFields(t, true);
+        model_fields::addSequenceFields(t);
+        model_fields::addInputFields(t);
+        return t;
+    }();
+    return table;
+}
+
+}  // namespace relascope
