@@ -4,6 +4,8 @@
 #include <torch/autograd.h>
 
 #include "model/factory.h"
+#include "model/layers.h"
+#include "model/relational_attention.h"
 #include "support/reference.h"
 
 namespace relascope {
