@@ -5,6 +5,7 @@
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
 #include "options/options_json.h"
+#include "options/published_config.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
