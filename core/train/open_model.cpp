@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "checkpoint/tensor_io.h"
-#include "files/atomic_file.h"
 #include "options/options_json.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
@@ -27,33 +26,32 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
     : m_parts(std::make_unique<Parts>()) {
     namespace fs = std::filesystem;
     auto& p = *m_parts;
-    std::string weights;
     if (isRunFolder(path)) {
         p.isRun = true;
         p.run = readRunOptions(path);
         p.options = p.run.model;
         const bool restores = p.run.train.early_stopping.restore_best;
-        weights =
+        const auto weights =
             checkpointWeights(path, which.empty() ? (restores ? "best" : "last") : which, &p.step);
-    } else if (fs::is_regular_file(fs::path(path) / "config.json")) {
-        const std::string config = path + "/config.json";
+        p.model = makeModel(p.options);
+        p.warning = loadWeights(*p.model, weights).text();
+    } else {
+        if (!fs::exists(path)) throw FileError(path, "does not exist");
+        const auto source = CheckpointSource::open(path);
+        if (source->config().empty())
+            throw FileError(path, "has no configuration (config.json); put it beside the weights");
         try {
-            p.options = modelFromPublishedConfig(readTextFile(config, 1 << 20));
+            p.options = modelFromPublishedConfig(source->config());
         } catch (const FileError&) {
             throw;
         } catch (const Error& error) {
-            throw FileError(config, error.what());
+            throw FileError(source->configFrom() == "config.json" ? path + "/config.json" : path,
+                            error.what());
         }
         p.run.model = p.options;
-        weights = path + "/model.safetensors";
-    } else {
-        throw FileError(path, fs::exists(path)
-                                  ? "is neither a run folder (run.json) nor a checkpoint folder "
-                                    "(config.json and model.safetensors)"
-                                  : "does not exist");
+        p.model = makeModel(p.options);
+        p.warning = loadWeights(*p.model, *source).text();
     }
-    p.model = makeModel(p.options);
-    p.warning = loadWeights(*p.model, weights).text();
     p.model->to(torch::Device(resolveDevice(device)));
     p.model->eval();
 }
