@@ -304,6 +304,10 @@ void TileView::reveal(bool sender, int index) {
     const QRect place = tileRect(index, sender);
     if (place.isEmpty()) return;
     QScrollBar* bar = verticalScrollBar();
+    const int high = viewport()->height();
+    if (place.bottom() < -high / 4 ||
+        place.top() > high + high / 4)  // a leap: its surroundings too
+        return bar->setValue(bar->value() + place.center().y() - high / 2);
     if (place.top() < edge) bar->setValue(bar->value() + place.top() - edge);
     if (place.bottom() > viewport()->height() - edge)
         bar->setValue(bar->value() + place.bottom() - viewport()->height() + edge + 1);
