@@ -119,10 +119,16 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         ->required();
     verify->add_option("--device", device, "cpu or cuda:0");
 
-    std::string path;
-    auto* info =
-        list("info", "what a safetensors file, a checkpoint or a run holds, from the header alone");
-    info->add_option("path", path, "file or folder")->required();
+    std::string path, in, out;
+    auto* info = list("info", "what a checkpoint or a run holds, from its headers alone");
+    info->add_option("path", path, "a file of weights, a checkpoint folder or a run folder")
+        ->required();
+    auto* convert = list("convert", "writes a checkpoint in another form");
+    convert->add_option("in", in, "a file of weights or a checkpoint folder")->required();
+    convert
+        ->add_option("out", out,
+                     ".safetensors, .pt, or a folder (config.json and model.safetensors)")
+        ->required();
 
     std::vector<std::string> names;
     double seconds = 8.0;
@@ -144,6 +150,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         if (*presets) return cli::listPresets(json);
         if (*datasets) return cli::listDatasets(json);
         if (*info) return cli::info(path, json);
+        if (*convert) return cli::convert(in, out, json);
         if (*data) return cli::makeData(d);
         stopOnSignals();
         initDevices(*train ? t.threads : threads);

@@ -43,6 +43,7 @@ int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, i
 int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& device, bool json);
 int info(const std::string& path, bool json);
+int convert(const std::string& in, const std::string& out, bool json);
 int bench(const std::vector<std::string>& names, const std::string& device, double seconds,
           bool json);
 

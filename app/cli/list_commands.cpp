@@ -1,12 +1,11 @@
-// presets, datasets, devices, info, verify, bench, data: commands that print.
+// presets, datasets, devices, verify, bench, data: commands that print.
+#include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/verify.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz_images.h"
@@ -14,7 +13,6 @@
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
-#include "run/run_folder.h"
 #include "train/benchmark.h"
 #include "train/devices.h"
 
@@ -140,59 +138,6 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
     }
     if (json) std::cout << (folders.size() == 1 ? all[0] : all).dump(2) << "\n";
     return ok ? 0 : kExitFailed;
-}
-
-int info(const std::string& path, bool json) {
-    namespace fs = std::filesystem;
-    if (isRunFolder(path)) {
-        const auto run = readRunInfo(path);
-        Json object = {{"run", run.name},
-                       {"preset", run.preset},
-                       {"model", run.variant},
-                       {"seed", run.seed},
-                       {"state", runStateName(run.state)},
-                       {"step", run.step},
-                       {"parameters", run.parameters},
-                       {"best_accuracy", finite(run.bestAccuracy)}};
-        for (const auto& [key, value] : run.options) object["options"][key] = value;
-        if (json)
-            std::cout << object.dump(2) << "\n";
-        else
-            std::printf("%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f\n",
-                        run.name.c_str(), run.variant.c_str(), run.preset.c_str(),
-                        run.model.c_str(), runStateName(run.state),
-                        static_cast<long long>(run.step), static_cast<long long>(run.totalSteps),
-                        run.bestAccuracy);
-        return 0;
-    }
-    const SafetensorsFile file(
-        fs::is_directory(path) ? (fs::path(path) / "model.safetensors").string() : path);
-    std::uint64_t elements = 0;
-    Json tensors = Json::array();
-    for (const auto& t : file.header().tensors) {
-        std::uint64_t count = 1;
-        std::string shape;
-        for (const auto n : t.shape)
-            count *= static_cast<std::uint64_t>(n),
-                shape += (shape.empty() ? "" : ", ") + std::to_string(n);
-        elements += count;
-        if (!json)
-            std::printf("%-72s %-6s [%s]  %llu bytes\n", t.name.c_str(), t.dtype.c_str(),
-                        shape.c_str(), static_cast<unsigned long long>(t.bytes()));
-        tensors.push_back(
-            {{"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes()}});
-    }
-    if (json)
-        std::cout << Json({{"file", file.path()},
-                           {"elements", elements},
-                           {"metadata", file.header().metadata},
-                           {"tensors", tensors}})
-                         .dump(2)
-                  << "\n";
-    else
-        std::printf("%zu tensors, %llu numbers\n", file.header().tensors.size(),
-                    static_cast<unsigned long long>(elements));
-    return 0;
 }
 
 int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds,

@@ -1,17 +1,9 @@
 #include "checkpoint/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-
-#include "files/atomic_file.h"
 
 namespace relascope {
 namespace {
@@ -144,12 +136,6 @@ private:
     std::set<std::string> m_fields, m_seen, m_names;
 };
 
-std::uint64_t littleEndian(const std::uint8_t* bytes) {
-    std::uint64_t value = 0;
-    for (int i = 7; i >= 0; --i) value = value << 8 | bytes[i];
-    return value;
-}
-
 // shape and dtype against the offsets, each product with an overflow check.
 void checkSize(const TensorEntry& t, const std::string& path) {
     const auto fail = [&](Fault fault, const std::string& why) {
@@ -189,7 +175,7 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
         throw SafetensorsError(
             Fault::HeaderTooSmall, path,
             "is " + std::to_string(fileSize) + " bytes long; a safetensors file has at least 8");
-    const std::uint64_t length = littleEndian(prefix.data());
+    const std::uint64_t length = littleEndian(prefix.data(), 8);
     if (length > kMaxHeader)
         throw SafetensorsError(Fault::HeaderTooLarge, path,
                                "declares a header of " + std::to_string(length) +
@@ -235,39 +221,21 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
     return header;
 }
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : m_path(path) {
-    m_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (m_file < 0) throw FileError(path, "cannot be opened: " + std::string(std::strerror(errno)));
-    try {
-        struct stat status {};
-        if (::fstat(m_file, &status) != 0) throw FileError(path, std::strerror(errno));
-        if (!S_ISREG(status.st_mode)) throw FileError(path, "is not a file");
-        const auto size = static_cast<std::uint64_t>(status.st_size);
-        std::vector<std::uint8_t> prefix(std::min<std::uint64_t>(size, 8));
-        const auto readAt = [&](std::uint64_t offset, std::uint8_t* out, std::size_t count) {
-            return ::pread(m_file, out, count, static_cast<off_t>(offset)) ==
-                   static_cast<ssize_t>(count);
-        };
-        if (!readAt(0, prefix.data(), prefix.size()))
-            throw SafetensorsError(Fault::Unreadable, path, "cannot be read");
-        if (prefix.size() == 8) {
-            const std::uint64_t length = littleEndian(prefix.data());
-            if (length <= kMaxHeader &&
-                length <= size - 8) {  // otherwise the parser says what is wrong
-                prefix.resize(8 + length);
-                if (!readAt(8, prefix.data() + 8, length))
-                    throw SafetensorsError(Fault::Unreadable, path, "the header cannot be read");
-            }
-        }
-        m_header = parseSafetensorsHeader(prefix, size, path);
-    } catch (...) {
-        ::close(m_file);
-        throw;
-    }
-}
+SafetensorsFile::SafetensorsFile(const std::string& path) : SafetensorsFile(openFileBytes(path)) {}
 
-SafetensorsFile::~SafetensorsFile() {
-    if (m_file >= 0) ::close(m_file);
+SafetensorsFile::SafetensorsFile(std::shared_ptr<const ByteSource> bytes)
+    : m_bytes(std::move(bytes)) {
+    const std::uint64_t size = m_bytes->size();
+    std::vector<std::uint8_t> prefix(std::min<std::uint64_t>(size, 8));
+    m_bytes->read(0, prefix);
+    if (prefix.size() == 8) {
+        const std::uint64_t length = littleEndian(prefix.data(), 8);
+        if (length <= kMaxHeader && length <= size - 8) {  // else the parser says what is wrong
+            prefix.resize(8 + length);
+            m_bytes->read(8, std::span(prefix).subspan(8));
+        }
+    }
+    m_header = parseSafetensorsHeader(prefix, size, path());
 }
 
 const TensorEntry* SafetensorsFile::find(std::string_view name) const {
@@ -278,51 +246,76 @@ const TensorEntry* SafetensorsFile::find(std::string_view name) const {
 
 void SafetensorsFile::read(const TensorEntry& entry, std::span<std::uint8_t> out) const {
     if (out.size() != entry.bytes())
-        throw SafetensorsError(Fault::Unreadable, m_path,
+        throw SafetensorsError(Fault::Unreadable, path(),
                                "tensor '" + entry.name + "': wrong buffer");
-    std::size_t done = 0;
-    while (done < out.size()) {
-        const ssize_t got = ::pread(m_file, out.data() + done, out.size() - done,
-                                    static_cast<off_t>(m_header.dataStart + entry.begin + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            throw SafetensorsError(
-                Fault::Unreadable, m_path,
-                "tensor '" + entry.name + "': the file was cut short while it was read");
-        done += static_cast<std::size_t>(got);
+    readPart(entry, 0, out);
+}
+
+void SafetensorsFile::readPart(const TensorEntry& entry, std::uint64_t at,
+                               std::span<std::uint8_t> out, std::stop_token stop) const {
+    if (at > entry.bytes() || out.size() > entry.bytes() - at)
+        throw SafetensorsError(Fault::Unreadable, path(),
+                               "tensor '" + entry.name + "': a part beyond its end");
+    m_bytes->read(m_header.dataStart + entry.begin + at, out, std::move(stop));
+}
+
+SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<TensorEntry> tensors,
+                                     const std::map<std::string, std::string>& metadata)
+    : m_file(path), m_path(path), m_tensors(std::move(tensors)) {
+    std::sort(m_tensors.begin(), m_tensors.end(), [](const auto& a, const auto& b) {
+        const int left = dtypeBits(a.dtype), right = dtypeBits(b.dtype);
+        return left != right ? left > right : a.name < b.name;
+    });
+    nlohmann::ordered_json entries = nlohmann::ordered_json::object();
+    if (!metadata.empty()) entries["__metadata__"] = metadata;
+    std::uint64_t at = 0;
+    std::set<std::string> names = {"__metadata__"};
+    for (auto& t : m_tensors) {
+        const std::uint64_t bytes = t.bytes();
+        t.begin = at, t.end = at += bytes;
+        checkSize(t, path);
+        if (!names.insert(t.name).second)
+            throw FileError(path, "tensor '" + t.name + "' is given twice");
+        // Pushed back, as the members of an ordered object are searched one by one.
+        entries.get_ref<nlohmann::ordered_json::object_t&>().emplace_back(
+            t.name,
+            nlohmann::ordered_json(
+                {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {t.begin, t.end}}}));
     }
+    std::string text = entries.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    if (text.size() > kMaxHeader)
+        throw FileError(path, "the header would be longer than the format allows");
+    std::uint8_t length[8];
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<std::uint8_t>(text.size() >> (8 * i));
+    m_file.write(length, 8);
+    m_file.write(text);
+}
+
+void SafetensorsWriter::write(std::span<const std::uint8_t> bytes) {
+    m_file.write(bytes.data(), bytes.size());
+    m_written += bytes.size();
+}
+
+void SafetensorsWriter::commit() {
+    const std::uint64_t expected = m_tensors.empty() ? 0 : m_tensors.back().end;
+    if (m_written != expected)
+        throw FileError(m_path, "was given " + std::to_string(m_written) + " bytes of " +
+                                    std::to_string(expected));
+    m_file.commit();
 }
 
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata) {
-    std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
-        const int left = dtypeBits(a.dtype), right = dtypeBits(b.dtype);
-        return left != right ? left > right : a.name < b.name;
-    });
-    nlohmann::ordered_json header = nlohmann::ordered_json::object();
-    if (!metadata.empty()) header["__metadata__"] = metadata;
-    std::uint64_t at = 0;
+    std::map<std::string_view, std::span<const std::uint8_t>> data;
+    std::vector<TensorEntry> entries;
     for (const auto& t : tensors) {
-        TensorEntry entry{t.name, t.dtype, t.shape, at, at + t.data.size()};
-        checkSize(entry, path);
-        if (header.contains(t.name))
-            throw FileError(path, "tensor '" + t.name + "' is given twice");
-        header[t.name] = {
-            {"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {entry.begin, entry.end}}};
-        at = entry.end;
+        entries.push_back({t.name, t.dtype, t.shape, 0, t.data.size()});
+        data[t.name] = t.data;
     }
-    std::string text = header.dump();
-    text.resize((text.size() + 7) / 8 * 8, ' ');
-    if (text.size() > kMaxHeader)
-        throw FileError(path, "the header would be longer than the format allows");
-
-    AtomicFile file(path);
-    std::uint8_t length[8];
-    for (int i = 0; i < 8; ++i) length[i] = static_cast<std::uint8_t>(text.size() >> (8 * i));
-    file.write(length, 8);
-    file.write(text.data(), text.size());
-    for (const auto& t : tensors) file.write(t.data.data(), t.data.size());
-    file.commit();
+    SafetensorsWriter writer(path, std::move(entries), metadata);
+    for (const auto& entry : writer.tensors()) writer.write(data.at(entry.name));
+    writer.commit();
 }
 
 }  // namespace relascope

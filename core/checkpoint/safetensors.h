@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "types/error.h"
+#include "checkpoint/byte_source.h"
+#include "files/atomic_file.h"
 
 namespace relascope {
 
@@ -73,21 +75,42 @@ class SafetensorsFile {
 public:
     /// Throws SafetensorsError (or FileError when the file cannot be opened).
     explicit SafetensorsFile(const std::string& path);
-    ~SafetensorsFile();
-    SafetensorsFile(const SafetensorsFile&) = delete;
-    SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+    explicit SafetensorsFile(std::shared_ptr<const ByteSource> bytes);
 
-    const std::string& path() const { return m_path; }
+    const std::string& path() const { return m_bytes->path(); }
+    std::uint64_t size() const { return m_bytes->size(); }
     const SafetensorsHeader& header() const { return m_header; }
     /// The entry of that name, or nullptr.
     const TensorEntry* find(std::string_view name) const;
-    /// Copies an entry's bytes; `out` is exactly entry.bytes() long.
+    /// Copies an entry's bytes; `out` is exactly entry.bytes() long. Throws FileError.
     void read(const TensorEntry& entry, std::span<std::uint8_t> out) const;
+    /// Copies a part of an entry, from its byte `at`. Throws FileError, Cancelled.
+    void readPart(const TensorEntry& entry, std::uint64_t at, std::span<std::uint8_t> out,
+                  std::stop_token stop = {}) const;
 
 private:
-    std::string m_path;
-    int m_file = -1;
+    std::shared_ptr<const ByteSource> m_bytes;
     SafetensorsHeader m_header;
+};
+
+/// Writes a file of any size as it comes, whole or not at all (temporary file, fsync, rename).
+/// Order and padding as the format's own writer: larger alignment first, then name; the header
+/// padded to a multiple of 8.
+class SafetensorsWriter {
+public:
+    /// Of each entry only name, dtype, shape and bytes() count. Throws FileError.
+    SafetensorsWriter(const std::string& path, std::vector<TensorEntry> tensors,
+                      const std::map<std::string, std::string>& metadata = {});
+    /// In the order in which their bytes are to be given.
+    const std::vector<TensorEntry>& tensors() const { return m_tensors; }
+    void write(std::span<const std::uint8_t> bytes);
+    void commit();
+
+private:
+    AtomicFile m_file;
+    std::string m_path;
+    std::vector<TensorEntry> m_tensors;
+    std::uint64_t m_written = 0;
 };
 
 /// A tensor to be written: little-endian, row-major bytes that outlive the call.
@@ -98,8 +121,7 @@ struct TensorToWrite {
     std::span<const std::uint8_t> data;
 };
 
-/// Writes the file whole or not at all (temporary file, fsync, rename). Order and padding as the
-/// format's own writer: larger alignment first, then name; the header padded to a multiple of 8.
+/// SafetensorsWriter for tensors that are at hand.
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

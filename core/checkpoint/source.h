@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "types/checkpoint_info.h"
@@ -36,12 +37,23 @@ public:
     /// Copies a tensor's bytes, row-major and little-endian; `out` is exactly tensor.bytes long.
     /// Throws FileError, Cancelled.
     virtual void read(const StoredTensor& tensor, std::span<std::uint8_t> out,
-                      std::stop_token stop = {}) const = 0;
+                      std::stop_token stop = {}) const;
+    /// Copies a part of them, from byte `at`; both a multiple of the element's size. Parts in order
+    /// cost no more than the whole. Throws FileError, Cancelled.
+    virtual void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
+                          std::stop_token stop = {}) const = 0;
 
     /// The tensor of that (cleaned) name, or nullptr.
     const StoredTensor* find(std::string_view name) const;
     /// Bytes of all weight files.
-    std::uint64_t bytes() const;
+    std::uint64_t bytes() const { return m_bytes; }
+
+protected:
+    /// Fills the table that find() uses, once tensors() is complete.
+    void indexNames();
+
+    std::uint64_t m_bytes = 0;
+    std::unordered_map<std::string_view, std::size_t> m_byName;
 };
 
 }  // namespace relascope

@@ -9,7 +9,9 @@
 
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
+#include "model/generate.h"
 #include "options/options_json.h"
+#include "options/published_config.h"
 #include "probe/collector.h"
 
 namespace relascope {
@@ -46,15 +48,71 @@ torch::Tensor input(const Tensors& io, const char* key, const std::string& folde
     return found->second;
 }
 
-torch::Tensor trainedLosses(ModelImpl& model, const torch::Tensor& images,
-                            const torch::Tensor& targets, std::int64_t steps) {
+// What a golden case feeds its model with.
+struct Case {
+    ModelInput input{torch::Tensor()};
+    torch::Tensor targets;  // undefined for cases with outputs alone
+};
+
+Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folder) {
+    const auto refuse = [&](const std::string& what) {
+        throw FileError(folder + "/io.safetensors", what);
+    };
+    Case c;
+    switch (o.input()) {
+        case InputKind::Images:
+            c.input.x = input(io, "input/images", folder);
+            break;
+        case InputKind::Tokens:
+            c.input.x = input(io, "input/tokens", folder);
+            break;
+        case InputKind::Pairs:
+            c.input.x = input(io, "input/source", folder);
+            c.input.target = input(io, "input/target_in", folder);
+            break;
+        case InputKind::Objects:
+            c.input.x = input(io, "input/objects", folder);
+            break;
+    }
+    const auto found = io.find("input/targets");
+    if (found == io.end()) return c;
+    c.targets = found->second;
+    const auto& t = c.targets;
+    const bool sequence = o.input() == InputKind::Tokens || o.input() == InputKind::Pairs;
+    const auto& shaped = o.input() == InputKind::Pairs ? c.input.target : c.input.x;
+    const std::int64_t rank = sequence ? 2 : 1;
+    if (t.scalar_type() != torch::kLong || t.dim() != rank || shaped.dim() < rank ||
+        t.sizes() != shaped.sizes().slice(0, static_cast<std::size_t>(rank)))
+        refuse("input/targets are not whole numbers, one for each output");
+    const std::int64_t ignored = o.input() == InputKind::Pairs ? o.loss_ignore_idx : -1;
+    const std::int64_t classes = o.outputs() == 1 ? 2 : o.outputs();
+    const auto wrong = t.lt(0).logical_or(t.ge(classes));
+    if ((sequence ? wrong.logical_and(t.ne(ignored)) : wrong).any().item<bool>())
+        refuse("input/targets hold numbers that are none of the model's " +
+               std::to_string(classes) + " outputs");
+    return c;
+}
+
+// Mean over the counted targets; a single logit is a yes or no.
+torch::Tensor lossOf(const torch::Tensor& logits, const torch::Tensor& targets,
+                     const ModelOptions& o) {
+    if (o.input() == InputKind::Objects && o.out_dim == 1)
+        return torch::binary_cross_entropy_with_logits(logits.squeeze(-1),
+                                                       targets.to(logits.scalar_type()));
+    const std::int64_t ignored = o.input() == InputKind::Pairs ? o.loss_ignore_idx : -1;
+    return torch::cross_entropy_loss(logits.flatten(0, -2), targets.flatten(), {},
+                                     at::Reduction::Mean, ignored);
+}
+
+torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions& options,
+                            std::int64_t steps) {
     torch::optim::AdamW optimizer(
         trainableParameters(model),
         torch::optim::AdamWOptions(1e-3).betas({0.9, 0.95}).eps(1e-8).weight_decay(0.1));
     std::vector<float> losses;
     for (std::int64_t step = 0; step < steps; ++step) {
         optimizer.zero_grad();
-        const auto loss = torch::cross_entropy_loss(model.forward(images), targets);
+        const auto loss = lossOf(model.forward(c.input), c.targets, options);
         losses.push_back(loss.item<float>());
         loss.backward();
         optimizer.step();
@@ -84,49 +142,50 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     auto model = makeModel(options);
     loadWeights(*model, folder + "/model.safetensors");
     const Tensors io = readTensors(folder + "/io.safetensors");
-    const auto images = input(io, "input/images", folder),
-               targets = input(io, "input/targets", folder);
-    const std::vector<std::int64_t> expected = {options.image_shape[0], options.image_shape[2],
-                                                options.image_shape[1]};
-    if (images.dim() != 4 || images.sizes().slice(1) != torch::IntArrayRef(expected) ||
-        !images.is_floating_point())
-        throw FileError(folder + "/io.safetensors",
-                        "input/images does not have the model's image shape");
-    if (targets.dim() != 1 || targets.size(0) != images.size(0) ||
-        targets.scalar_type() != torch::kLong || targets.lt(0).any().item<bool>() ||
-        targets.ge(options.num_classes).any().item<bool>())
-        throw FileError(folder + "/io.safetensors",
-                        "input/targets are not class numbers of this model, one an image");
+    Case c = readCase(io, options, folder);
     model->to(device);
     model->eval();
+    c.input.x = c.input.x.to(device);
+    if (c.input.target.defined()) c.input.target = c.input.target.to(device);
+    if (c.targets.defined()) c.targets = c.targets.to(device);
 
     Collector collector;
-    torch::Tensor logits, loss;
+    torch::Tensor logits;
     {
         const RecordingScope scope(collector);
-        logits = model->forward(images.to(device));
+        logits = model->forward(c.input);
     }
-    loss = torch::cross_entropy_loss(logits, targets.to(device));
-    loss.backward();
-
     Tensors ours = collector.tensors();
     ours["output/logits"] = logits;
-    ours["output/loss"] = loss;
-    for (const auto& entry : stateOf(*model)) {
-        const auto gradient = entry.tensor.grad();
-        ours["grad/" + entry.name] =
-            gradient.defined() ? gradient : torch::zeros_like(entry.tensor);
+    if (c.targets.defined()) {
+        const auto loss = lossOf(logits, c.targets, options);
+        loss.backward();
+        ours["output/loss"] = loss;
+        for (const auto& entry : stateOf(*model)) {
+            const auto gradient = entry.tensor.grad();
+            ours["grad/" + entry.name] =
+                gradient.defined() ? gradient : torch::zeros_like(entry.tensor);
+        }
     }
     for (auto& [name, tensor] : ours) tensor = tensor.detach().clone();
+    if (const auto greedy = io.find("generate/greedy"); greedy != io.end()) {
+        const auto prompt = input(io, "generate/prompt", folder);
+        const std::int64_t more = greedy->second.dim() == 2 && prompt.dim() == 2
+                                      ? greedy->second.size(1) - prompt.size(1)
+                                      : -1;
+        if (options.isLanguage() && more >= 0 && more <= 4096)
+            ours["generate/greedy"] = generateGreedy(*model, options, prompt.to(device), more);
+    }
 
     VerifyReport report;
     report.ok = true;
     for (const auto& [name, theirs] : io) {
-        if (startsWith(name, "input/")) continue;
+        if (startsWith(name, "input/") || name == "generate/prompt") continue;
         torch::Tensor computed;
         if (const auto found = ours.find(name); found != ours.end()) computed = found->second;
-        if (name == "train/adamw_losses" && theirs.dim() == 1 && theirs.size(0) <= 1000)
-            computed = trainedLosses(*model, images.to(device), targets.to(device), theirs.size(0));
+        if (name == "train/adamw_losses" && c.targets.defined() && theirs.dim() == 1 &&
+            theirs.size(0) <= 1000)
+            computed = trainedLosses(*model, c, options, theirs.size(0));
         const bool gradient = startsWith(name, "grad/") || startsWith(name, "train/");
         auto line = compare(name, computed, theirs, gradient ? gradientTolerance : outputTolerance);
         report.ok = report.ok && line.ok;

@@ -6,14 +6,6 @@
 #include "types/error.h"
 
 namespace relascope {
-namespace {
-
-torch::nn::Linear linear(std::int64_t in, std::int64_t out, bool bias) {
-    return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
-}
-
-}  // namespace
-
 void HeadOptions::check() const {
     const auto text = [](std::int64_t n) { return std::to_string(n); };
     if (n_heads < 1)
@@ -54,25 +46,40 @@ torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values)
         .view({b, h, n, values.size(3)});
 }
 
+namespace {
+
+// <q_i, k_j> / sqrt(head_dim) of every head: [b, n, m, h].
+torch::Tensor innerProducts(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o) {
+    const auto keys = k.repeat_interleave(o.n_heads / o.kvHeads(), 1);
+    return (torch::matmul(q, keys.transpose(2, 3)) / std::sqrt(static_cast<double>(o.head_dim)))
+        .permute({0, 2, 3, 1});
+}
+
+}  // namespace
+
 AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
     options.check();
     const auto& o = options;
-    wq = register_module("wq", linear(o.d_model, o.n_heads * o.keyDim(), false));
-    wk = register_module("wk", linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
-    wv = register_module("wv", linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
-    wo = register_module("wo", linear(o.width(), o.width(), o.add_bias_out));
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
+    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
     m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
-torch::Tensor AttentionImpl::forward(const torch::Tensor& x) {
-    auto q = splitHeads(wq(x), m_options.n_heads);          // [b, h, n, key_dim]
-    auto k = splitHeads(wk(x), m_options.kvHeads());        // [b, h_kv, n, key_dim]
-    const auto v = splitHeads(wv(x), m_options.kvHeads());  // [b, h_kv, n, d_h]
+torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,
+                                     const torch::Tensor& value) {
+    auto q = splitHeads(wq(query), m_options.n_heads);          // [b, h, n, key_dim]
+    auto k = splitHeads(wk(key), m_options.kvHeads());          // [b, h_kv, m, key_dim]
+    const auto v = splitHeads(wv(value), m_options.kvHeads());  // [b, h_kv, m, d_h]
     if (m_options.rope) q = rotate(q), k = rotate(k);
 
-    const auto alpha = attentionWeights(q, k, m_options);  // [b, h, n, n]
-    if (auto* recorder = activeRecorder()) recorder->scores(path, alpha);
+    const auto alpha = attentionWeights(q, k, m_options);  // [b, h, n, m]
+    if (auto* recorder = activeRecorder()) {
+        recorder->scores(path, alpha);
+        if (m_options.relational) recorder->relations(path, innerProducts(q, k, m_options));
+    }
     const auto e = mixValues(m_weightDropout(alpha), v);  // [b, h, n, d_h]
     return m_outputDropout(wo(joinHeads(e)));             // [b, n, h * d_h]
 }

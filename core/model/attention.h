@@ -2,11 +2,11 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
 #include "model/dropout.h"
+#include "model/parameters.h"
 #include "model/recording.h"
 
 namespace relascope {
@@ -24,6 +24,7 @@ struct HeadOptions {
     bool add_bias_out = false;
     bool causal = false;
     bool rope = false;
+    bool relational = false;  ///< shown to a recorder as relations too: its inner products
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
@@ -48,10 +49,13 @@ torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values)
 /// out = concat_h( softmax(q_h k_h^T / sqrt(d_h)) v_h ) wo.   DAT section 2.1.
 struct AttentionImpl : torch::nn::Module, RecordingPoint {
     explicit AttentionImpl(const HeadOptions& options);
-    /// x [b, n, d] -> [b, n, n_heads * head_dim].
-    torch::Tensor forward(const torch::Tensor& x);
+    /// query [b, n, d], key and value [b, m, d] -> [b, n, n_heads * head_dim]. All three are x for
+    /// self-attention, key and value the context for cross-attention; relational cross-attention
+    /// takes its values from the symbols.
+    torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& key,
+                          const torch::Tensor& value);
 
-    torch::nn::Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
+    Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
 
 private:
     HeadOptions m_options;

@@ -1,13 +1,12 @@
 #include "model/dual_attention.h"
 
 namespace relascope {
-namespace {
-
-HeadOptions sensoryOptions(const ModelOptions& o) {
+HeadOptions sensoryOptions(const StackOptions& s) {
+    const auto& o = s.block;
     HeadOptions h;
-    h.d_model = o.d_model;
+    h.d_model = s.d_model;
     h.n_heads = o.n_heads_sa;
-    h.head_dim = o.headDim();
+    h.head_dim = s.headDim();
     h.n_kv_heads = o.sa_n_kv_heads;
     h.key_dim = o.sa_key_dim;
     h.dropout = o.dropout_rate;
@@ -16,13 +15,17 @@ HeadOptions sensoryOptions(const ModelOptions& o) {
     h.output_dropout = twiceDropped(o.dropout_rate);
     h.add_bias_kv = o.sa_add_bias_kv;
     h.add_bias_out = o.sa_add_bias_out;
-    h.rope = o.rope;
+    h.causal = s.causal;
+    h.rope = s.rope;
     return h;
 }
 
-RelationalOptions relationalOptions(const ModelOptions& o) {
+namespace {
+
+RelationalOptions relationalOptions(const StackOptions& s) {
+    const auto& o = s.block;
     RelationalOptions r;
-    static_cast<HeadOptions&>(r) = sensoryOptions(o);
+    static_cast<HeadOptions&>(r) = sensoryOptions(s);
     r.n_heads = o.n_heads_ra;
     r.n_kv_heads = o.ra_n_kv_heads;
     r.add_bias_kv = o.ra_add_bias_kv;
@@ -38,14 +41,49 @@ RelationalOptions relationalOptions(const ModelOptions& o) {
 
 }  // namespace
 
-DualAttentionImpl::DualAttentionImpl(const ModelOptions& o) {
+StackOptions stackOf(const ModelOptions& o) {
+    StackOptions s;
+    s.block = o;
+    s.d_model = o.d_model;
+    s.dual = o.isDual();
+    s.causal = o.isLanguage() || (o.isSeq2Seq() && o.isDual() && o.causal) ||
+               (o.is("Seq2SeqTransformer") && o.causal);
+    s.rope = o.rotary();
+    // The published DAT language model never hands `bias` to its blocks, whose default is true.
+    s.feedForwardBias = o.is("DualAttnTransformerLM") || o.bias;
+    return s;
+}
+
+StackOptions decoderStackOf(const ModelOptions& o) {
+    StackOptions s;
+    s.block = o.decoder;
+    s.d_model = o.d_model;
+    s.dual = o.isDual();
+    s.causal = o.decoder.causal;
+    s.feedForwardBias = o.decoder.bias;
+    auto& c = s.cross;
+    c.d_model = o.d_model;
+    // The published plain decoder takes its own number of heads here and ignores n_heads_cross.
+    c.n_heads = o.isDual() ? o.n_heads_cross : o.decoder.n_heads_sa;
+    c.head_dim = o.d_model / c.n_heads;
+    c.n_kv_heads = o.isDual() ? o.cross_n_kv_heads : 0;
+    c.key_dim = o.isDual() ? o.cross_key_dim : 0;
+    c.dropout = o.decoder.dropout_rate;
+    c.output_dropout = twiceDropped(o.decoder.dropout_rate);
+    c.add_bias_kv = o.isDual() && o.cross_add_bias_kv;
+    c.add_bias_out = o.isDual() ? o.cross_add_bias_out : o.decoder.bias;
+    return s;
+}
+
+DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
+    const auto& o = s.block;
     if (o.n_heads_ra > 0)
         relational_attention = register_module(
-            "relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(o)));
+            "relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(s)));
     if (o.n_heads_sa > 0) {
-        self_attention = register_module("self_attention", Attention(sensoryOptions(o)));
+        self_attention = register_module("self_attention", Attention(sensoryOptions(s)));
         if (o.share_attn_params) {
-            const auto tie = [&](const torch::nn::Linear& wq, const torch::nn::Linear& wk) {
+            const auto tie = [&](const Linear& wq, const Linear& wk) {
                 self_attention->wq = self_attention->replace_module("wq", wq);
                 self_attention->wk = self_attention->replace_module("wk", wk);
             };
@@ -60,18 +98,19 @@ DualAttentionImpl::DualAttentionImpl(const ModelOptions& o) {
 
 torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
     if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
-    const auto e = self_attention(x);  // [b, n, h_sa * d_h]
+    const auto e = self_attention(x, x, x);  // [b, n, h_sa * d_h]
     if (!relational_attention) return e;
     const auto a = relational_attention->forward(x, symbols);  // [b, n, h_ra * d_h]
     return torch::cat({e, a}, -1);                             // [b, n, d]
 }
 
-DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const ModelOptions& o)
-    : m_normFirst(o.norm_first) {
-    norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
-    dual_attn = register_module("dual_attn", DualAttention(o));
-    norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));
-    ff_block = register_module("ff_block", FeedForward(o.d_model, o.dff, o.activation, o.bias));
+DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
+    : m_normFirst(s.block.norm_first) {
+    const auto& o = s.block;
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
+    dual_attn = register_module("dual_attn", DualAttention(s));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    ff_block = register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 
@@ -87,22 +126,24 @@ torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& 
     return x;
 }
 
-EncoderBlockImpl::EncoderBlockImpl(const ModelOptions& o) : m_normFirst(o.norm_first) {
-    auto heads = sensoryOptions(o);
+EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.norm_first) {
+    const auto& o = s.block;
+    auto heads = sensoryOptions(s);
     heads.add_bias_out = o.bias;
-    norm1 = register_module("norm1", Norm(o.d_model, o.norm_type));
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
     self_attn = register_module("self_attn", Attention(heads));
-    norm2 = register_module("norm2", Norm(o.d_model, o.norm_type));
-    ff_block = register_module("ff_block", FeedForward(o.d_model, o.dff, o.activation, o.bias));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    ff_block = register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
     if (m_normFirst) {
-        x = x + self_attn(norm1(x));
+        const auto y = norm1(x);
+        x = x + self_attn(y, y, y);
         x = x + m_dropout(ff_block(norm2(x)));
     } else {
-        x = m_dropout(norm1(x + self_attn(x)));
+        x = m_dropout(norm1(x + self_attn(x, x, x)));
         x = norm2(x + m_dropout(ff_block(x)));
     }
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);

@@ -8,12 +8,36 @@
 #include "model/attention.h"
 #include "model/layers.h"
 #include "model/relational_attention.h"
+#include "types/model_options.h"
 
 namespace relascope {
 
+/// The blocks of one stack: their options, the stream they stand on and what the model decides.
+struct StackOptions {
+    BlockOptions block;
+    std::int64_t d_model = 0;
+    bool dual = false;  ///< relational heads beside the sensory ones
+    bool causal = false;
+    bool rope = false;
+    bool feedForwardBias = false;
+    HeadOptions cross;  ///< of decoder blocks: heads that look at the encoder
+
+    std::int64_t headDim() const {
+        return d_model / (block.n_heads_sa + (dual ? block.n_heads_ra : 0));
+    }
+};
+
+/// The only stack of a model, or its encoder.
+StackOptions stackOf(const ModelOptions& options);
+/// The decoder of a sequence-to-sequence model.
+StackOptions decoderStackOf(const ModelOptions& options);
+
+/// The sensory heads of such a stack.
+HeadOptions sensoryOptions(const StackOptions& options);
+
 /// concat(e, a): e of the sensory heads, a of the relational ones. x [b, n, d] -> [b, n, d].
 struct DualAttentionImpl : torch::nn::Module {
-    explicit DualAttentionImpl(const ModelOptions& options);
+    explicit DualAttentionImpl(const StackOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols);
 
     Attention self_attention{nullptr};                          ///< null without sensory heads
@@ -24,7 +48,7 @@ TORCH_MODULE(DualAttention);
 /// norm_first: x += drop(DA(norm1 x)); x += drop(FF(norm2 x)).
 /// post-norm:  x = norm1(x + drop(DA x)); x = drop(x); x = norm2(x + drop(FF x)).
 struct DualAttnEncoderBlockImpl : torch::nn::Module, RecordingPoint {
-    explicit DualAttnEncoderBlockImpl(const ModelOptions& options);
+    explicit DualAttnEncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x, const Symbols& symbols);
 
     Norm norm1{nullptr}, norm2{nullptr};
@@ -39,7 +63,7 @@ TORCH_MODULE(DualAttnEncoderBlock);
 
 /// The plain Transformer block: the same with `self_attn` in place of `dual_attn`.
 struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
-    explicit EncoderBlockImpl(const ModelOptions& options);
+    explicit EncoderBlockImpl(const StackOptions& options);
     torch::Tensor forward(torch::Tensor x);
 
     Norm norm1{nullptr}, norm2{nullptr};

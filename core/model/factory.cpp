@@ -1,31 +1,69 @@
 #include "model/factory.h"
 
+#include <map>
+
+#include "model/language.h"
+#include "model/message_passing.h"
+#include "model/object_baselines.h"
+#include "model/relational_baselines.h"
+#include "model/seq2seq.h"
+#include "model/seq2seq_abstractor.h"
 #include "model/vision.h"
 
 namespace relascope {
+namespace {
+
+template <class Impl>
+ModelPtr build(const ModelOptions& options) {
+    return std::make_shared<Impl>(options);
+}
+
+const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
+    static const std::map<std::string, ModelPtr (*)(const ModelOptions&)> table = {
+        {"VisionDualAttnTransformer", build<VisionDualAttnTransformerImpl>},
+        {"VisionTransformer", build<VisionTransformerImpl>},
+        {"AbstractorModel", build<ImageAbstractorImpl>},
+        {"CoRelNet", build<CoRelNetImpl>},
+        {"CoRelNetSoftmax", build<CoRelNetImpl>},
+        {"PrediNet", build<PrediNetImpl>},
+        {"DualAttnTransformerLM", build<DualAttnTransformerLMImpl>},
+        {"TransformerLM", build<TransformerLMImpl>},
+        {"Seq2SeqDualAttnTransformer", build<Seq2SeqDualAttnTransformerImpl>},
+        {"Seq2SeqTransformer", build<Seq2SeqTransformerImpl>},
+        {"Seq2SeqAbstractor", build<Seq2SeqAbstractorImpl>},
+        {"MessagePassingAbstractor", build<MessagePassingAbstractorImpl>},
+        {"ObjectCoRelNet", build<ObjectCoRelNetImpl>},
+        {"ObjectPrediNet", build<ObjectPrediNetImpl>},
+        {"ObjectTransformer", build<ObjectTransformerImpl>},
+        {"ObjectMLP", build<ObjectMlpImpl>},
+        {"SymbolicMLP", build<ObjectMlpImpl>}};
+    return table;
+}
+
+}  // namespace
 
 ModelPtr makeModel(const ModelOptions& options) {
     options.check();
-    ModelPtr model;
-    if (options.isDual())
-        model = std::make_shared<VisionDualAttnTransformerImpl>(options);
-    else
-        model = std::make_shared<VisionTransformerImpl>(options);
+    auto model = builders().at(options.architecture)(options);
     for (const auto& item : model->named_modules())
         if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
-            point->path = item.key();
+            if (point->path.empty()) point->path = item.key();  // shared modules: the first name
     return model;
 }
 
 std::vector<NamedTensor> stateOf(ModelImpl& model) {
-    const auto aliases = model.aliases();
-    std::vector<NamedTensor> state;
-    for (const auto& item : model.named_parameters())
-        if (!aliases.count(item.key())) state.push_back({item.key(), item.value(), ""});
-    const std::size_t own = state.size();
-    for (const auto& [alias, name] : aliases)
-        for (std::size_t i = 0; i < own; ++i)
-            if (state[i].name == name) state.push_back({alias, state[i].tensor, name});
+    std::vector<NamedTensor> state, aliases;
+    std::map<const void*, std::string> first;  // tensor -> the name it was met under
+    const auto add = [&](const std::string& name, const torch::Tensor& tensor, bool buffer) {
+        const auto [at, isNew] = first.emplace(tensor.unsafeGetTensorImpl(), name);
+        if (isNew)
+            state.push_back({name, tensor, "", buffer});
+        else
+            aliases.push_back({name, tensor, at->second, buffer});
+    };
+    for (const auto& item : model.named_parameters()) add(item.key(), item.value(), false);
+    for (const auto& item : model.named_buffers()) add(item.key(), item.value(), true);
+    state.insert(state.end(), aliases.begin(), aliases.end());
     return state;
 }
 

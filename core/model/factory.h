@@ -1,4 +1,4 @@
-// Whole models from options, and what can be said of them without building one.
+// Whole models from options.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,19 @@
 
 namespace relascope {
 
-/// Builds the model with fresh weights from torch's default generator; every recording point knows
-/// its path. Throws OptionError before anything is allocated.
+/// Builds the model; its weights as the ParameterScope in force says (fresh from torch's default
+/// generator without one). Every recording point knows its path. Throws OptionError before
+/// anything is allocated.
 ModelPtr makeModel(const ModelOptions& options);
 
-/// A parameter or an alias of one, under a name that checkpoints use.
+/// A parameter or stored buffer, or a further name of one, as checkpoints use them.
 struct NamedTensor {
     std::string name;
     torch::Tensor tensor;
-    std::string aliasOf;  ///< empty for the parameter itself
+    std::string aliasOf;  ///< empty for the first name
+    bool buffer = false;  ///< stored, but no parameter: positions
 };
-/// Every parameter once, then every alias; the order is that of registration.
+/// Every tensor under its first name, in the order of registration, then every further name.
 std::vector<NamedTensor> stateOf(ModelImpl& model);
 
 /// Parameters that training changes, each once.

@@ -19,18 +19,18 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     throw OptionError("activation", "unknown activation '" + name + "'");
 }
 
-NormImpl::NormImpl(std::int64_t d, const std::string& type) : m_width(d), m_type(type) {
+NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
+    : m_width(d), m_type(type), m_eps(eps) {
     if (type != "layernorm" && type != "rmsnorm" && type != "none")
         throw OptionError("norm_type", "unknown norm '" + type + "'");
-    if (type != "none") weight = register_parameter("weight", torch::ones({d}));
-    if (type == "layernorm") bias = register_parameter("bias", torch::zeros({d}));
+    if (type != "none") weight = register_parameter("weight", newConstant({d}, 1.0));
+    if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
 }
 
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
-    constexpr double eps = 1e-5;
     if (m_type == "none") return x;
-    if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, eps);
-    return x * torch::rsqrt(x.square().mean(-1, true) + eps) * weight;
+    if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
+    return x * torch::rsqrt(x.square().mean(-1, true) + m_eps) * weight;
 }
 
 FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation,
@@ -40,11 +40,10 @@ FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::st
         dff = activation == "swiglu"
                   ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d))
                   : 4 * d;
-    using torch::nn::LinearOptions;
-    linear1 = register_module("linear1", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
-    linear2 = register_module("linear2", torch::nn::Linear(LinearOptions(dff, d).bias(bias)));
+    linear1 = register_module("linear1", Linear(d, dff, bias));
+    linear2 = register_module("linear2", Linear(dff, d, bias));
     if (activation == "swiglu")
-        linear3 = register_module("linear3", torch::nn::Linear(LinearOptions(d, dff).bias(bias)));
+        linear3 = register_module("linear3", Linear(d, dff, bias));
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {

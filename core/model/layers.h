@@ -3,11 +3,12 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
 #include <string>
+
+#include "model/parameters.h"
 
 namespace relascope {
 
@@ -15,10 +16,10 @@ namespace relascope {
 /// dimension).
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 
-/// Normalisation over the last dimension: "layernorm" (eps 1e-5, weight and bias), "rmsnorm" (eps
-/// 1e-5, weight) or "none". Any shape [..., d].
+/// Normalisation over the last dimension: "layernorm" (weight and bias), "rmsnorm" (weight) or
+/// "none". Any shape [..., d].
 struct NormImpl : torch::nn::Module {
-    NormImpl(std::int64_t d, const std::string& type);
+    NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
     torch::Tensor forward(const torch::Tensor& x);
 
     torch::Tensor weight, bias;
@@ -26,6 +27,7 @@ struct NormImpl : torch::nn::Module {
 private:
     std::int64_t m_width;
     std::string m_type;
+    double m_eps;
 };
 TORCH_MODULE(Norm);
 
@@ -35,7 +37,7 @@ struct FeedForwardImpl : torch::nn::Module {
     FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation, bool bias);
     torch::Tensor forward(const torch::Tensor& x);
 
-    torch::nn::Linear linear1{nullptr}, linear2{nullptr}, linear3{nullptr};
+    Linear linear1{nullptr}, linear2{nullptr}, linear3{nullptr};
 
 private:
     std::string m_activation;

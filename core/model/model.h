@@ -4,9 +4,7 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
-#include <map>
 #include <memory>
-#include <string>
 
 namespace relascope {
 
@@ -26,9 +24,6 @@ struct ModelInput {
 /// ids lie outside of the vocabulary.
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
-    /// Second names of tied parameters: alias -> registered name. Published checkpoints may store
-    /// either.
-    virtual std::map<std::string, std::string> aliases() const { return {}; }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
 

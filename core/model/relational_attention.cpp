@@ -10,10 +10,6 @@
 namespace relascope {
 namespace {
 
-torch::nn::Linear linear(std::int64_t in, std::int64_t out, bool bias) {
-    return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
-}
-
 // alpha [b, h, n, n] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, 2n + 1], zero
 // elsewhere. A row padded to 2n and read 2n + 1 wide moves one column to the left with each i.
 torch::Tensor byOffset(const torch::Tensor& alpha) {
@@ -46,8 +42,8 @@ void RelationalOptions::check() const {
 
 RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_options(options) {
     const auto& o = options;
-    wv = register_module("wv", linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
-    wo = register_module("wo", linear(o.width(), o.width(), o.add_bias_out));
+    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
     m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
@@ -81,16 +77,19 @@ RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& option
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq_attn = register_module("wq_attn", linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.keyDim(), false));
     wk_attn =
-        register_module("wk_attn", linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
-    wq_rel = register_module("wq_rel", linear(o.d_model, o.relations() * o.projDim(), false));
-    // Symmetric relations: wk_rel is wq_rel; the second name is known to the model's aliases.
-    wk_rel = o.symmetric_rels
-                 ? wq_rel
-                 : register_module("wk_rel", linear(o.d_model, o.relations() * o.projDim(), false));
-    wr = register_parameter("wr", torch::empty({o.n_heads, o.head_dim, o.relations()}));
-    torch::nn::init::kaiming_uniform_(wr, std::sqrt(5.0));
+        register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
+    wq_rel = register_module("wq_rel", Linear(o.d_model, o.relations() * o.projDim(), false));
+    // Symmetric relations: wk_rel is a second name of wq_rel.
+    wk_rel = register_module(
+        "wk_rel", o.symmetric_rels ? wq_rel
+                                   : Linear(o.d_model, o.relations() * o.projDim(), false));
+    wr = register_parameter("wr", newParameter({o.n_heads, o.head_dim, o.relations()},
+                                               [](torch::Tensor& t) {
+                                                   torch::nn::init::kaiming_uniform_(
+                                                       t, std::sqrt(5.0));
+                                               }));
 }
 
 RelationForm RelationalAttentionImpl::chosenForm(std::int64_t n) const {
@@ -155,8 +154,8 @@ RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptio
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq = register_module("wq", linear(o.d_model, o.n_heads * o.head_dim, false));
-    wk = register_module("wk", linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
 }
 
 torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
@@ -183,11 +182,11 @@ DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalO
     : RelationalHeadsImpl(options) {
     options.check();
     const auto& o = options;
-    wq_attn = register_module("wq_attn", linear(o.d_model, o.n_heads * o.head_dim, false));
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.head_dim, false));
     wk_attn =
-        register_module("wk_attn", linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
-    wq_rel = register_module("wq_rel", linear(o.d_model, o.n_heads * o.head_dim, false));
-    wk_rel = register_module("wk_rel", linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+        register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wq_rel = register_module("wq_rel", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wk_rel = register_module("wk_rel", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
 }
 
 torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,

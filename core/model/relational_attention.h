@@ -2,7 +2,6 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
@@ -33,7 +32,7 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
     virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
 
-    torch::nn::Linear wv{nullptr}, wo{nullptr};
+    Linear wv{nullptr}, wo{nullptr};
 
 protected:
     /// sum_j weights_ij^h (s_j W_s^h), or s_{j-i} for relative symbols: [b, h, n, n] -> [b, h, n,
@@ -60,7 +59,7 @@ struct RelationalAttentionImpl : RelationalHeadsImpl {
     /// The form that `Automatic` takes for n objects.
     RelationForm chosenForm(std::int64_t n) const;
 
-    torch::nn::Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
+    Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
     torch::Tensor wr;  ///< [h, d_h, d_r]
     RelationForm form = RelationForm::Automatic;
 
@@ -77,7 +76,7 @@ struct RelationalCrossAttentionImpl : RelationalHeadsImpl {
     explicit RelationalCrossAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
 
-    torch::nn::Linear wq{nullptr}, wk{nullptr};
+    Linear wq{nullptr}, wk{nullptr};
 };
 
 /// a_i^h = sum_j alpha_ij^h r_ij^h s_j W_s^h, one relation a head; ra_type "disrca".
@@ -85,7 +84,7 @@ struct DisentangledCrossAttentionImpl : RelationalHeadsImpl {
     explicit DisentangledCrossAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
 
-    torch::nn::Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
+    Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
 };
 
 /// The heads that `ra_type` names.

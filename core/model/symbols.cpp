@@ -13,9 +13,9 @@ SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
                                              std::int64_t n_symbols, double dropout, double scale,
                                              bool trainable)
     : m_heads(heads), m_scale(scale > 0 ? scale : 1.0 / std::sqrt(static_cast<double>(d / heads))) {
-    q_proj = register_module("q_proj", torch::nn::Linear(d, d));
-    template_features = register_parameter("template_features", torch::randn({n_symbols, d}));
-    symbol_library = register_parameter("symbol_library", torch::randn({n_symbols, d}), trainable);
+    q_proj = register_module("q_proj", Linear(d, d));
+    template_features = register_parameter("template_features", newNormal({n_symbols, d}));
+    symbol_library = register_parameter("symbol_library", newNormal({n_symbols, d}), trainable);
     m_dropout = register_module("dropout", Dropout(dropout));
 }
 
@@ -28,8 +28,16 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
     return {joinHeads(torch::matmul(m_dropout(weights), library)), {}, 0};  // [b, n, d]
 }
 
+void SymbolicAttentionImpl::shareLibrary(SymbolicAttentionImpl& other) {
+    symbol_library = parameters_["symbol_library"] = other.symbol_library;
+}
+
 PositionalSymbolsImpl::PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length) {
-    symbol_library = register_module("symbol_library", torch::nn::Embedding(max_length, d));
+    symbol_library = register_module("symbol_library", Embedding(max_length, d));
+}
+
+void PositionalSymbolsImpl::shareLibrary(PositionalSymbolsImpl& other) {
+    symbol_library = replace_module("symbol_library", other.symbol_library);
 }
 
 Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
@@ -44,9 +52,10 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {
-    rel_pos_embeddings =
-        register_parameter("rel_pos_embeddings", torch::empty({2 * max_rel_pos + 1, d}));
-    torch::nn::init::xavier_uniform_(rel_pos_embeddings);
+    rel_pos_embeddings = register_parameter(
+        "rel_pos_embeddings", newParameter({2 * max_rel_pos + 1, d}, [](torch::Tensor& t) {
+            torch::nn::init::xavier_uniform_(t);
+        }));
 }
 
 PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::int64_t max_rel_pos)
@@ -80,9 +89,9 @@ RelationalSymbolicAttentionImpl::RelationalSymbolicAttentionImpl(const ModelOpti
         "symbolic_attention",
         std::make_shared<SymbolicAttentionImpl>(d, o.symbol_heads, o.n_symbols, o.symbol_dropout,
                                                 o.symbol_scale, true));
-    q_proj = register_module("q_proj", torch::nn::Linear(d, d));
-    k_proj = register_module("k_proj", torch::nn::Linear(d, d));
-    model_dim_proj = register_module("model_dim_proj", torch::nn::Linear(count * m_heads, d));
+    q_proj = register_module("q_proj", Linear(d, d));
+    k_proj = register_module("k_proj", Linear(d, d));
+    model_dim_proj = register_module("model_dim_proj", Linear(count * m_heads, d));
 }
 
 torch::Tensor RelationalSymbolicAttentionImpl::neighbours(std::int64_t n) const {
@@ -115,11 +124,9 @@ std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const ModelOptions& o) 
                                                        o.symbol_dropout, o.symbol_scale,
                                                        o.trainable_symbols);
     if (o.symbol_retrieval == "positional_symbols")
-        return std::make_shared<PositionalSymbolsImpl>(
-            o.d_model, o.max_length > 0 ? o.max_length : o.tokens());
+        return std::make_shared<PositionalSymbolsImpl>(o.d_model, o.symbolRows());
     if (o.symbol_retrieval == "position_relative")
-        return std::make_shared<PositionRelativeSymbolsImpl>(
-            o.d_model, o.max_rel_pos > 0 ? o.max_rel_pos : o.tokens());
+        return std::make_shared<PositionRelativeSymbolsImpl>(o.d_model, o.largestOffset());
     if (o.symbol_retrieval == "rel_sym_attn")
         return std::make_shared<RelationalSymbolicAttentionImpl>(o);
     throw OptionError("model.symbol_retrieval",

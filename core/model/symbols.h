@@ -2,14 +2,13 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
 #include <memory>
 
 #include "model/dropout.h"
+#include "model/parameters.h"
 #include "model/recording.h"
 #include "types/model_options.h"
 
@@ -35,8 +34,10 @@ struct SymbolicAttentionImpl : SymbolRetrieverImpl {
     SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
                           double dropout, double scale, bool trainable);
     Symbols retrieve(const torch::Tensor& x, int layer) override;
+    /// One symbol_library for both, under both names.
+    void shareLibrary(SymbolicAttentionImpl& other);
 
-    torch::nn::Linear q_proj{nullptr};
+    Linear q_proj{nullptr};
     torch::Tensor template_features, symbol_library;
 
 private:
@@ -49,8 +50,9 @@ private:
 struct PositionalSymbolsImpl : SymbolRetrieverImpl {
     PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length);
     Symbols retrieve(const torch::Tensor& x, int layer) override;
+    void shareLibrary(PositionalSymbolsImpl& other);
 
-    torch::nn::Embedding symbol_library{nullptr};
+    Embedding symbol_library{nullptr};
 };
 
 /// The library of position-relative symbols, registered as `rel_pos_enc`.
@@ -77,7 +79,7 @@ struct RelationalSymbolicAttentionImpl : SymbolRetrieverImpl {
     explicit RelationalSymbolicAttentionImpl(const ModelOptions& options);
     Symbols retrieve(const torch::Tensor& x, int layer) override;
 
-    torch::nn::Linear q_proj{nullptr}, k_proj{nullptr}, model_dim_proj{nullptr};
+    Linear q_proj{nullptr}, k_proj{nullptr}, model_dim_proj{nullptr};
     std::shared_ptr<SymbolicAttentionImpl> symbolic_attention;
 
 private:

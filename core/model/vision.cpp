@@ -5,7 +5,7 @@ namespace relascope {
 PatchEmbeddingImpl::PatchEmbeddingImpl(const ModelOptions& o)
     : m_width(o.patch_size[0]), m_height(o.patch_size[1]) {
     m_patchNorm = register_module("1", Norm(o.patchDim(), "layernorm"));
-    m_projection = register_module("2", torch::nn::Linear(o.patchDim(), o.d_model));
+    m_projection = register_module("2", Linear(o.patchDim(), o.d_model));
     m_norm = register_module("3", Norm(o.d_model, "layernorm"));
 }
 
@@ -19,32 +19,53 @@ torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
     return m_norm(m_projection(m_patchNorm(patches)));  // [b, patches, d]
 }
 
+void requireImages(const torch::Tensor& images, const ModelOptions& o) {
+    const auto& s = o.image_shape;
+    if (images.dim() == 4 && images.size(1) == s[0] && images.size(3) == s[1] &&
+        images.size(2) == s[2])
+        return;
+    std::string shape;
+    for (const auto n : images.sizes()) shape += (shape.empty() ? "" : " x ") + std::to_string(n);
+    throw OptionError("images", "are " + shape + ", the model takes batches of " +
+                                    std::to_string(s[0]) + " x " + std::to_string(s[2]) + " x " +
+                                    std::to_string(s[1]));
+}
+
 VisionModelImpl::VisionModelImpl(const ModelOptions& options) : m_options(options) {
     options.check();
     to_patch_embedding = register_module("to_patch_embedding", PatchEmbedding(options));
     pos_embedding =
-        register_parameter("pos_embedding", torch::randn({1, options.tokens(), options.d_model}));
-    cls_token = register_parameter("cls_token", torch::randn({1, 1, options.d_model}));
+        register_parameter("pos_embedding", newNormal({1, options.tokens(), options.d_model}));
+    cls_token = register_parameter("cls_token", newNormal({1, 1, options.d_model}));
     m_dropout = register_module("dropout", Dropout(options.dropout_rate));
     encoder_blocks = register_module("encoder_blocks", torch::nn::ModuleList());
 }
 
 void VisionModelImpl::addClassifier() {
-    final_out =
-        register_module("final_out", torch::nn::Linear(m_options.d_model, m_options.num_classes));
+    final_out = Linear(m_options.d_model, m_options.num_classes);
+    if (!m_options.final_norm) {
+        register_module("final_out", final_out);
+        return;
+    }
+    final_norm = Norm(m_options.d_model, "layernorm");
+    auto parts = register_module("final_out", torch::nn::ModuleList());
+    parts->push_back(final_norm);
+    parts->push_back(final_out);
 }
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
+    requireImages(images.x, m_options);
     auto x = to_patch_embedding(images.x);                                     // [b, patches, d]
     x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);     // [b, n, d]
     x = encode(m_dropout(x + pos_embedding));                                // [b, n, d]
-    return final_out(m_options.pool == "cls" ? x.select(1, 0) : x.mean(1));  // [b, classes]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);                // [b, d]
+    return final_out(m_options.final_norm ? final_norm(x) : x);              // [b, classes]
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const ModelOptions& options)
     : VisionModelImpl(options) {
     for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
-        encoder_blocks->push_back(EncoderBlock(options));
+        encoder_blocks->push_back(EncoderBlock(stackOf(options)));
     addClassifier();
 }
 
@@ -57,7 +78,7 @@ VisionDualAttnTransformerImpl::VisionDualAttnTransformerImpl(const ModelOptions&
     : VisionModelImpl(options) {
     symbol_retriever = register_module("symbol_retriever", makeSymbolRetriever(options));
     for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
-        encoder_blocks->push_back(DualAttnEncoderBlock(options));
+        encoder_blocks->push_back(DualAttnEncoderBlock(stackOf(options)));
     addClassifier();
 }
 
@@ -70,24 +91,6 @@ torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
         ++layer;
     }
     return x;
-}
-
-std::map<std::string, std::string> VisionDualAttnTransformerImpl::aliases() const {
-    std::map<std::string, std::string> names;
-    for (std::int64_t layer = 0; layer < m_options.n_layers; ++layer) {
-        const std::string attention = "encoder_blocks." + std::to_string(layer) + ".dual_attn.";
-        const std::string relational = attention + "relational_attention.";
-        if (m_options.n_heads_ra > 0 && m_options.symmetric_rels &&
-            m_options.ra_type == "relational_attention")
-            names[relational + "wk_rel.weight"] = relational + "wq_rel.weight";
-        if (m_options.share_attn_params && m_options.n_heads_ra > 0 && m_options.n_heads_sa > 0) {
-            names[attention + "self_attention.wq.weight"] = relational + "wq_attn.weight";
-            names[attention + "self_attention.wk.weight"] = relational + "wk_attn.weight";
-            if (m_options.ra_add_bias_kv)
-                names[attention + "self_attention.wk.bias"] = relational + "wk_attn.bias";
-        }
-    }
-    return names;
 }
 
 }  // namespace relascope

@@ -3,12 +3,9 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/types.h>
 
-#include <map>
 #include <memory>
-#include <string>
 
 #include "model/dual_attention.h"
 #include "model/model.h"
@@ -26,9 +23,12 @@ struct PatchEmbeddingImpl : torch::nn::Module {
 private:
     std::int64_t m_width, m_height;
     Norm m_patchNorm{nullptr}, m_norm{nullptr};
-    torch::nn::Linear m_projection{nullptr};
+    Linear m_projection{nullptr};
 };
 TORCH_MODULE(PatchEmbedding);
+
+/// Throws OptionError unless images [b, c, H, W] have the model's shape.
+void requireImages(const torch::Tensor& images, const ModelOptions& options);
 
 /// What both models share: patches, class token, learned positions, pooling and the classifier.
 struct VisionModelImpl : ModelImpl {
@@ -38,7 +38,8 @@ struct VisionModelImpl : ModelImpl {
     PatchEmbedding to_patch_embedding{nullptr};
     torch::Tensor pos_embedding, cls_token;  ///< [1, patches + 1, d], [1, 1, d]
     torch::nn::ModuleList encoder_blocks;
-    torch::nn::Linear final_out{nullptr};
+    Norm final_norm{nullptr};  ///< of newer checkpoints: `final_out.0`, the classifier `final_out.1`
+    Linear final_out{nullptr};
 
 protected:
     /// The stack of blocks, [b, n, d] -> [b, n, d].
@@ -59,7 +60,6 @@ protected:
 
 struct VisionDualAttnTransformerImpl : VisionModelImpl {
     explicit VisionDualAttnTransformerImpl(const ModelOptions& options);
-    std::map<std::string, std::string> aliases() const override;
 
     std::shared_ptr<SymbolRetrieverImpl>
         symbol_retriever;  ///< stored, as published, even without relational heads

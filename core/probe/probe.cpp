@@ -2,27 +2,32 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <random>
 
 #include "probe/collector.h"
+#include "probe/layers.h"
 
 namespace relascope {
 namespace {
+
+constexpr std::size_t kShownOutputs = 256, kLikeliest = 12;
 
 bool endsWith(const std::string& text, const std::string& tail) {
     return text.size() >= tail.size() &&
            text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-// "encoder_blocks.3.dual_attn..." -> 3.
-int layerOf(const std::string& module) {
-    int layer = 0;
-    if (const auto dot = module.find('.'); dot != std::string::npos)
-        std::from_chars(module.data() + dot + 1, module.data() + module.size(), layer);
-    return layer;
+// Heads that mix relations, or symbols weighted by relations; all others mix what objects are.
+bool isRelational(const std::string& module, const ModelOptions& o) {
+    for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
+        if (endsWith(module, tail)) return true;
+    return module == "relation" || (o.is("MessagePassingAbstractor") &&
+                                    !endsWith(module, "self_attn"));
 }
 
 // maps [count, rows, columns], any device and floating type.
-void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps) {
+void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, bool causal) {
     maps = maps.to(torch::kCPU, torch::kFloat).contiguous();
     const auto rows = maps.size(1), columns = maps.size(2);
     for (std::int64_t index = 0; index < maps.size(0); ++index) {
@@ -32,69 +37,151 @@ void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps) {
                                static_cast<int>(index),
                                static_cast<int>(rows),
                                static_cast<int>(columns),
-                               {values, values + rows * columns}});
+                               {values, values + rows * columns},
+                               causal});
+    }
+}
+
+torch::Tensor imageInput(const ProbeSample& sample, const ModelOptions& o) {
+    const auto& image = sample.image;
+    if (image.channels != o.image_shape[0] || image.width != o.image_shape[1] ||
+        image.height != o.image_shape[2])
+        throw OptionError("image",
+                          sample.origin + " is " + std::to_string(image.channels) + " x " +
+                              std::to_string(image.height) + " x " + std::to_string(image.width) +
+                              ", the model takes " + std::to_string(o.image_shape[0]) + " x " +
+                              std::to_string(o.image_shape[2]) + " x " +
+                              std::to_string(o.image_shape[1]));
+    const auto bytes = torch::tensor(torch::ArrayRef<std::uint8_t>(image.pixels))
+                           .view({1, image.height, image.width, image.channels});
+    return bytes.permute({0, 3, 1, 2}).to(torch::kFloat) / 255.0f;
+}
+
+torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t size,
+                            std::int64_t longest, const std::string& what) {
+    if (s.size() < 1) throw OptionError(what, "is empty; give at least one element");
+    if (s.size() > longest)
+        throw OptionError(what, "has " + std::to_string(s.size()) + " elements, the model takes " +
+                                    std::to_string(longest));
+    if (tokens) {
+        for (const auto id : s.tokens)
+            if (id < 0 || id >= size)
+                throw OptionError(what, "token " + std::to_string(id) +
+                                            " is not one of the vocabulary's " +
+                                            std::to_string(size));
+        if (s.width != 0) throw OptionError(what, "holds vectors, the model takes tokens");
+        return torch::tensor(s.tokens).unsqueeze(0);  // [1, n]
+    }
+    if (s.width != size)
+        throw OptionError(what, "holds vectors of " + std::to_string(s.width) +
+                                    " numbers, the model takes " + std::to_string(size));
+    return torch::tensor(s.vectors).view({1, s.size(), s.width});
+}
+
+void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
+                      const std::vector<std::string>& classNames) {
+    logits = logits.detach().to(torch::kCPU, torch::kFloat);
+    logits = (logits.dim() == 3 ? logits.select(1, -1) : logits)[0];  // of the last element
+    if (o.input() == InputKind::Objects && o.out_dim == 1) {
+        const float yes = torch::sigmoid(logits)[0].item<float>();
+        result.probabilities = {1.0F - yes, yes};
+        result.classNames = classNames.size() == 2 ? classNames
+                                                   : std::vector<std::string>{"no", "yes"};
+        return;
+    }
+    const auto all = torch::softmax(logits, 0).contiguous();
+    const auto* p = all.const_data_ptr<float>();
+    std::vector<std::size_t> order(static_cast<std::size_t>(all.numel()));
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (order.size() > kShownOutputs) {  // of a vocabulary only the likeliest
+        std::partial_sort(order.begin(), order.begin() + kLikeliest, order.end(),
+                          [p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
+        order.resize(kLikeliest);
+    }
+    for (const auto c : order) {
+        result.probabilities.push_back(p[c]);
+        result.classNames.push_back(c < classNames.size() ? classNames[c] : std::to_string(c));
     }
 }
 
 }  // namespace
 
-ProbeResult probeModel(ModelImpl& model, const ModelOptions& options,
-                       const ProbeSample& sample, std::int64_t step,
-                       const std::vector<std::string>& classNames) {
-    const auto& image = sample.image;
-    if (image.channels != options.image_shape[0] || image.width != options.image_shape[1] ||
-        image.height != options.image_shape[2])
-        throw OptionError("image", sample.origin + " is " + std::to_string(image.channels) + " x " +
-                                       std::to_string(image.height) + " x " +
-                                       std::to_string(image.width) + ", the model takes " +
-                                       std::to_string(options.image_shape[0]) + " x " +
-                                       std::to_string(options.image_shape[2]) + " x " +
-                                       std::to_string(options.image_shape[1]));
+ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
+    switch (o.input()) {
+        case InputKind::Images:
+            break;
+        case InputKind::Tokens:
+            return sequenceInput(sample.source, true, o.vocab_size, o.max_block_size, "text");
+        case InputKind::Pairs:
+            return {sequenceInput(sample.source, o.input_type == "token", o.input_size,
+                                  o.in_block_size, "source"),
+                    sequenceInput(sample.target, o.output_type == "token", o.output_size,
+                                  o.out_block_size, "target")};
+        case InputKind::Objects:
+            if (sample.source.size() != o.n_objects)
+                throw OptionError("objects", std::to_string(sample.source.size()) +
+                                                 " objects, the model takes " +
+                                                 std::to_string(o.n_objects));
+            return sequenceInput(sample.source, false, o.object_dim, o.n_objects, "objects");
+    }
+    return imageInput(sample, o);
+}
+
+ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
+                       std::int64_t step, const std::vector<std::string>& classNames) {
+    auto input = inputOf(sample, options);
     const bool training = model.is_training();
     const auto device = model.parameters().front().device();
+    input.x = input.x.to(device);
+    if (input.target.defined()) input.target = input.target.to(device);
     const torch::NoGradGuard noGrad;
     model.eval();
     Collector collector;
     torch::Tensor logits;
-    {
+    try {
         const RecordingScope scope(collector);
-        const auto bytes = torch::tensor(torch::ArrayRef<std::uint8_t>(image.pixels))
-                               .view({1, image.height, image.width, image.channels});
-        logits = model.forward((bytes.permute({0, 3, 1, 2}).to(torch::kFloat) / 255.0f).to(device));
+        logits = model.forward(input);
+    } catch (...) {
+        model.train(training);
+        throw;
     }
     model.train(training);
 
     ProbeResult result;
     result.step = step;
     result.sample = sample;
-    result.grid = {static_cast<int>(options.gridRows()), static_cast<int>(options.gridColumns()),
-                   true};
-    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
-        result.layers.push_back({"layer " + std::to_string(layer + 1)});
-    result.sides = {{"patches", {}}};
-    result.classNames = classNames;
-    for (std::size_t c = result.classNames.size();
-         c < static_cast<std::size_t>(options.num_classes); ++c)
-        result.classNames.push_back(std::to_string(c));
-    const auto probabilities =
-        torch::softmax(logits.to(torch::kFloat), 1).to(torch::kCPU).contiguous();
-    result.probabilities.assign(probabilities.const_data_ptr<float>(),
-                                probabilities.const_data_ptr<float>() + probabilities.numel());
+    if (options.input() == InputKind::Images)
+        result.grid = {static_cast<int>(options.gridRows()),
+                       static_cast<int>(options.gridColumns()), options.isVision()};
+    result.sides = probeSides(options, sample);
+    const auto places = layerPlaces(options);
+    for (const auto& place : places) result.layers.push_back(place.layer);
+    addProbabilities(result, logits, options, classNames);
 
     for (const auto& [key, tensor] : collector.tensors()) {
         const auto slash = key.find('/');
-        const std::string kind = key.substr(0, slash), module = key.substr(slash + 1);
+        const std::string kind = key.substr(0, slash);
+        std::string module = key.substr(slash + 1);
+        if (kind == "symbols") {
+            const auto number = module.rfind('/');
+            const int retrieval = std::stoi(module.substr(number + 1));
+            module.resize(number);
+            if (const int layer = layerOfSymbols(places, options, module, retrieval); layer >= 0)
+                addMaps(result, MapKind::Symbols, layer, tensor[0], false);
+            continue;
+        }
+        const int layer = layerOfModule(places, module);
+        if (layer < 0) continue;
+        const bool causal = places[static_cast<std::size_t>(layer)].causal;
+        const bool relational = isRelational(module, options);
         if (kind == "scores") {
-            const bool relational = endsWith(module, "relational_attention");
             addMaps(result, relational ? MapKind::RelationalAttention : MapKind::SensoryAttention,
-                    layerOf(module), tensor[0]);
-        } else if (kind == "relations") {
+                    layer, tensor[0], causal);
+        } else if (kind == "relations" && relational) {
             // [b, i, j, relation], but [b, head, i, j] for disrca.
-            addMaps(result, MapKind::Relation, layerOf(module),
-                    options.ra_type == "disrca" ? tensor[0] : tensor[0].permute({2, 0, 1}));
-        } else if (kind == "symbols") {
-            addMaps(result, MapKind::Symbols, std::stoi(module.substr(module.rfind('/') + 1)),
-                    tensor[0]);
+            const bool heads = options.isDual() && options.ra_type == "disrca";
+            addMaps(result, MapKind::Relation, layer,
+                    heads ? tensor[0] : tensor[0].permute({2, 0, 1}), causal);
         }
     }
     std::stable_sort(
@@ -102,6 +189,51 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options,
             return std::tie(a.kind, a.layer, a.index) < std::tie(b.kind, b.layer, b.index);
         });
     return result;
+}
+
+ProbeSample randomSample(const ModelOptions& o, std::uint64_t seed) {
+    std::mt19937_64 engine(seed);
+    const auto fill = [&engine](ProbeSequence& s, bool tokens, std::int64_t size, std::int64_t n) {
+        if (tokens) {
+            std::uniform_int_distribution<std::int64_t> id(0, size - 1);
+            for (std::int64_t i = 0; i < n; ++i) s.tokens.push_back(id(engine));
+            return;
+        }
+        std::normal_distribution<float> value;
+        s.width = static_cast<int>(size);
+        for (std::int64_t i = 0; i < n * size; ++i) s.vectors.push_back(value(engine));
+    };
+    constexpr std::int64_t longest = 24;
+    ProbeSample sample;
+    sample.origin = "random input, seed " + std::to_string(seed);
+    switch (o.input()) {
+        case InputKind::Images: {
+            auto& image = sample.image;
+            image.channels = static_cast<int>(o.image_shape[0]);
+            image.width = static_cast<int>(o.image_shape[1]);
+            image.height = static_cast<int>(o.image_shape[2]);
+            std::uniform_int_distribution<int> byte(0, 255);
+            const auto size = static_cast<std::size_t>(image.channels) *
+                              static_cast<std::size_t>(image.width) *
+                              static_cast<std::size_t>(image.height);
+            for (std::size_t i = 0; i < size; ++i)
+                image.pixels.push_back(static_cast<std::uint8_t>(byte(engine)));
+            break;
+        }
+        case InputKind::Tokens:
+            fill(sample.source, true, o.vocab_size, std::min(longest, o.max_block_size));
+            break;
+        case InputKind::Pairs:
+            fill(sample.source, o.input_type == "token", o.input_size,
+                 std::min(longest, o.in_block_size));
+            fill(sample.target, o.output_type == "token", o.output_size,
+                 std::min(longest, o.out_block_size));
+            break;
+        case InputKind::Objects:
+            fill(sample.source, false, o.object_dim, o.n_objects);
+            break;
+    }
+    return sample;
 }
 
 }  // namespace relascope

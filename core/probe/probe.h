@@ -1,4 +1,4 @@
-// Looking inside a model: one input, every map of every layer, from the forward pass training uses.
+// Looking inside a model: one forward pass, every map.
 #pragma once
 
 #include <string>
@@ -9,11 +9,17 @@
 
 namespace relascope {
 
-/// Runs the model on one image (in evaluation mode, without gradients; its mode is restored) and
+/// A batch of one from what the screens hold. Throws OptionError when it does not fit the model.
+ModelInput inputOf(const ProbeSample& sample, const ModelOptions& options);
+
+/// Runs the model on one sample (in evaluation mode, without gradients; its mode is restored) and
 /// gives scores, relations and symbol retrieval of every layer, copied to the CPU. Throws
-/// OptionError when the image does not fit the model.
-ProbeResult probeModel(ModelImpl& model, const ModelOptions& options,
-                       const ProbeSample& sample, std::int64_t step,
-                       const std::vector<std::string>& classNames);
+/// OptionError when the sample does not fit the model.
+ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
+                       std::int64_t step, const std::vector<std::string>& classNames);
+
+/// A made-up input that fits the model: tokens drawn evenly, objects and vectors from N(0, 1),
+/// pixels evenly. The same for the same seed.
+ProbeSample randomSample(const ModelOptions& options, std::uint64_t seed);
 
 }  // namespace relascope

@@ -2,9 +2,10 @@
 
 #include <filesystem>
 
+#include "checkpoint/checkpoint_model.h"
+#include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "files/atomic_file.h"
-#include "options/options_json.h"
+#include "model/parameters.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
@@ -20,40 +21,82 @@ struct OpenedModel::Parts {
     bool isRun = false;
     std::int64_t step = 0;
     std::string warning;
+    std::string reference;  // io.safetensors, "" without one
 };
 
+namespace {
+
+// The first `rows` of a stored batch that a sample can be cut from.
+ProbeSequence sequenceOf(const torch::Tensor& batch, std::int64_t index) {
+    ProbeSequence s;
+    const auto row = batch[index].contiguous();
+    if (batch.dim() == 2) {
+        const auto ids = row.to(torch::kLong);
+        s.tokens.assign(ids.const_data_ptr<std::int64_t>(),
+                        ids.const_data_ptr<std::int64_t>() + ids.numel());
+    } else {
+        const auto values = row.to(torch::kFloat);
+        s.width = static_cast<int>(batch.size(2));
+        s.vectors.assign(values.const_data_ptr<float>(),
+                         values.const_data_ptr<float>() + values.numel());
+    }
+    return s;
+}
+
+Image imageOf(const torch::Tensor& batch, std::int64_t index) {
+    const auto bytes = (batch[index] * 255.0)
+                           .round()
+                           .clamp(0, 255)
+                           .to(torch::kByte)
+                           .permute({1, 2, 0})
+                           .contiguous();
+    const auto* data = bytes.const_data_ptr<std::uint8_t>();
+    return {static_cast<int>(bytes.size(1)), static_cast<int>(bytes.size(0)),
+            static_cast<int>(bytes.size(2)), {data, data + bytes.numel()}};
+}
+
+const char* inputKey(const ModelOptions& options) {
+    switch (options.input()) {
+        case InputKind::Images:
+            break;
+        case InputKind::Tokens:
+            return "input/tokens";
+        case InputKind::Pairs:
+            return "input/source";
+        case InputKind::Objects:
+            return "input/objects";
+    }
+    return "input/images";
+}
+
+}  // namespace
+
 OpenedModel::OpenedModel(const std::string& path, const std::string& which,
-                         const std::string& device)
+                         const std::string& device, std::stop_token stop,
+                         const ProgressCallback& progress)
     : m_parts(std::make_unique<Parts>()) {
     namespace fs = std::filesystem;
     auto& p = *m_parts;
-    std::string weights;
+    std::unique_ptr<CheckpointSource> source;
     if (isRunFolder(path)) {
         p.isRun = true;
         p.run = readRunOptions(path);
         p.options = p.run.model;
         const bool restores = p.run.train.early_stopping.restore_best;
-        weights =
-            checkpointWeights(path, which.empty() ? (restores ? "best" : "last") : which, &p.step);
-    } else if (fs::is_regular_file(fs::path(path) / "config.json")) {
-        const std::string config = path + "/config.json";
-        try {
-            p.options = modelFromPublishedConfig(readTextFile(config, 1 << 20));
-        } catch (const FileError&) {
-            throw;
-        } catch (const Error& error) {
-            throw FileError(config, error.what());
-        }
-        p.run.model = p.options;
-        weights = path + "/model.safetensors";
+        source = CheckpointSource::open(
+            checkpointWeights(path, which.empty() ? (restores ? "best" : "last") : which, &p.step));
     } else {
-        throw FileError(path, fs::exists(path)
-                                  ? "is neither a run folder (run.json) nor a checkpoint folder "
-                                    "(config.json and model.safetensors)"
-                                  : "does not exist");
+        source = CheckpointSource::open(path);
+        p.options = checkpointModel(*source);
+        p.run.model = p.options;
+        const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
+        if (fs::is_regular_file(beside)) p.reference = beside.string();
     }
-    p.model = makeModel(p.options);
-    p.warning = loadWeights(*p.model, weights).text();
+    {
+        const ParameterScope scope(ParameterFill::Uninitialised);  // the file fills them
+        p.model = makeModel(p.options);
+    }
+    p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
     p.model->to(torch::Device(resolveDevice(device)));
     p.model->eval();
 }
@@ -78,6 +121,46 @@ const std::string& OpenedModel::warning() const {
     return m_parts->warning;
 }
 
+int OpenedModel::referenceInputs() const {
+    if (m_parts->reference.empty()) return 0;
+    const SafetensorsFile file(m_parts->reference);
+    const auto* entry = file.find(inputKey(m_parts->options));
+    return entry && !entry->shape.empty()
+               ? static_cast<int>(std::min<std::int64_t>(entry->shape[0], 100000))
+               : 0;
+}
+
+ProbeSample OpenedModel::referenceInput(int index) const {
+    const auto& o = m_parts->options;
+    if (index < 0 || index >= referenceInputs())
+        throw OptionError("input", "there is no reference input number " + std::to_string(index));
+    const SafetensorsFile file(m_parts->reference);
+    const auto batch = [&](const char* key, std::int64_t least) {
+        const auto* entry = file.find(key);
+        const auto rank = entry ? static_cast<std::int64_t>(entry->shape.size()) : 0;
+        if (rank < least || rank > 4 || entry->shape[0] <= index)
+            throw FileError(m_parts->reference, std::string("has no usable tensor '") + key + "'");
+        return readTensor(file, *entry);
+    };
+    ProbeSample sample;
+    sample.origin = "reference input " + std::to_string(index + 1);
+    if (o.input() == InputKind::Images) {
+        sample.image = imageOf(batch("input/images", 4), index);
+    } else {
+        sample.source = sequenceOf(batch(inputKey(o), 2), index);
+        if (o.input() == InputKind::Pairs)
+            sample.target = sequenceOf(batch("input/target_in", 2), index);
+    }
+    const auto* targets = file.find("input/targets");
+    if (targets && targets->shape.size() == 1 && targets->shape[0] > index)
+        sample.label = readTensor(file, *targets)[index].item<std::int64_t>();
+    return sample;
+}
+
+ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
+    return randomSample(m_parts->options, seed);
+}
+
 ProbeResult OpenedModel::probe(const ProbeSample& sample,
                                const std::vector<std::string>& classNames) {
     return probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames);
@@ -85,6 +168,8 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
 
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
                                  std::stop_token stop, const ProgressCallback& progress) {
+    if (m_parts->options.input() != InputKind::Images)
+        throw OptionError("data", "only image models can be evaluated on a data set so far");
     return evaluateModel(*m_parts->model, data, batchSize, m_parts->options.num_classes, false,
                          std::move(stop), progress);
 }

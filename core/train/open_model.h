@@ -24,9 +24,10 @@ struct Evaluation {
 class OpenedModel {
 public:
     /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run
-    /// restores the best), or a folder with config.json and model.safetensors. Throws FileError
-    /// saying what it is not.
-    OpenedModel(const std::string& path, const std::string& which, const std::string& device);
+    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the share read
+    /// and returns false to cancel. Throws FileError saying what it is not, Cancelled.
+    OpenedModel(const std::string& path, const std::string& which, const std::string& device,
+                std::stop_token stop = {}, const ProgressCallback& progress = {});
     ~OpenedModel();
     OpenedModel(OpenedModel&&) noexcept;
     OpenedModel& operator=(OpenedModel&&) noexcept;
@@ -39,9 +40,16 @@ public:
     /// "not finite: ..." when the weights hold NaN or infinity; else empty.
     const std::string& warning() const;
 
-    /// Every map of every layer for one sample. Throws OptionError when the image does not fit.
+    /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
+    int referenceInputs() const;
+    /// One of them. Throws OptionError for a number there is none of.
+    ProbeSample referenceInput(int index) const;
+    /// A made-up input that fits, the same for the same seed.
+    ProbeSample randomInput(std::uint64_t seed) const;
+
+    /// Every map of every layer for one sample. Throws OptionError when it does not fit.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
-    /// Loss and accuracy over a data set. Throws OptionError or Cancelled.
+    /// Loss and accuracy of an image model over a data set. Throws OptionError or Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
                         const ProgressCallback& progress = {});
 

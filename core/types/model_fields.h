@@ -274,7 +274,7 @@ inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
     t.push_back(advanced(when<O>(
         relational, boolean<O>(&O::mask_diagonal, "mask_diagonal", "Mask diagonal",
                                "No object relates to itself."))));
-    t.push_back(when<O>(of({"Seq2SeqAbstractor", "AbstractorModel"}),
+    t.push_back(when<O>(seq,
                         boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
                                    "Adds sinusoidal positions to the symbols.")));
     t.push_back(advanced(when<O>(

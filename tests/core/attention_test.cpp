@@ -84,7 +84,7 @@ TEST(Attention, EqualsItsReference) {
                 o.add_bias_out = key == 5;
                 auto module = inDouble(std::make_shared<AttentionImpl>(o));
                 const auto x = randomInput(2, 7, 12);
-                expectClose(module->forward(x)[1], reference::sensory(*module, o, x[1]));
+                expectClose(module->forward(x, x, x)[1], reference::sensory(*module, o, x[1]));
             }
 }
 

@@ -5,6 +5,7 @@
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
+#include "options/published_config.h"
 #include "options/presets.h"
 
 namespace relascope {

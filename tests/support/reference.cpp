@@ -8,7 +8,7 @@ namespace {
 
 using Accessor = torch::TensorAccessor<double, 2>;
 
-torch::Tensor project(const torch::Tensor& x, const torch::nn::Linear& linear) {
+torch::Tensor project(const torch::Tensor& x, const Linear& linear) {
     const auto w = linear->weight, rows = torch::zeros({x.size(0), w.size(0)}, torch::kDouble);
     auto out = rows.accessor<double, 2>();
     const auto in = x.accessor<double, 2>(), weight = w.accessor<double, 2>();
@@ -60,7 +60,7 @@ std::vector<std::vector<double>> innerProducts(const torch::Tensor& q, const tor
 
 // out[i] += w_ij (s_j W_s^h), s_ij when the symbols are relative.
 void addSymbols(torch::Tensor& heads, const torch::Tensor& weights, const torch::Tensor& symbols,
-                const torch::nn::Linear& wv, std::int64_t h, std::int64_t kvHead,
+                const Linear& wv, std::int64_t h, std::int64_t kvHead,
                 std::int64_t width) {
     const std::int64_t n = heads.size(0);
     const bool relative = symbols.dim() == 3;

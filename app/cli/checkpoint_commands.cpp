@@ -1,0 +1,120 @@
+// info and convert: checkpoints of every form, from their headers.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/progress_line.h"
+#include "checkpoint/checkpoint.h"
+#include "run/run_folder.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string shapeWords(const std::vector<std::int64_t>& shape) {
+    std::string text = "[";
+    for (const auto size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+    return text + "]";
+}
+
+int runInfo(const std::string& path, bool json) {
+    const auto run = readRunInfo(path);
+    Json object = {
+        {"run", run.name},
+        {"preset", run.preset},
+        {"model", run.variant},
+        {"seed", run.seed},
+        {"state", runStateName(run.state)},
+        {"step", run.step},
+        {"parameters", run.parameters},
+        {"best_accuracy", std::isfinite(run.bestAccuracy) ? Json(run.bestAccuracy) : Json()}};
+    for (const auto& [key, value] : run.options) object["options"][key] = value;
+    if (json)
+        std::cout << object.dump(2) << "\n";
+    else
+        std::printf("%s: %s of %s, %s, %s, step %lld of %lld, best accuracy %.4f\n",
+                    run.name.c_str(), run.variant.c_str(), run.preset.c_str(), run.model.c_str(),
+                    runStateName(run.state), static_cast<long long>(run.step),
+                    static_cast<long long>(run.totalSteps), run.bestAccuracy);
+    return 0;
+}
+
+Json infoJson(const CheckpointInfo& info) {
+    Json tensors = Json::array(), problems = Json::array();
+    for (const auto& t : info.tensors) {
+        Json tensor = {
+            {"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes}};
+        if (t.stored != t.name) tensor["stored"] = t.stored;
+        if (!t.sameAs.empty()) tensor["same_as"] = t.sameAs;
+        tensors.push_back(std::move(tensor));
+    }
+    for (const auto& p : info.problems)
+        problems.push_back(
+            {{"kind", problemKindName(p.kind)}, {"subject", p.subject}, {"message", p.message}});
+    // A configuration that is no JSON is shown as the text it is.
+    auto config = Json::parse(info.config, nullptr, false);
+    if (config.is_discarded()) config = info.config.empty() ? Json() : Json(info.config);
+    Json object = {{"path", info.path},          {"form", info.form},
+                   {"files", info.files},        {"bytes", info.bytes},
+                   {"numbers", info.parameters}, {"metadata", info.metadata},
+                   {"config", config},           {"config_from", info.configFrom},
+                   {"problems", problems},       {"tensors", tensors}};
+    if (info.model) {
+        object["model"] = info.model->architecture;
+        object["parameters"] = info.parameters;
+        object["trainable"] = info.trainable;
+        object["loads"] = info.loads();
+    }
+    return object;
+}
+
+void printInfo(const CheckpointInfo& info) {
+    for (const auto& t : info.tensors)
+        std::printf("%-72s %-6s %-20s %12llu bytes%s\n", t.name.c_str(), t.dtype.c_str(),
+                    shapeWords(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
+                    t.sameAs.empty() ? "" : ("  same as " + t.sameAs).c_str());
+    std::printf("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(),
+                info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
+                static_cast<unsigned long long>(info.bytes));
+    for (const auto& file : info.files) std::printf("file: %s\n", file.c_str());
+    for (const auto& [key, value] : info.metadata)
+        std::printf("metadata %s: %s\n", key.c_str(), value.c_str());
+    if (!info.config.empty())
+        std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
+    if (info.model)
+        std::printf("model: %s, %lld parameters, %lld trainable%s\n",
+                    info.model->architecture.c_str(), static_cast<long long>(info.parameters),
+                    static_cast<long long>(info.trainable), info.loads() ? ", loads" : "");
+    for (const auto& p : info.problems)
+        std::printf("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());
+}
+
+}  // namespace
+
+int info(const std::string& path, bool json) {
+    if (isRunFolder(path)) return runInfo(path, json);
+    const auto found = readCheckpointInfo(path);
+    if (json)
+        std::cout << infoJson(found).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    else
+        printInfo(found);
+    return 0;
+}
+
+int convert(const std::string& in, const std::string& out, bool json) {
+    const auto stop = stopOnSignals();
+    ProgressLine line;
+    convertCheckpoint(in, out, stop, [&](double share) {
+        line.show(share, "writing " + out);
+        return !stop.stop_requested();
+    });
+    line.say("wrote " + out);
+    if (json) std::cout << Json({{"wrote", out}}).dump(2) << "\n";
+    return 0;
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,153 @@
+// convertCheckpoint() of checkpoint.h.
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "checkpoint/byte_source.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/source.h"
+#include "checkpoint/torch_archive_writer.h"
+#include "files/atomic_file.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Gives the bytes of one tensor after the other, a piece at a time.
+class Pump {
+public:
+    Pump(const CheckpointSource& source, std::stop_token stop,
+         const std::function<bool(double)>& progress)
+        : m_source(source), m_stop(std::move(stop)), m_progress(progress) {
+        for (const auto& t : source.tensors())
+            if (t.sameAs.empty()) m_total += t.bytes;
+    }
+    void operator()(const StoredTensor& tensor, const ByteSink& sink) {
+        m_buffer.resize(
+            std::min<std::uint64_t>(kReadPiece, std::max(m_buffer.size(), tensor.bytes)));
+        for (std::uint64_t at = 0; at < tensor.bytes;) {
+            const auto part =
+                std::span(m_buffer).first(std::min<std::uint64_t>(kReadPiece, tensor.bytes - at));
+            m_source.readPart(tensor, at, part, m_stop);
+            sink(part);
+            at += part.size();
+            m_done += part.size();
+            if (m_stop.stop_requested() ||
+                (m_progress &&
+                 !m_progress(static_cast<double>(m_done) / static_cast<double>(m_total))))
+                throw Cancelled();
+        }
+    }
+
+private:
+    const CheckpointSource& m_source;
+    std::stop_token m_stop;
+    const std::function<bool(double)>& m_progress;
+    std::vector<std::uint8_t> m_buffer;
+    std::uint64_t m_total = 0, m_done = 0;
+};
+
+// As save_model() of the published package: a shared tensor once, under the first of its names.
+void writeAsSafetensors(const CheckpointSource& source, const std::string& path, Pump& pump) {
+    std::map<std::string, std::string>
+        first;  // of each shared tensor, by the name it is read under
+    for (const auto& t : source.tensors())
+        if (!t.sameAs.empty()) {
+            auto& name = first.emplace(t.sameAs, t.sameAs).first->second;
+            name = std::min(name, t.name);
+        }
+    std::map<std::string, std::string> metadata = source.metadata();
+    metadata.emplace("format", "pt");
+    std::map<std::string, const StoredTensor*> original;
+    std::vector<TensorEntry> entries;
+    for (const auto& t : source.tensors()) {
+        const auto& own = t.sameAs.empty() ? t.name : t.sameAs;
+        const auto shared = first.find(own);
+        const auto& kept = shared == first.end() ? own : shared->second;
+        if (t.name != kept) {
+            metadata[t.name] = kept;
+            continue;
+        }
+        entries.push_back({t.name, t.dtype, t.shape, 0, t.bytes});
+        original[t.name] = source.find(own);
+    }
+    SafetensorsWriter writer(path, std::move(entries), metadata);
+    for (const auto& entry : writer.tensors())
+        pump(*original.at(entry.name), [&](auto bytes) { writer.write(bytes); });
+    writer.commit();
+}
+
+void requireRoom(const CheckpointSource& source, const std::string& out) {
+    std::uint64_t bytes = 1 << 20;
+    for (const auto& t : source.tensors())
+        if (t.sameAs.empty()) bytes += t.bytes;
+    const auto parent = fs::absolute(out).parent_path().string();
+    if (const auto room = freeBytes(parent); room < bytes && fs::is_directory(parent))
+        throw DiskFull(out, "needs " + std::to_string(bytes >> 20) + " MiB, " +
+                                std::to_string(room >> 20) + " MiB are free; free some space");
+}
+
+// The output must be none of the files that are read.
+void requireAnother(const CheckpointSource& source, const std::string& out) {
+    std::error_code error;
+    for (const auto& file : source.files())
+        if (fs::equivalent(file, out, error) && !error)
+            throw FileError(out, "is the checkpoint itself; choose another name");
+}
+
+void requireCheckpointFolder(const std::string& out) {
+    std::error_code error;
+    if (fs::exists(out, error) && !fs::is_directory(out, error))
+        throw FileError(out, "is a file; end the name in .safetensors or .pt to write a file");
+    if (fs::is_directory(out, error) && !fs::is_empty(out, error) &&
+        !fs::is_regular_file(fs::path(out) / "model.safetensors", error))
+        throw FileError(out, "is a folder of other things; choose an empty one or a new name");
+}
+
+}  // namespace
+
+void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop,
+                       const std::function<bool(double)>& progress) {
+    const auto source = CheckpointSource::open(in);
+    const bool torch = out.ends_with(".pt") || out.ends_with(".pth");
+    const bool folder = !torch && !out.ends_with(".safetensors");
+    const std::string weights = folder ? out + "/model.safetensors" : out;
+    if (folder) {
+        if (source->config().empty())
+            throw FileError(in,
+                            "has no configuration, which a folder needs (config.json); put one "
+                            "beside it, or write a .safetensors or .pt file");
+        requireCheckpointFolder(out);
+    } else if (fs::is_directory(out)) {
+        throw FileError(out, "is a folder");
+    }
+    requireAnother(*source, weights);
+    if (folder) requireAnother(*source, out + "/config.json");
+    requireRoom(*source, out);
+
+    Pump pump(*source, std::move(stop), progress);
+    if (torch) {
+        writeTorchArchive(out, source->tensors(), source->config(), std::ref(pump));
+        return;
+    }
+    std::error_code error;
+    const bool made = folder && !fs::exists(out, error);
+    if (folder) makeDirectories(out);
+    try {
+        // The configuration is small and certain to succeed once the weights have.
+        std::optional<AtomicFile> config;
+        if (folder) {
+            config.emplace(out + "/config.json");
+            config->write(source->config());
+        }
+        writeAsSafetensors(*source, weights, pump);
+        if (config) config->commit();
+    } catch (...) {
+        if (made) fs::remove(out, error);  // empty again: the temporary files are gone
+        throw;
+    }
+}
+
+}  // namespace relascope

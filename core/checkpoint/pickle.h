@@ -1,0 +1,78 @@
+// Python pickles as a tree of plain values: nothing is imported, called or built (formats.md
+// section 2). No torch here, so that it can be fuzzed.
+//
+// Understood: the binary opcodes of protocols 2 to 5 that hold data. A name of a class or function
+// must stand in one of two lists (pickle_globals.h); a call of such a name becomes an Object node
+// that says what would have been called with what. Memory is bounded by the length of the pickle:
+// each opcode makes at most one node, memoised values are shared and strings point into the bytes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/error.h"
+
+namespace relascope {
+
+enum class PickleKind : std::uint8_t {
+    None,
+    Bool,
+    Integer,
+    BigInteger,  ///< beyond 64 bits
+    Real,
+    String,  ///< UTF-8
+    Bytes,
+    List,
+    Tuple,
+    Set,
+    Dict,
+    Global,
+    Object,
+    Persistent  ///< PyTorch's storages
+};
+
+struct PickleValue {
+    PickleKind kind = PickleKind::None;
+    bool called = false;       ///< Dict: an OrderedDict, which takes a state
+    std::int64_t integer = 0;  ///< Bool, Integer; Real as its bits
+    std::string_view text;     ///< String, Bytes; Global: "module.name"
+    /// List, Tuple, Set: the values; Dict: key, value, key, value, ...; Object: what is called, its
+    /// arguments (a Tuple), its state if any; Persistent: its id.
+    std::vector<std::uint32_t> items;
+
+    double real() const { return std::bit_cast<double>(integer); }
+};
+
+class Pickle {
+public:
+    /// Throws FileError: `path` and, for a name off the lists, "refers to 'os.system', ...".
+    Pickle(std::vector<std::uint8_t> bytes, const std::string& path);
+    Pickle(const Pickle&) = delete;
+    Pickle& operator=(const Pickle&) = delete;
+
+    const PickleValue& root() const { return m_values[m_root]; }
+    const PickleValue& operator[](std::uint32_t index) const { return m_values[index]; }
+    /// The value of a Dict's key (the last one), or nullptr.
+    const PickleValue* find(const PickleValue& dict, std::string_view key) const;
+    /// An Object's callee as "module.name", else "".
+    std::string_view callee(const PickleValue& value) const;
+    /// An Object's arguments, else none.
+    const std::vector<std::uint32_t>& arguments(const PickleValue& value) const;
+    /// "a dict", "torch.device(...)": for messages.
+    std::string describe(const PickleValue& value) const;
+
+private:
+    friend class PickleReader;
+    std::vector<std::uint8_t> m_bytes;
+    std::vector<PickleValue> m_values;
+    std::set<std::string, std::less<>> m_names;  // each Global's text once
+    std::deque<std::string> m_decoded;           // bytes that protocol 2 writes as text
+    std::uint32_t m_root = 0;
+};
+
+}  // namespace relascope

@@ -1,0 +1,160 @@
+#include "checkpoint/source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "checkpoint/byte_source.h"
+#include "checkpoint/source_parts.h"
+#include "files/atomic_file.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kMaxConfig = 4u << 20;
+
+bool stripPrefix(std::string& name, std::string_view prefix) {
+    if (name.size() <= prefix.size() || !name.starts_with(prefix)) return false;
+    name.erase(0, prefix.size());
+    return true;
+}
+
+enum class Content { Safetensors, Zip, OldPickle, Tar };
+
+// By the first bytes, as names lie. A safetensors file has none of its own: what is nothing else is
+// taken for one, and its reader says what is wrong with it.
+Content contentOf(const std::string& path) {
+    const auto bytes = openFileBytes(path);
+    std::uint8_t start[262] = {};
+    bytes->read(0, std::span(start).first(std::min<std::uint64_t>(bytes->size(), sizeof(start))));
+    const std::string_view text(reinterpret_cast<const char*>(start), sizeof(start));
+    if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return Content::Zip;
+    if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5) return Content::OldPickle;
+    if (text.substr(257, 5) == "ustar") return Content::Tar;
+    return Content::Safetensors;
+}
+
+std::unique_ptr<CheckpointParts> openFile(const std::string& path) {
+    if (path.ends_with(".safetensors.index.json")) return openShardedSafetensors(path);
+    switch (contentOf(path)) {
+        case Content::Zip:
+            return openTorchArchive(path);
+        case Content::OldPickle:
+            throw FileError(path,
+                            "is a pickle as PyTorch wrote it before 1.6, which is not read; save "
+                            "it again with a current PyTorch: torch.save(torch.load(old), new)");
+        case Content::Tar:
+            throw FileError(path,
+                            "is a TAR archive as PyTorch wrote it before 0.1.10, which is not "
+                            "read; save it again with a current PyTorch: "
+                            "torch.save(torch.load(old), new)");
+        case Content::Safetensors:
+            break;
+    }
+    return openSafetensors(path);
+}
+
+// Files that may hold a model; the references of a golden case and an optimiser's state do not.
+bool mayBeWeights(const fs::path& path) {
+    static const std::set<std::string> endings = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"},
+                                       others = {"io.safetensors", "optimizer.safetensors"};
+    return endings.count(path.extension().string()) && !others.count(path.filename().string());
+}
+
+// The weights of a folder: the published names first, else the only file that looks like weights.
+std::string weightsOf(const fs::path& folder) {
+    for (const char* name : {"model.safetensors", "model.safetensors.index.json"})
+        if (fs::is_regular_file(folder / name)) return (folder / name).string();
+    if (fs::is_regular_file(folder / "pytorch_model.bin.index.json"))
+        throw FileError(folder.string(),
+                        "holds PyTorch archives in several parts, which are not read; save the "
+                        "model again as safetensors");
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (entry.is_regular_file(error) && mayBeWeights(entry.path()))
+            found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    if (found.size() == 1) return (folder / found[0]).string();
+    if (found.empty())
+        throw FileError(folder.string(),
+                        "holds no weights (model.safetensors, its index and shards, or a .pt "
+                        "file)");
+    throw FileError(folder.string(), "holds several files of weights (" + found[0] + ", " +
+                                         found[1] + ", ...); open one of them");
+}
+
+}  // namespace
+
+void CheckpointParts::addConfigFile(const std::string& path) {
+    if (!m_config.empty() || !fs::is_regular_file(path)) return;
+    m_config = readTextFile(path, kMaxConfig);
+    m_configFrom = fs::path(path).filename().string();
+    m_files.push_back(path);
+}
+
+std::size_t CheckpointParts::indexOf(const StoredTensor& tensor) const {
+    const auto found = m_byName.find(tensor.name);
+    if (found == m_byName.end())
+        throw FileError(m_files.at(0), "has no tensor '" + tensor.name + "'");
+    return found->second;
+}
+
+void cleanNames(std::vector<StoredTensor>& tensors, const std::string& path) {
+    for (auto& t : tensors) t.name = t.stored;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (auto& t : tensors)
+            while (stripPrefix(t.name, "_orig_mod.")) changed = true;
+        const bool all =
+            !tensors.empty() && std::all_of(tensors.begin(), tensors.end(), [](auto& t) {
+                return t.name.size() > 6 && t.name.starts_with("model.");
+            });
+        if (!all) continue;
+        changed = true;
+        for (auto& t : tensors) stripPrefix(t.name, "model.");
+    }
+    std::set<std::string_view> names;
+    for (const auto& t : tensors)
+        if (!names.insert(t.name).second)
+            throw FileError(path, "has two tensors for '" + t.name.substr(0, 200) +
+                                      "', one of them '" + t.stored.substr(0, 200) + "'");
+}
+
+std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path) {
+    std::error_code error;
+    const auto absolute = fs::absolute(path, error);
+    if (error || !fs::exists(absolute, error)) throw FileError(path, "does not exist");
+    if (!fs::is_directory(absolute, error)) {
+        auto source = openFile(absolute.string());
+        // Choosing the weights of a published folder means the folder.
+        const auto name = absolute.filename().string();
+        if (name == "model.safetensors" || name == "model.safetensors.index.json")
+            source->addConfigFile((absolute.parent_path() / "config.json").string());
+        return source;
+    }
+    auto source = openFile(weightsOf(absolute));
+    source->addConfigFile((absolute / "config.json").string());
+    return source;
+}
+
+const StoredTensor* CheckpointSource::find(std::string_view name) const {
+    const auto found = m_byName.find(name);
+    return found == m_byName.end() ? nullptr : &tensors()[found->second];
+}
+
+void CheckpointSource::read(const StoredTensor& tensor, std::span<std::uint8_t> out,
+                            std::stop_token stop) const {
+    if (out.size() != tensor.bytes)
+        throw Error("tensor '" + tensor.name + "' is " + std::to_string(tensor.bytes) +
+                    " bytes long, its buffer " + std::to_string(out.size()));
+    readPart(tensor, 0, out, std::move(stop));
+}
+
+void CheckpointSource::indexNames() {
+    const auto& all = tensors();
+    for (std::size_t i = 0; i < all.size(); ++i) m_byName.emplace(all[i].name, i);
+}
+
+}  // namespace relascope

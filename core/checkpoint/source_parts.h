@@ -1,0 +1,45 @@
+// What the forms of a checkpoint share. For the readers of this folder only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/source.h"
+
+namespace relascope {
+
+/// A source whose facts are found when it is made.
+class CheckpointParts : public CheckpointSource {
+public:
+    const std::string& form() const override { return m_form; }
+    const std::vector<std::string>& files() const override { return m_files; }
+    const std::vector<StoredTensor>& tensors() const override { return m_tensors; }
+    const std::map<std::string, std::string>& metadata() const override { return m_metadata; }
+    const std::string& config() const override { return m_config; }
+    const std::string& configFrom() const override { return m_configFrom; }
+
+    /// Takes a config.json as the configuration, when there is no other and the file exists.
+    void addConfigFile(const std::string& path);
+
+protected:
+    /// The place of a tensor of tensors(), by its name. Throws FileError.
+    std::size_t indexOf(const StoredTensor& tensor) const;
+
+    std::string m_form;
+    std::vector<std::string> m_files;
+    std::vector<StoredTensor> m_tensors;
+    std::map<std::string, std::string> m_metadata;
+    std::string m_config, m_configFrom;
+};
+
+/// Sets `name` from `stored`: "_orig_mod." goes wherever it leads, "model." only when every name
+/// carries it. Throws FileError (`path`) when two tensors end up with one name.
+void cleanNames(std::vector<StoredTensor>& tensors, const std::string& path);
+
+std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
+/// `index` is a model.safetensors.index.json; its shards stand beside it.
+std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
+std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
+
+}  // namespace relascope

@@ -1,0 +1,18 @@
+// The numbers of a tensor's bytes, for every dtype that has a simple one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace relascope {
+
+/// False for complex numbers and those of less than a byte.
+bool hasNumbers(std::string_view dtype);
+
+/// Decodes little-endian `bytes`, a whole number of elements of a dtype with numbers; `out` is as
+/// long as there are elements. 64-bit integers are rounded to the nearest double.
+void decodeNumbers(std::string_view dtype, std::span<const std::uint8_t> bytes,
+                   std::span<double> out);
+
+}  // namespace relascope

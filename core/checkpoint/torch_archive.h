@@ -1,0 +1,75 @@
+// PyTorch's .pt files: a ZIP archive with a pickle and a record a storage (formats.md section 2),
+// read by our own code; nothing of LibTorch's readers sees the file. No torch here, so that it can
+// be fuzzed.
+//
+// Known contents (the research scripts'): {'model': state, 'config': {...}, ...}, {'model': state,
+// 'model_args': {...}, 'config': of the training, ...}, Lightning's {'state_dict': state, ...}, and
+// a bare state dictionary.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "checkpoint/zip_directory.h"
+
+namespace relascope {
+
+class Pickle;
+struct PickleValue;
+
+/// A tensor of the state: a view of a storage.
+struct ArchiveTensor {
+    std::string name;                         ///< as the file calls it
+    std::string dtype;                        ///< safetensors' names
+    std::vector<std::int64_t> shape, stride;  ///< stride in elements, never negative
+    std::uint64_t offset = 0;                 ///< of its first element, in bytes of the storage
+    std::uint64_t bytes = 0;                  ///< row-major, without gaps
+    std::uint64_t span = 0;                   ///< bytes from its first to its last element
+    bool contiguous = false;                  ///< row-major in its storage as well
+    const ZipEntry* record = nullptr;
+    std::size_t sameAs = kItself;  ///< index of the first tensor with the same view
+    static constexpr std::size_t kItself = SIZE_MAX;
+};
+
+class TorchArchive {
+public:
+    /// Reads and checks everything but the weights. Throws FileError.
+    explicit TorchArchive(std::shared_ptr<const ByteSource> bytes);
+
+    /// In the order of the state.
+    const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
+    /// The model's configuration as JSON text, and the key it stood under; empty without one.
+    const std::string& config() const { return m_config; }
+    const std::string& configFrom() const { return m_configFrom; }
+    /// Copies row-major bytes of a tensor from its byte `at`. A record that is read whole and in
+    /// order has its CRC checked. Throws FileError, Cancelled.
+    void readPart(const ArchiveTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
+                  std::stop_token stop = {}) const;
+
+private:
+    void checkByteOrder() const;
+    const PickleValue& stateOf(const Pickle& pickle) const;
+    void findConfig(const Pickle& pickle);
+    void addTensors(const Pickle& pickle, const PickleValue& state);
+    void followCrc(const ArchiveTensor& tensor, std::uint64_t at,
+                   std::span<const std::uint8_t> out) const;
+    void gather(const ArchiveTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
+                std::stop_token stop) const;
+    [[noreturn]] void fail(const std::string& reason) const;
+
+    ZipDirectory m_zip;
+    std::string m_folder;  // of the archive, with its slash
+    std::vector<ArchiveTensor> m_tensors;
+    std::string m_config, m_configFrom;
+
+    // What the last readPart() left: the CRC so far, or the storage of a strided tensor.
+    mutable std::mutex m_mutex;
+    mutable const ArchiveTensor* m_last = nullptr;
+    mutable std::uint64_t m_next = 0;
+    mutable unsigned long m_crc = 0;
+    mutable std::vector<std::uint8_t> m_gathered;
+};
+
+}  // namespace relascope

@@ -1,0 +1,51 @@
+// The table of a ZIP archive whose entries are stored as they are (formats.md section 2), so that
+// an entry is a range of the file. No torch here, so that it can be fuzzed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/byte_source.h"
+
+namespace relascope {
+
+struct ZipEntry {
+    std::string name;
+    std::uint64_t offset = 0;  ///< of the entry's bytes in the file
+    std::uint64_t size = 0;
+    std::uint32_t crc = 0;
+};
+
+/// Reads and checks the central directory, ZIP64 included. Throws FileError for anything that the
+/// archives of PyTorch do not have: deflated or encrypted entries, a name twice, names that are
+/// absolute or lead outside, entries beyond the file or over one another.
+class ZipDirectory {
+public:
+    explicit ZipDirectory(std::shared_ptr<const ByteSource> bytes);
+
+    const std::string& path() const { return m_bytes->path(); }
+    /// In the order of the file.
+    const std::vector<ZipEntry>& entries() const { return m_entries; }
+    /// The entry of that name, or nullptr.
+    const ZipEntry* find(std::string_view name) const;
+    /// All of an entry, its CRC checked. Throws FileError when it is longer than `limit`.
+    std::vector<std::uint8_t> read(const ZipEntry& entry, std::uint64_t limit) const;
+    void readPart(const ZipEntry& entry, std::uint64_t at, std::span<std::uint8_t> out,
+                  std::stop_token stop = {}) const;
+
+private:
+    struct Found;
+    Found findDirectory() const;
+    void readDirectory(const Found& found);
+    void locate(ZipEntry& entry, std::uint64_t directory) const;
+    [[noreturn]] void fail(const std::string& reason) const;
+
+    std::shared_ptr<const ByteSource> m_bytes;
+    std::vector<ZipEntry> m_entries;
+    std::vector<std::uint32_t> m_byName;
+};
+
+}  // namespace relascope

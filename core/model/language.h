@@ -1,0 +1,58 @@
+// Language models: the Dual Attention Transformer's and the plain Transformer's. DAT 4.4.
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "model/dual_attention.h"
+#include "model/model.h"
+#include "model/symbols.h"
+
+namespace relascope {
+
+/// What both have in common, under `layers.`: embedding (tied to the output), positions, causal
+/// blocks, norm and output.
+struct LanguageModelImpl : ModelImpl {
+    /// tokens [b, n] int64 -> logits [b, n, vocab_size].
+    torch::Tensor forward(const ModelInput& tokens) override;
+
+protected:
+    explicit LanguageModelImpl(const ModelOptions& options);
+    /// The stack of blocks, [b, n, d] -> [b, n, d].
+    virtual torch::Tensor decode(torch::Tensor x) = 0;
+    /// Registers what comes after the blocks and draws the published start: N(0, 0.02), zero
+    /// biases, N(0, 0.02 / sqrt(2 layers)) for what adds to the residual stream.
+    void finish();
+
+    ModelOptions m_options;
+    std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
+    Embedding m_tokens{nullptr}, m_positions{nullptr};
+    torch::nn::ModuleList m_blocks{nullptr};
+    Norm m_norm{nullptr};
+    Linear m_out{nullptr};
+};
+
+struct TransformerLMImpl : LanguageModelImpl {
+    explicit TransformerLMImpl(const ModelOptions& options);
+
+protected:
+    torch::Tensor decode(torch::Tensor x) override;
+};
+
+/// With symbols retrieved anew at every layer: one retriever for all layers, or one each, with or
+/// without a common library (`symbol_retrievers.{i}`).
+struct DualAttnTransformerLMImpl : LanguageModelImpl {
+    explicit DualAttnTransformerLMImpl(const ModelOptions& options);
+
+protected:
+    torch::Tensor decode(torch::Tensor x) override;
+
+private:
+    std::vector<std::shared_ptr<SymbolRetrieverImpl>> m_retrievers;  ///< one a layer
+};
+
+/// Throws OptionError unless ids [b, n] int64 are within 0..vocabulary - 1 and n within 1..longest.
+/// `what` names the sequence: "tokens", "source".
+void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64_t longest,
+                   const char* what);
+
+}  // namespace relascope

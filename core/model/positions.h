@@ -1,0 +1,25 @@
+// Sinusoidal positions in both published layouts.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+namespace relascope {
+
+/// pe[p, 2i] = sin(p w_i), pe[p, 2i + 1] = cos(p w_i), w_i = 10000^(-2i/d): [n, d] float32.
+torch::Tensor interleavedSinusoids(std::int64_t n, std::int64_t d);
+/// pe[p] = [all sines ; all cosines], w_i = 10000^(-i/(d/2)) (ABS's framework): [n, d] float32.
+torch::Tensor halvedSinusoids(std::int64_t n, std::int64_t d);
+
+/// x sqrt(d) + pe, the table stored as the buffer `pe` [max_length, d] (DAT's sequence models).
+struct SinusoidalPositionsImpl : torch::nn::Module {
+    SinusoidalPositionsImpl(std::int64_t d, std::int64_t max_length);
+    /// x [b, n, d]; throws OptionError when n is beyond the table.
+    torch::Tensor forward(const torch::Tensor& x);
+
+    torch::Tensor pe;
+};
+TORCH_MODULE(SinusoidalPositions);
+
+}  // namespace relascope

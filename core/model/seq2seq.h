@@ -1,0 +1,70 @@
+// Sequence to sequence: encoder and decoder of dual attention or of plain blocks. DAT 4.2.
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "model/decoder.h"
+#include "model/model.h"
+#include "model/positions.h"
+#include "model/symbols.h"
+
+namespace relascope {
+
+/// Turns a sequence into vectors: an Embedding for tokens, a Linear with bias for vectors. Its
+/// parameters are `weight` and, for vectors, `bias`.
+struct SequenceEmbedderImpl : torch::nn::Module {
+    SequenceEmbedderImpl(const std::string& type, std::int64_t size, std::int64_t d);
+    /// Tokens [b, n] int64 or vectors [b, n, size] -> [b, n, d].
+    torch::Tensor forward(const torch::Tensor& x) const;
+    /// Throws OptionError unless x is such a batch of at most `longest` elements.
+    void check(const torch::Tensor& x, std::int64_t longest, const char* what) const;
+
+    torch::Tensor weight, bias;
+
+private:
+    bool m_tokens;
+    std::int64_t m_size;
+};
+TORCH_MODULE(SequenceEmbedder);
+
+/// What both have in common, under `layers.`.
+struct Seq2SeqImpl : ModelImpl {
+    /// source and target input -> logits [b, m, out_dim].
+    torch::Tensor forward(const ModelInput& input) override;
+
+protected:
+    explicit Seq2SeqImpl(const ModelOptions& options);
+    virtual torch::Tensor encode(torch::Tensor x) = 0;
+    virtual torch::Tensor decode(torch::Tensor y, const torch::Tensor& context) = 0;
+    void finish();
+
+    ModelOptions m_options;
+    std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
+    SequenceEmbedder m_source{nullptr}, m_target{nullptr};
+    SinusoidalPositions m_sourcePositions{nullptr}, m_targetPositions{nullptr};
+    torch::nn::ModuleList m_encoder, m_decoder;
+    Linear m_out{nullptr};
+};
+
+struct Seq2SeqTransformerImpl : Seq2SeqImpl {
+    explicit Seq2SeqTransformerImpl(const ModelOptions& options);
+
+protected:
+    torch::Tensor encode(torch::Tensor x) override;
+    torch::Tensor decode(torch::Tensor y, const torch::Tensor& context) override;
+};
+
+/// One symbol retriever serves both sides, anew at every layer. (Published code builds n_layers_enc
+/// decoder blocks; ours honours n_layers_dec.)
+struct Seq2SeqDualAttnTransformerImpl : Seq2SeqImpl {
+    explicit Seq2SeqDualAttnTransformerImpl(const ModelOptions& options);
+
+protected:
+    torch::Tensor encode(torch::Tensor x) override;
+    torch::Tensor decode(torch::Tensor y, const torch::Tensor& context) override;
+
+private:
+    std::shared_ptr<SymbolRetrieverImpl> m_retriever;
+};
+
+}  // namespace relascope

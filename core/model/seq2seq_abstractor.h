@@ -1,0 +1,35 @@
+// Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
+// ABS section 3.3, chains of Abstractors, and the ablation.
+#pragma once
+
+#include "model/abstractor.h"
+#include "model/model.h"
+#include "model/seq2seq.h"
+
+namespace relascope {
+
+/// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder sees the encoder and
+/// an abstractor of the input. (d) the decoder sees the encoder and its abstractor. Two contexts
+/// are seen "in-turn" (one decoder block each a layer, encoder first: decoder_blocks.{2i} and
+/// {2i+1}) or "concatenated" along the sequence.
+struct Seq2SeqAbstractorImpl : ModelImpl {
+    explicit Seq2SeqAbstractorImpl(const ModelOptions& options);
+    /// source and target input -> logits [b, m, out_dim].
+    torch::Tensor forward(const ModelInput& input) override;
+
+    SequenceEmbedder source_embedder{nullptr}, target_embedder{nullptr};
+    torch::nn::ModuleList encoder_blocks, decoder_blocks;
+    /// `abstractor`, and further ones of a chain as `abstractors.{1..}`.
+    std::vector<Abstractor> chain;
+    Linear final_out{nullptr};
+
+private:
+    /// Starts the weights as the published framework does (experiments.md section 5).
+    void initialise();
+
+    ModelOptions m_options;
+    bool m_twoContexts = false;
+    Dropout m_dropout{nullptr};
+};
+
+}  // namespace relascope

@@ -1,0 +1,20 @@
+// The configuration of published checkpoints: constructor arguments as JSON.
+#pragma once
+
+#include <string>
+
+#include "types/model_options.h"
+
+namespace relascope {
+
+/// Reads the golden form {"class", "arguments"}, or the hub's: the arguments of a language model,
+/// image model or sequence model alone, its class told by its keys (`n_heads_ra` means dual
+/// attention). Throws OptionError naming the key that is missing, ill-typed, out of bounds or asks
+/// for what no model here does.
+ModelOptions modelFromPublishedConfig(const std::string& text);
+
+/// The inverse, in the names of the published constructors: the bare arguments for language models
+/// (as the hub stores them), {"class", "arguments"} for all others.
+std::string modelToPublishedConfig(const ModelOptions& model);
+
+}  // namespace relascope
