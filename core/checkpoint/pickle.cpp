@@ -345,13 +345,10 @@ void PickleReader::global(std::string_view module, std::string_view name) {
     full += '.';
     full += name.substr(0, kMaxGlobal);
     const auto use = full.size() > kMaxGlobal ? GlobalUse::Refused : globalUse(full);
-    if (use == GlobalUse::Refused) {
-        for (auto& c : full)
-            if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126) c = '?';
-        throw FileError(m_path, "refers to '" + full.substr(0, 120) +
+    if (use == GlobalUse::Refused)
+        throw FileError(m_path, "refers to '" + printable(full) +
                                     "', which a checkpoint may not: only tensors and plain data "
                                     "are read; save the model's state_dict() instead");
-    }
     push(add({PickleKind::Global, false, 0, *m_out.m_names.insert(full).first}));
 }
 

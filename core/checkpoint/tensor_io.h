@@ -1,17 +1,23 @@
-// Tensors to and from safetensors files.
+// Weights from checkpoints into models, and tensors to and from safetensors files.
 #pragma once
 
 #include <torch/types.h>
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/source.h"
 #include "model/factory.h"
 
 namespace relascope {
+
+/// torch's type for a dtype of safetensors, if it is one that models and optimisers hold.
+std::optional<torch::ScalarType> scalarType(const std::string& dtype);
 
 /// One tensor of an open file, on the CPU. F16, BF16, F32, F64, BOOL and the integers up to 64
 /// bits; SafetensorsError for dtypes that torch has no type for.
@@ -25,20 +31,29 @@ void saveTensors(const std::string& path,
                  const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                  const std::map<std::string, std::string>& metadata = {});
 
-/// What stands between a file and a model.
+/// What stands between a checkpoint and a model.
 struct LoadReport {
-    std::vector<std::string> missing, unexpected, wrongShape, nonFinite;
-    bool loads() const { return missing.empty() && unexpected.empty() && wrongShape.empty(); }
+    std::vector<std::string> missing, unexpected, wrongShape, wrongType, nonFinite;
+    bool loads() const {
+        return missing.empty() && unexpected.empty() && wrongShape.empty() && wrongType.empty();
+    }
     /// One sentence that lists everything; empty when nothing is wrong.
     std::string text() const;
 };
 
-/// Compares a file with a model without changing it. A tied tensor may be stored under any of its
-/// names.
-LoadReport compareWeights(ModelImpl& model, const SafetensorsFile& file);
+/// Compares a checkpoint with a model without changing it. A tied tensor may be stored under any of
+/// its names; floating point is converted, integers are taken as they are.
+LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 
-/// Loads all weights or none: throws FileError with the report's text and leaves the model as it
-/// was. Non-finite weights load; the report names them.
+/// Loads all weights, piece by piece straight into the parameters, so that memory peaks at the
+/// model and one piece of a file. Throws FileError with the report's text when they do not fit, and
+/// leaves the model as it was. A file that fails in the middle (FileError) or a stop (Cancelled)
+/// leaves some weights replaced: load into a freshly made model and swap it in afterwards.
+/// `progress` gets the share done and returns false to cancel; both are asked at least every
+/// 4 MiB. Non-finite weights load; the report names them.
+LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
+                       const std::function<bool(double)>& progress = {});
+/// The same for any form of checkpoint.h.
 LoadReport loadWeights(ModelImpl& model, const std::string& path);
 
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.

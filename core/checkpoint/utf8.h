@@ -1,8 +1,9 @@
-// Whether bytes are text.
+// Whether bytes are text, and how to show those that may not be.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace relascope {
@@ -26,6 +27,14 @@ inline bool isUtf8(std::string_view text) {
             return false;
     }
     return true;
+}
+
+/// A name from a file for a message: at most 200 bytes, ASCII without control characters.
+inline std::string printable(std::string_view text) {
+    std::string shown(text.substr(0, 200));
+    for (auto& c : shown)
+        if (c < 32 || c > 126) c = '?';
+    return shown;
 }
 
 }  // namespace relascope

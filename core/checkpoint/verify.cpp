@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpoint/checkpoint_model.h"
+#include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "files/atomic_file.h"
 #include "model/generate.h"
-#include "options/options_json.h"
-#include "options/published_config.h"
 #include "probe/collector.h"
 
 namespace relascope {
@@ -123,24 +122,15 @@ torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions&
 }  // namespace
 
 VerifyReport verifyFolder(const std::string& folder, const std::string& deviceName) {
-    const auto options = [&] {
-        const std::string path = folder + "/config.json";
-        const auto text = readTextFile(path, 1 << 20);
-        try {
-            return modelFromPublishedConfig(text);
-        } catch (const FileError&) {
-            throw;
-        } catch (const Error& error) {
-            throw FileError(path, error.what());
-        }
-    }();
+    const auto source = CheckpointSource::open(folder);
+    const auto options = checkpointModel(*source);
     const torch::Device device(deviceName);
     const bool cuda = device.is_cuda();
     const double outputTolerance = cuda ? 1e-4 : 2e-5, gradientTolerance = cuda ? 5e-4 : 1e-4;
     at::globalContext().setFloat32MatmulPrecision("highest");
 
     auto model = makeModel(options);
-    loadWeights(*model, folder + "/model.safetensors");
+    loadWeights(*model, *source);
     const Tensors io = readTensors(folder + "/io.safetensors");
     Case c = readCase(io, options, folder);
     model->to(device);

@@ -10,8 +10,8 @@
 
 namespace relascope {
 
-/// Reads config.json, model.safetensors and io.safetensors of the folder, computes every stored
-/// tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5
+/// Reads the checkpoint (any form of checkpoint.h) and io.safetensors of the folder, computes every
+/// stored tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5
 /// (absolute plus relative), gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4.
 /// A stored key that is unknown to us is not ok. Throws FileError or OptionError when the folder is
 /// not such a case. `device` is "cpu" or "cuda:0".

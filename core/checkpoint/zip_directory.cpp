@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "checkpoint/utf8.h"
+
 namespace relascope {
 namespace {
 
@@ -56,7 +58,7 @@ bool readZip64(std::span<const std::uint8_t> extra, std::uint64_t& size, std::ui
 }
 
 std::string quoted(const std::string& name) {
-    return "entry '" + name.substr(0, 200) + "' ";
+    return "entry '" + printable(name) + "' ";
 }
 
 }  // namespace
@@ -72,14 +74,18 @@ void ZipDirectory::fail(const std::string& reason) const {
 ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(std::move(bytes)) {
     const Found found = findDirectory();
     readDirectory(found);
-    for (auto& entry : m_entries) locate(entry, found.offset);
-
+    std::vector<std::uint64_t> starts;  // of the local headers, which must be nobody else's
+    for (auto& entry : m_entries) {
+        starts.push_back(entry.offset);
+        locate(entry, found.offset);
+    }
     std::sort(m_entries.begin(), m_entries.end(),
               [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    std::sort(starts.begin(), starts.end());
     std::uint64_t end = 0;
-    for (const auto& entry : m_entries) {
-        if (entry.offset < end) fail(quoted(entry.name) + "lies over another entry");
-        end = entry.offset + entry.size;
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        if (starts[i] < end) fail(quoted(m_entries[i].name) + "lies over another entry");
+        end = m_entries[i].offset + m_entries[i].size;
     }
     m_byName.resize(m_entries.size());
     std::iota(m_byName.begin(), m_byName.end(), 0u);

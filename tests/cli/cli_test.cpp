@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/command_line.h"
 #include "support/tiny_run.h"
 
 namespace relascope {
@@ -19,47 +20,10 @@ namespace {
 
 using testing_support::TemporaryFolder;
 
-struct Outcome {
-    int code = -1;
-    std::string out, err;
-};
-
-std::string slurp(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Outcome cli(const std::string& words) {
-    static int number = 0;
-    const std::string base =
-        (std::filesystem::temp_directory_path() /
-         ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++)))
-            .string();
-    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" +
-                                    base + ".out 2>" + base + ".err </dev/null")
-                                       .c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                    slurp(base + ".out"), slurp(base + ".err")};
-    std::filesystem::remove(base + ".out");
-    std::filesystem::remove(base + ".err");
-    return outcome;
-}
-
-nlohmann::json json(const Outcome& o) {
-    return nlohmann::json::parse(o.out);
-}
-
 const std::string kTiny =
     "quick --set model.d_model=16 --set model.dff=16 --set data.train_size=64 --set "
     "data.validation_size=32 --set data.test_size=40 "
     "--set train.batch_size=16 --device cpu --threads 1 ";
-
-void expectRefused(const std::string& words, int code, const std::string& sentence) {
-    const auto o = cli(words);
-    EXPECT_EQ(o.code, code) << words << "\n" << o.err;
-    EXPECT_NE(o.err.find(sentence), std::string::npos) << words << " said: " << o.err;
-    EXPECT_TRUE(o.out.empty()) << o.out;
-}
 
 TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(cli("--help").code, 0);

@@ -8,7 +8,7 @@ need_packages "${build_packages[@]}" clang-14 libclang-rt-14-dev
 need_torch
 configure_preset asan "$top/build/asan"
 cmake --build "$top/build/asan" --target fuzz
-for name in safetensors npz; do
+for name in safetensors npz torch_archive torch_state config; do
   mkdir -p "$top/build/asan/corpus/$name"
   say "fuzzing $name for $seconds s"
   "$top/build/asan/bin/fuzz_$name" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -1,0 +1,148 @@
+// Weights of any checkpoint into a model.
+#include <algorithm>
+#include <optional>
+
+#include "checkpoint/byte_source.h"
+#include "checkpoint/finite.h"
+#include "checkpoint/tensor_io.h"
+
+namespace relascope {
+namespace {
+
+std::string listed(const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return "";
+    std::string text = std::string(what) + " ";
+    for (std::size_t i = 0; i < names.size() && i < 8; ++i) text += (i ? ", " : "") + names[i];
+    if (names.size() > 8) text += " and " + std::to_string(names.size() - 8) + " more";
+    return text;
+}
+
+std::string words(const StoredTensor& stored) {
+    std::string shape;
+    for (const auto n : stored.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(n);
+    return stored.name + " [" + shape + "]";
+}
+
+// The stored tensor of a parameter: under its own name, else under one of its aliases.
+using Found = std::map<std::string, const StoredTensor*>;
+
+Found findAll(const std::vector<NamedTensor>& state, const CheckpointSource& source) {
+    Found found;
+    for (const auto& entry : state) {
+        const auto& own = entry.aliasOf.empty() ? entry.name : entry.aliasOf;
+        auto& stored = found[own];
+        if (!stored) stored = source.find(entry.name);
+    }
+    return found;
+}
+
+bool converts(const std::string& dtype, torch::ScalarType to) {
+    const auto from = scalarType(dtype);
+    if (!from) return false;
+    return *from == to || (torch::isFloatingType(*from) && torch::isFloatingType(to));
+}
+
+// Reads one tensor into one parameter.
+class Loader {
+public:
+    Loader(const CheckpointSource& source, std::stop_token stop,
+           const std::function<bool(double)>& progress, std::uint64_t total)
+        : m_source(source), m_stop(std::move(stop)), m_progress(progress), m_total(total) {}
+
+    /// True when every number is finite.
+    bool load(const StoredTensor& stored, torch::Tensor parameter) {
+        const auto type = *scalarType(stored.dtype);
+        const bool direct = parameter.device().is_cpu() && parameter.scalar_type() == type &&
+                            parameter.is_contiguous();
+        // Views only; a parameter that is laid out otherwise is filled through a copy of it.
+        const auto target = parameter.is_contiguous() ? parameter : parameter.contiguous();
+        const auto flat = target.view({-1});
+        const auto size = static_cast<std::uint64_t>(torch::elementSize(type));
+        bool finite = true;
+        for (std::uint64_t at = 0; at < stored.bytes;) {
+            const auto count = std::min<std::uint64_t>(kReadPiece, stored.bytes - at);
+            auto* to = direct ? static_cast<std::uint8_t*>(parameter.data_ptr()) + at : buffer();
+            m_source.readPart(stored, at, {to, count}, m_stop);
+            finite = finite && allFinite(stored.dtype, {to, count});
+            if (!direct)
+                flat.narrow(0, static_cast<std::int64_t>(at / size),
+                            static_cast<std::int64_t>(count / size))
+                    .copy_(torch::from_blob(to, {static_cast<std::int64_t>(count / size)}, type));
+            at += count;
+            advance(count);
+        }
+        if (!target.is_same(parameter)) parameter.copy_(target);
+        return finite;
+    }
+
+private:
+    std::uint8_t* buffer() {
+        m_buffer.resize(kReadPiece);
+        return m_buffer.data();
+    }
+    void advance(std::uint64_t bytes) {
+        m_done += bytes;
+        const bool go =
+            !m_progress || m_progress(static_cast<double>(m_done) / static_cast<double>(m_total));
+        if (!go || m_stop.stop_requested()) throw Cancelled();
+    }
+
+    const CheckpointSource& m_source;
+    std::stop_token m_stop;
+    const std::function<bool(double)>& m_progress;
+    std::uint64_t m_total, m_done = 0;
+    std::vector<std::uint8_t> m_buffer;
+};
+
+}  // namespace
+
+std::string LoadReport::text() const {
+    std::string all;
+    for (const auto& part : {listed("missing:", missing), listed("unexpected:", unexpected),
+                             listed("wrong shape:", wrongShape), listed("wrong type:", wrongType),
+                             listed("not finite:", nonFinite)})
+        if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
+    return all;
+}
+
+LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
+    LoadReport report;
+    const auto state = stateOf(model);
+    for (const auto& [name, stored] : findAll(state, source))
+        if (!stored) report.missing.push_back(name);
+    std::map<std::string, torch::Tensor> known;
+    for (const auto& entry : state) known[entry.name] = entry.tensor;
+    for (const auto& stored : source.tensors()) {
+        const auto at = known.find(stored.name);
+        if (at == known.end())
+            report.unexpected.push_back(stored.name);
+        else if (at->second.sizes() != torch::IntArrayRef(stored.shape))
+            report.wrongShape.push_back(words(stored));
+        else if (!converts(stored.dtype, at->second.scalar_type()))
+            report.wrongType.push_back(stored.name + " " + stored.dtype);
+    }
+    return report;
+}
+
+LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop,
+                       const std::function<bool(double)>& progress) {
+    auto report = compareWeights(model, source);
+    if (!report.loads())
+        throw FileError(source.files().at(0), "does not fit the model: " + report.text());
+    const auto state = stateOf(model);
+    const auto found = findAll(state, source);
+    std::uint64_t total = 0;
+    for (const auto& [name, stored] : found) total += stored->bytes;
+    const torch::NoGradGuard noGrad;
+    Loader loader(source, std::move(stop), progress, total);
+    for (const auto& entry : state)
+        if (entry.aliasOf.empty() && !loader.load(*found.at(entry.name), entry.tensor))
+            report.nonFinite.push_back(entry.name);
+    return report;
+}
+
+LoadReport loadWeights(ModelImpl& model, const std::string& path) {
+    return loadWeights(model, *CheckpointSource::open(path));
+}
+
+}  // namespace relascope

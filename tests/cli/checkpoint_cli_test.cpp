@@ -1,0 +1,75 @@
+// relascope-cli info and convert, as a user meets them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_line.h"
+#include "support/bytes_of.h"
+#include "support/tiny_run.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+const std::string kGolden = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints/";
+
+TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
+    const auto info = json(cli("info --json " + kGolden + "research_pt"));
+    EXPECT_EQ(info["form"], "PyTorch archive");
+    EXPECT_EQ(info["tensors"].size(), 50u);
+    EXPECT_EQ(info["config"]["n_heads_ra"], 2);
+    EXPECT_EQ(info["config_from"], "config");
+    EXPECT_EQ(info["numbers"], 19776) << "shared ones once";
+    EXPECT_EQ(info["tensors"][0]["name"], "layers.token_embedder.weight");
+    EXPECT_EQ(info["tensors"][0]["stored"], "_orig_mod.layers.token_embedder.weight");
+    EXPECT_EQ(info["tensors"][0]["shape"], (std::vector<int>{61, 32}));
+
+    const auto words = cli("info " + kGolden + "hub_dat_lm");
+    EXPECT_EQ(words.code, 0) << words.err;
+    for (const char* part :
+         {"layers.token_embedder.weight", "same as layers.final_out.weight", "[61, 32]", "F32",
+          "hub_dat_lm: safetensors, 50 tensors, 19776 numbers, 84296 bytes",
+          "configuration (config.json): "})
+        EXPECT_NE(words.out.find(part), std::string::npos) << part;
+}
+
+TEST(CheckpointCli, ConvertGoesFromFormToForm) {
+    TemporaryFolder home("cli-convert");
+    std::filesystem::create_directories(home.path());
+    const auto tensors = [&](const std::string& path) {
+        std::map<std::string, nlohmann::json> all;
+        const auto shown = cli("info --json " + path);
+        const auto document = json(shown);
+        for (const auto& t : document["tensors"]) all[t["name"]] = t["shape"];
+        return all;
+    };
+    const auto original = tensors(kGolden + "research_pt");
+    std::string in = kGolden + "research_pt";
+    for (const char* out : {"/a.safetensors", "/b.pt"}) {
+        const auto done = cli("convert --json " + in + " " + home.path() + out);
+        EXPECT_EQ(done.code, 0) << done.err;
+        EXPECT_EQ(json(done)["wrote"], home.path() + out);
+        EXPECT_EQ(tensors(in = home.path() + out), original);
+    }
+    EXPECT_EQ(cli("convert " + kGolden + "research_pt " + (home / "folder")).code, 0);
+    EXPECT_EQ(tensors(home / "folder"), original);
+    expectRefused("convert " + in + " " + (home / "f2"), 1, "has no configuration");
+    expectRefused("convert " + in + " " + in, 1, "is the checkpoint itself");
+    expectRefused("convert " + in, 2, "out");
+}
+
+TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
+    TemporaryFolder home("cli-bad");
+    std::filesystem::create_directories(home.path());
+    writeBytes(home / "evil.pt",
+               archive(dict({{"w", global("os", "system") + text("true") + "\x85R"}})));
+    expectRefused("info " + (home / "evil.pt"), 1, "refers to 'os.system'");
+    expectRefused("convert " + (home / "evil.pt") + " " + (home / "x.pt"), 1, "os.system");
+    EXPECT_FALSE(std::filesystem::exists(home / "x.pt"));
+    writeBytes(home / "short.safetensors", "1234567");
+    expectRefused("info " + (home / "short.safetensors"), 1, "at least 8");
+    expectRefused("info " + home.path(), 1, "several files of weights");
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,52 @@
+// Runs relascope-cli: words in, exit code, stdout and stderr out.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace relascope {
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+};
+
+inline std::string slurp(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline Outcome cli(const std::string& words) {
+    static int number = 0;
+    const std::string base =
+        (std::filesystem::temp_directory_path() /
+         ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++)))
+            .string();
+    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" +
+                                    base + ".out 2>" + base + ".err </dev/null")
+                                       .c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                    slurp(base + ".out"), slurp(base + ".err")};
+    std::filesystem::remove(base + ".out");
+    std::filesystem::remove(base + ".err");
+    return outcome;
+}
+
+inline nlohmann::json json(const Outcome& o) {
+    return nlohmann::json::parse(o.out);
+}
+
+inline void expectRefused(const std::string& words, int code, const std::string& sentence) {
+    const auto o = cli(words);
+    EXPECT_EQ(o.code, code) << words << "\n" << o.err;
+    EXPECT_NE(o.err.find(sentence), std::string::npos) << words << " said: " << o.err;
+    EXPECT_TRUE(o.out.empty()) << o.out;
+}
+
+}  // namespace relascope
