@@ -36,6 +36,12 @@ TEST(Sides, NamesAndLabels) {
     EXPECT_EQ(objectName(*set, 0, 2), "object 2");
     EXPECT_EQ(sideTiles(*set, 0).width, 8);
     EXPECT_EQ(sideTiles(*set, 0).size(), 6);
+    auto numbered = *set;
+    numbered.sides[0].labels = {"1", "2", "3", "4", "5", "6"};
+    EXPECT_EQ(objectName(numbered, 0, 2), "object 3") << "the number is its name";
+    auto both = *two;
+    both.sides.push_back({"encoder and abstractor", {"x", "abs x"}});
+    EXPECT_EQ(objectName(both, 2, 1), "context 1 'abs x'");
 }
 
 class TileTest : public testing::Test {

@@ -100,11 +100,13 @@ TensorTable::TensorTable(QWidget* parent)
     m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     QHeaderView* header = m_view->header();
+    header->setFont(smallFont());
+    header->setFixedHeight(rowHeight);
     header->setStretchLastSection(false);
     header->setSectionsMovable(false);
     header->setMinimumSectionSize(44);
     header->setSectionResizeMode(TensorModel::Name, QHeaderView::Stretch);
-    const int widths[] = {0, 104, 48, 74, 110};
+    const int widths[] = {0, 112, 46, 74, 104};
     for (int c = TensorModel::Shape; c < TensorModel::Columns; ++c) {
         header->setSectionResizeMode(c, QHeaderView::Interactive);
         header->resizeSection(c, widths[c]);
@@ -221,6 +223,9 @@ QString TensorTable::csv() const {
 }
 
 void TensorTable::resizeEvent(QResizeEvent*) {
+    // A narrow table keeps the names readable.
+    m_view->setColumnHidden(TensorModel::Type, width() < 480);
+    m_view->setColumnHidden(TensorModel::Range, width() < 430);
     // In a wide table the marks stand beside the title, as one line of trust; else below it.
     const bool wide = width() >= wideHead;
     const bool inHead = m_marks->parentWidget() == m_head;

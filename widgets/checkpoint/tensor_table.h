@@ -37,7 +37,7 @@ public:
     TensorModel* model() const { return m_model; }
     QString headText() const;  ///< "464, all under layers."
 
-    QSize minimumSizeHint() const override { return {380, 120}; }
+    QSize minimumSizeHint() const override { return {300, 120}; }
 
 Q_SIGNALS:
     void tensorChosen(const QString& name);

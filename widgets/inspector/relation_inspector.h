@@ -67,7 +67,7 @@ public:
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
-    QSize minimumSizeHint() const override { return {640, 260}; }
+    QSize minimumSizeHint() const override { return m_compact ? QSize(450, 320) : QSize(640, 260); }
 
 public Q_SLOTS:
     void nextRelation();
@@ -123,7 +123,8 @@ private:
     ViewMaps m_maps;
     InspectorView m_view;
     MapKind m_wanted = MapKind::Relation;  ///< shown again on the next layer that has it
-    bool m_started = false;                ///< a view was chosen, by the user or from a session
+    bool m_compact = false;
+    bool m_started = false;  ///< a view was chosen, by the user or from a session
     int m_previewRow = -1, m_previewColumn = -1;
     std::vector<int> m_lastIndex{0, 0, 0, 0,
                                  0};  ///< by kind, so that going back finds the same map

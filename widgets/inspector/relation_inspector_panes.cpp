@@ -241,6 +241,8 @@ void RelationInspector::connectPanes() {
 }
 
 void RelationInspector::setCompact(bool compact) {
+    m_compact = compact;
+    updateGeometry();
     m_bar->setCompact(compact);
     (compact ? m_outer : m_splitter)->addWidget(m_smallPane);
     m_outer->setSizes({compact ? 320 : 1, 220});

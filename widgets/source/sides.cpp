@@ -84,6 +84,7 @@ QString sideWord(const ProbeResult& result, int side) {
     const ProbeSide* s = sideOf(result, side);
     if (!s || s->name.empty()) return QStringLiteral("token");
     QString word = QString::fromStdString(s->name);
+    if (word.contains(QLatin1String(" and "))) return QStringLiteral("context");
     if (word == QLatin1String("patches")) return QStringLiteral("patch");
     if (word.endsWith(u's') && !word.endsWith(QLatin1String("ss"))) word.chop(1);
     return word;
@@ -93,8 +94,14 @@ QString objectName(const ProbeResult& result, int side, int index) {
     if (isPatchSide(result, side)) return tokenName(result.grid, index);
     const QString word = wordOf(result, side, index);
     const QString number = QString::number(index);
+    const ProbeSide* s = sideOf(result, side);
     // What is named rather than counted ("E1") needs no number beside its name.
-    if (!word.isEmpty() && !sequenceOf(result, side)) return word;
+    if (!word.isEmpty() && s && s->name == "selection") return word;
+    // Vectors have no words: what they are called is their own number.
+    const ProbeSequence* sequence = sequenceOf(result, side);
+    bool counts = false;
+    word.toInt(&counts);
+    if (counts && sequence && sequence->width > 0) return sideWord(result, side) + u' ' + word;
     const QString name = sideWord(result, side) + u' ' + number;
     return word.isEmpty() || word == number ? name : name + QStringLiteral(" '%1'").arg(word);
 }
