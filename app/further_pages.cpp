@@ -1,7 +1,11 @@
+#include <QFileInfo>
+
 #include "app/controllers/controllers.h"
 #include "app/main_window_actions.h"
+#include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
+#include "widgets/lists/rail.h"
 
 namespace relascope {
 
@@ -21,6 +25,23 @@ void addFurtherPages(MainWindow& window) {
         window.controllers().experiment.set(QStringLiteral("data.path"), path.toStdString());
         window.showPage(QStringLiteral("Workbench"));
     });
+
+    auto& c = window.controllers();
+    auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);
+    window.addPage(QStringLiteral("Checkpoint"), checkpoint);
+    window.setOpenCheckpoint(
+        [checkpoint](bool folder) { folder ? checkpoint->openFolder() : checkpoint->openFile(); });
+    QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
+                     [&window] { window.showPage(QStringLiteral("Checkpoint")); });
+    QObject::connect(&c.checkpoint, &CheckpointController::recentChanged, window.rail(), [&window] {
+        std::vector<CheckpointEntry> entries;
+        for (const auto& recent : window.controllers().checkpoint.recent())
+            entries.push_back(
+                {recent.path, QFileInfo(recent.path).fileName(), recent.size, recent.missing});
+        window.rail()->setCheckpoints(entries);
+    });
+    QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint,
+                     &CheckpointController::openRecent);
 }
 
 }  // namespace relascope

@@ -1,7 +1,7 @@
 #include "app/launch.h"
 
 #include <QCommandLineParser>
-#include <QDir>
+#include <QFileInfo>
 #include <cstdio>
 #include <set>
 
@@ -60,6 +60,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "Relascope trains relational Transformers and looks inside them while they learn.\n\n"
         "  relascope                     the window\n"
         "  relascope RUN                 the window with that run\n"
+        "  relascope CHECKPOINT          the window with that checkpoint\n"
         "  relascope train PRESET        the window, training\n"
         "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench "
         "...\n"
@@ -72,7 +73,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     };
     option("screenshot", "Saves a picture of the window and ends.", "file.png");
     option("size", "Size of that window.", "1440x900");
-    option("page", "Page shown: workbench, compare or data.", "page");
+    option("page", "Page shown: workbench, compare, data or checkpoint.", "page");
     option("theme", "dark, light or system.", "theme");
     option("preset", "Experiment that the picture shows (default quick).", "preset");
     option("run", "Run that the picture shows, instead of training.", "folder");
@@ -129,16 +130,19 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
                 QStringLiteral("train: give one experiment; `relascope presets` lists them"));
         launch.train = words[1];
     } else if (words.size() == 1) {
-        launch.run = words.first();
-        if (!QDir(launch.run).exists())
-            return bad(
-                QString("%1: is neither a run folder nor a command; relascope --help lists them")
-                    .arg(launch.run));
+        const QString path = words.first();
+        if (!QFileInfo::exists(path))
+            return bad(QString("%1: is neither a run folder, a checkpoint nor a command; "
+                               "relascope --help lists them")
+                           .arg(path));
+        // What it is, is said by its content; a checkpoint that is none is told in the window.
+        (isRunFolder(path.toStdString()) ? launch.run : launch.checkpoint) = path;
     } else if (!words.isEmpty()) {
         return bad(QString("'%1': one run at a time; choose the others in the window")
                        .arg(words.join(u' ')));
     }
-    if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty())
+    if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty() &&
+        launch.checkpoint.isEmpty())
         launch.train = QStringLiteral("quick");
     try {
         if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))

@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
     window.show();
     if (!launch->page.isEmpty()) window.showPage(launch->page);
     if (!launch->run.isEmpty()) window.openRun(launch->run);
+    if (!launch->checkpoint.isEmpty()) window.openCheckpoint(launch->checkpoint);
     if (launch->options) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);

@@ -18,6 +18,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/main_window_actions.h"
+#include "app/pages/checkpoint_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/session.h"
 #include "app/wiring.h"
@@ -76,6 +77,8 @@ MainWindow::MainWindow(bool remember)
     connect(&c.experiment, &ExperimentController::problemsChanged, this,
             &MainWindow::refreshActions);
     connect(&c.selection, &Selection::currentChanged, this, &MainWindow::refreshActions);
+    connect(&c.checkpoint, &CheckpointController::probed, this, &MainWindow::refreshActions);
+    connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &MainWindow::refreshActions);
     connect(&c.training, &TrainingController::runBegan, this, [this](const QString& path) {
         m_recent.removeAll(path);
         m_recent.prepend(path);
@@ -162,6 +165,20 @@ void MainWindow::addPage(const QString& title, QWidget* page) {
 
 void MainWindow::setImportData(std::function<void()> importData) {
     m_actions->importData = std::move(importData);
+}
+
+void MainWindow::setOpenCheckpoint(std::function<void(bool folder)> openCheckpoint) {
+    m_actions->openCheckpoint = std::move(openCheckpoint);
+}
+
+void MainWindow::openCheckpoint(const QString& path) {
+    showPage(QStringLiteral("Checkpoint"));
+    m_controllers->checkpoint.open(path);
+}
+
+RelationInspector* MainWindow::activeInspector() const {
+    const auto* checkpoint = qobject_cast<const CheckpointPage*>(m_pages->currentWidget());
+    return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
 }
 
 bool MainWindow::showPage(const QString& title) {
@@ -270,6 +287,21 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
     if (event->modifiers() == Qt::NoModifier && m_pages->currentWidget() == m_workbench &&
         m_workbench->arrowKey(event->key()))
         return;
+    if (event->modifiers() == Qt::NoModifier && activeInspector() != m_workbench->inspector()) {
+        auto* inspector = activeInspector();
+        switch (event->key()) {
+            case Qt::Key_Left:
+                return inspector->previousRelation();
+            case Qt::Key_Right:
+                return inspector->nextRelation();
+            case Qt::Key_Up:
+                return inspector->nextLayer();
+            case Qt::Key_Down:
+                return inspector->previousLayer();
+            default:
+                break;
+        }
+    }
     QMainWindow::keyPressEvent(event);
 }
 
@@ -299,11 +331,14 @@ void MainWindow::dropEvent(QDropEvent* event) {
         if (!url.isLocalFile()) continue;
         event->acceptProposedAction();
         const QFileInfo file(url.toLocalFile());
-        const QString path = file.isDir()                    ? file.filePath()
-                             : file.fileName() == "run.json" ? file.path()
-                                                             : QString();
-        if (!path.isEmpty())
-            openRun(path);
+        const QString ending = file.suffix().toLower();
+        static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
+        if (file.fileName() == "run.json")
+            openRun(file.path());
+        else if (file.isDir() && QFileInfo::exists(file.filePath() + "/run.json"))
+            openRun(file.filePath());
+        else if (file.isDir() || weights.contains(ending))
+            openCheckpoint(file.filePath());
         else
             m_controllers->probe.chooseImage(file.filePath());
         return;

@@ -20,6 +20,7 @@ class Controllers;
 class LogDrawer;
 class OptionsForm;
 class Rail;
+class RelationInspector;
 class Session;
 class StatusStrip;
 class TrainBar;
@@ -36,6 +37,8 @@ public:
     void addPage(const QString& title, QWidget* page);
     /// What File, Import data does; the Data page has it.
     void setImportData(std::function<void()> importData);
+    /// What File, Open checkpoint does (of a folder, or a file); the Checkpoint page has it.
+    void setOpenCheckpoint(std::function<void(bool folder)> openCheckpoint);
     /// By its title, in any case; false when there is none.
     bool showPage(const QString& title);
     QString currentPage() const;
@@ -45,6 +48,10 @@ public:
 
     /// Opens a run folder from anywhere and looks into it; false with a message when it is no run.
     bool openRun(const QString& path);
+    /// Reads a checkpoint and shows its page; what is wrong with it is said there.
+    void openCheckpoint(const QString& path);
+    /// That of the page shown: the Workbench's, or the checkpoint's.
+    RelationInspector* activeInspector() const;
     QStringList recentRuns() const { return m_recent; }
     void setRecentRuns(const QStringList& paths);
     /// Stops what trains, saves its checkpoint and closes; without a question.

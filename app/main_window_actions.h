@@ -22,6 +22,7 @@ struct MainWindow::Actions {
     QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr,
             *rail = nullptr, *log = nullptr, *full = nullptr;
     std::function<void()> importData = [] {};  ///< what the Data page does for it
+    std::function<void(bool folder)> openCheckpoint = [](bool) {};  ///< the Checkpoint page
     QActionGroup *themes = nullptr, *axes = nullptr;
     QList<QAction*> inspect;                        ///< need a result in the inspector
     std::vector<std::pair<QString, QString>> keys;  ///< for the sheet

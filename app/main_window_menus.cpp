@@ -81,7 +81,13 @@ void MainWindow::makeFileMenu() {
             c.experiment.choosePreset(QString::fromStdString(options.preset),
                                       QString::fromStdString(options.variant));
         });
-    add(menu, QStringLiteral("Open run..."), QKeySequence::Open,
+    add(menu, QStringLiteral("Open checkpoint..."), QKeySequence::Open,
+        QStringLiteral("Open a checkpoint: .safetensors, .pt, or the config.json of a folder"),
+        [this] { m_actions->openCheckpoint(false); });
+    add(menu, QStringLiteral("Open checkpoint folder..."), {},
+        QStringLiteral("Open a folder with config.json and its weights"),
+        [this] { m_actions->openCheckpoint(true); });
+    add(menu, QStringLiteral("Open run..."), QKeySequence(QStringLiteral("Ctrl+Alt+O")),
         QStringLiteral("Open a run folder"), [this, &c] {
             const QString path = QFileDialog::getExistingDirectory(
                 this, QStringLiteral("Open a run folder"), c.runs.folder());
@@ -123,11 +129,11 @@ void MainWindow::makeEditMenu() {
     m_actions->copy =
         add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
             QStringLiteral("Copy the numbers of the chosen cell"),
-            [this] { copyText(m_workbench->inspector()->footerText()); });
+            [this] { copyText(activeInspector()->footerText()); });
     m_actions->inspect << m_actions->copy;
     m_actions->inspect << add(menu, QStringLiteral("Copy map as table"), {},
                               QStringLiteral("Copy the values of the map, separated by commas"),
-                              [this] { copyText(m_workbench->inspector()->csv()); });
+                              [this] { copyText(activeInspector()->csv()); });
     menu->addSeparator();
     m_actions->reset =
         add(menu, QStringLiteral("Reset options"), {},
@@ -234,9 +240,9 @@ void MainWindow::makeViewMenu() {
 }
 
 void MainWindow::makeInspectMenu() {
-    auto* inspector = m_workbench->inspector();
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Inspect"));
+    const auto inspector = [this] { return activeInspector(); };
     const auto entry = [&](const QString& text, const QKeySequence& key, const QString& help,
                            std::function<void()> slot) {
         auto* action = add(menu, text, key, help, std::move(slot));
@@ -248,7 +254,7 @@ void MainWindow::makeInspectMenu() {
     for (int k = 0; k < 5; ++k)
         entry(QString::fromLatin1(kinds[k]), QKeySequence(Qt::Key_1 + k),
               QString("Show %1").arg(QString::fromLatin1(kinds[k]).toLower()),
-              [inspector, k] { inspector->setKindByNumber(k + 1); });
+              [inspector, k] { inspector()->setKindByNumber(k + 1); });
     menu->addSeparator();
     // The arrow keys are the window's own (MainWindow::keyPressEvent): panes with the focus use
     // them first.
@@ -259,29 +265,29 @@ void MainWindow::makeInspectMenu() {
     };
     arrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
           QStringLiteral("The map before this one"),
-          [inspector] { inspector->previousRelation(); });
+          [inspector] { inspector()->previousRelation(); });
     arrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
-          QStringLiteral("The map after this one"), [inspector] { inspector->nextRelation(); });
+          QStringLiteral("The map after this one"), [inspector] { inspector()->nextRelation(); });
     arrow(QStringLiteral("Layer above"), QStringLiteral("Up"), QStringLiteral("The next layer"),
-          [inspector] { inspector->nextLayer(); });
+          [inspector] { inspector()->nextLayer(); });
     arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"),
-          [inspector] { inspector->previousLayer(); });
+          [inspector] { inspector()->previousLayer(); });
     menu->addSeparator();
     entry(QStringLiteral("Turn direction"), QKeySequence(Qt::Key_D),
           QStringLiteral("From i to j, or from j to i"),
-          [inspector] { inspector->toggleDirection(); });
+          [inspector] { inspector()->toggleDirection(); });
     entry(QStringLiteral("Next processing"), QKeySequence(Qt::Key_P),
           QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
-          [inspector] { inspector->cycleProcessing(); });
+          [inspector] { inspector()->cycleProcessing(); });
     menu->addSeparator();
     entry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
-          QStringLiteral("Another sample by chance"), [inspector] { inspector->randomSample(); });
+          QStringLiteral("Another sample by chance"), [inspector] { inspector()->randomSample(); });
     entry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
           QStringLiteral("The sample after this one"),
-          [inspector] { inspector->sourcePane()->next(); });
+          [inspector] { inspector()->sourcePane()->next(); });
     entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
           QStringLiteral("The sample before this one"),
-          [inspector] { inspector->sourcePane()->previous(); });
+          [inspector] { inspector()->sourcePane()->previous(); });
     m_actions->image = entry(
         QStringLiteral("Look at a picture..."), {},
         QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"),
@@ -348,9 +354,9 @@ void MainWindow::fillRecent() {
 }
 
 void MainWindow::watchActions() {
-    const QList<QKeySequence> keys = {QKeySequence(QStringLiteral("Ctrl+1")),
-                                      QKeySequence(QStringLiteral("Ctrl+2")),
-                                      QKeySequence(QStringLiteral("Ctrl+3"))};
+    const QList<QKeySequence> keys = {
+        QKeySequence(QStringLiteral("Ctrl+1")), QKeySequence(QStringLiteral("Ctrl+2")),
+        QKeySequence(QStringLiteral("Ctrl+3")), QKeySequence(QStringLiteral("Ctrl+4"))};
     // Pages come after the menus: their entries are made when the first page changes or the menu
     // opens.
     const auto fillPages = [this, keys] {
@@ -392,10 +398,16 @@ void MainWindow::refreshActions() {
     enable(a.folder, !c.selection.current().isEmpty(), QStringLiteral("Choose a run first"));
     enable(a.import, page(QStringLiteral("Data")) != nullptr,
            QStringLiteral("There is no Data page in this window"));
-    const bool looking = m_workbench->inspector()->result() != nullptr;
+    const bool looking = activeInspector()->result() != nullptr;
+    const bool onCheckpoint = activeInspector() != m_workbench->inspector();
     for (auto* action : a.inspect)
-        enable(action, looking, QStringLiteral("Start or open a run to look inside it"));
-    enable(a.live, looking && c.selection.step().has_value(),
+        enable(action, looking,
+               onCheckpoint ? QStringLiteral("Press Inspect to load the weights")
+                            : QStringLiteral("Start or open a run to look inside it"));
+    enable(a.image, looking && !onCheckpoint,
+           onCheckpoint ? QStringLiteral("The source pane of the checkpoint's inspector has it")
+                        : QStringLiteral("Start or open a run to look inside it"));
+    enable(a.live, looking && !onCheckpoint && c.selection.step().has_value(),
            QStringLiteral("The inspector follows the newest weights already"));
     const auto* curves = m_workbench->curves();
     for (auto* action : a.themes->actions())

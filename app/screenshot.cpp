@@ -31,7 +31,9 @@ void Screenshot::begin() {
     m_clock.start();
     m_window.resize(m_launch.size);
     m_window.show();
-    if (!m_launch.run.isEmpty()) {
+    if (!m_launch.checkpoint.isEmpty()) {
+        showCheckpoint();
+    } else if (!m_launch.run.isEmpty()) {
         if (!m_window.openRun(m_launch.run)) return end(QString("%1: is no run").arg(m_launch.run));
     } else {
         // Its run is gone with the picture.
@@ -44,8 +46,22 @@ void Screenshot::begin() {
     m_timer.start();
 }
 
+/// Its weights are loaded as well, where they can be.
+void Screenshot::showCheckpoint() {
+    auto* c = &m_window.controllers().checkpoint;
+    connect(c, &CheckpointController::opened, this, [c] { c->load(); });
+    connect(c, &CheckpointController::failed, this, [this, c](const QString& sentence) {
+        if (!c->info()) end(sentence);
+    });
+    m_window.openCheckpoint(m_launch.checkpoint);
+}
+
 bool Screenshot::ready() const {
     auto& c = m_window.controllers();
+    if (!m_launch.checkpoint.isEmpty())
+        return c.checkpoint.info() && c.checkpoint.numbersRead() &&
+               (!c.checkpoint.loadObstacle().isEmpty() ||
+                (m_window.activeInspector() && m_window.activeInspector()->result()));
     const QString run = c.selection.current();
     const RunInfo* info = c.runs.info(run);
     if (!info) return false;

@@ -25,6 +25,7 @@ Q_SIGNALS:
     void done();
 
 private:
+    void showCheckpoint();
     bool ready() const;
     void look();
     void end(const QString& problem);

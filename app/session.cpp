@@ -52,6 +52,12 @@ void Session::restore(MainWindow& window) const {
     window.workbench()->inspector()->restoreState(s.value(key("inspector")).toByteArray());
     window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.setRecentRuns(s.value(key("recent")).toStringList());
+    std::vector<RecentCheckpoint> checkpoints;
+    const QStringList paths = s.value(key("checkpoints")).toStringList();
+    const QStringList sizes = s.value(key("checkpointSizes")).toStringList();
+    for (qsizetype i = 0; i < paths.size(); ++i)
+        checkpoints.push_back({paths[i], sizes.value(i), false});
+    window.controllers().checkpoint.setRecent(std::move(checkpoints));
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
@@ -92,6 +98,13 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("inspector"), window.workbench()->inspector()->saveState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
     s.setValue(key("recent"), window.recentRuns());
+    QStringList paths, sizes;
+    for (const auto& recent : c.checkpoint.recent()) {
+        paths << recent.path;
+        sizes << recent.size;
+    }
+    s.setValue(key("checkpoints"), paths);
+    s.setValue(key("checkpointSizes"), sizes);
     s.setValue(key("formCollapsed"), window.formFolded());
     s.setValue(key("railHidden"), window.rail()->isHidden());
     s.setValue(key("axis"), static_cast<int>(curves->axis()));

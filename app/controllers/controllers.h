@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/app_context.h"
+#include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/data_cache.h"
 #include "app/controllers/experiment_controller.h"
 #include "app/controllers/job_queue.h"
@@ -29,6 +30,7 @@ public:
     TrainingController training{data};
     ExperimentController experiment{runs, training, disk};
     ProbeController probe{runs, training, selection, data, models};
+    CheckpointController checkpoint;
 
     AppContext context() { return {runs, training, selection, messages}; }
 };

@@ -106,3 +106,27 @@ TEST(Rail, DeleteAsksForRemovalAndManyRunsAreFine) {
     s.rail.setRuns({});
     EXPECT_FALSE(s.rail.runs()->isVisibleTo(&s.rail));
 }
+
+TEST(Rail, ACheckpointOpensOnOneClickAndSaysWhenItIsGone) {
+    Shown s;
+    s.rail.setCheckpoints(
+        {{"/models/dat", "dat", "1.28 GiB", false}, {"/models/old", "old", "105 MiB", true}});
+    QTest::qWait(1);
+    QSignalSpy chosen(&s.rail, &Rail::checkpointChosen);
+    QListWidget* list = s.rail.checkpoints();
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                      list->visualItemRect(list->item(0)).center());
+    ASSERT_EQ(chosen.count(), 1);
+    EXPECT_EQ(chosen[0][0].toString(), "/models/dat");
+    EXPECT_TRUE(list->item(1)->toolTip().contains("not there any more"));
+    const QImage shot = list->viewport()->grab().toImage();
+    const auto darkest = [&](int row) {
+        const QRect box = list->visualItemRect(list->item(row)).adjusted(10, 4, -120, -4);
+        int least = 255;
+        for (int y = box.top(); y <= box.bottom(); ++y)
+            for (int x = box.left(); x <= box.right(); ++x)
+                least = qMin(least, qGray(shot.pixel(x, y)));
+        return least;
+    };
+    EXPECT_GT(darkest(1), darkest(0) + 40) << "faint";
+}

@@ -11,6 +11,7 @@
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/patch_view.h"
+#include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -40,7 +41,7 @@ public:
         QPalette p = palette();
         p.setColor(QPalette::Window, Theme::current().panel);
         setPalette(p);
-        setAccessibleName(mapTitle(view));
+        setAccessibleName(mapTitle(maps, view));
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(20, 16, 20, 16);
         column->setSpacing(10);
@@ -49,37 +50,54 @@ public:
         const ProbeResult& result = *maps.result();
         MapValues values = maps.values(view);
         const ColorScale scale = maps.scale(view);
-        const bool tokens = values.columns == maps.tokens();
+        const int rows = maps.rowSide(view);
+        const int columns = maps.columnSide(view);
+        std::vector<float> towards;
+        std::vector<bool> masked;
+        const bool objects =
+            columns >= 0 && values.columns == maps.objects(columns) && view.source < values.rows;
+        for (int j = 0; objects && j < values.columns; ++j) {
+            masked.push_back(values.masked(view.source, j));
+            towards.push_back(values.at(view.source, j));
+        }
 
         if (!result.sample.image.empty()) {
             auto* patches = new PatchView(this);
             patches->setFixedSize(360, 410);
             patches->setImage(result.sample.image, result.grid);
-            std::vector<float> towards;
-            for (int j = 0; tokens && view.source < values.rows && j < values.columns; ++j)
-                towards.push_back(values.masked(view.source, j)
-                                      ? std::numeric_limits<float>::quiet_NaN()
-                                      : values.at(view.source, j));
+            for (std::size_t j = 0; j < towards.size(); ++j)
+                if (masked[j]) towards[j] = std::numeric_limits<float>::quiet_NaN();
+            patches->setTargetsOnly(!isPatchSide(result, rows));
             patches->setNumberDigits(2, ViewMaps::isSigned(view));
             patches->setValues(std::move(towards), scale);
-            patches->setSource(view.source);
-            patches->setTarget(tokens ? view.target : -1);
+            if (!patches->targetsOnly()) patches->setSource(view.source);
+            patches->setTarget(objects ? view.target : -1);
             row->addWidget(patches, 0, Qt::AlignTop);
+        } else {
+            auto* tiles = new TileView(this);
+            fillTiles(*tiles, result, rows, columns);
+            tiles->setNumberDigits(2, ViewMaps::isSigned(view));
+            tiles->setValues(std::move(towards), std::move(masked), scale);
+            tiles->setSource(view.source);
+            tiles->setTarget(objects ? view.target : -1);
+            tiles->setFixedWidth(360);
+            tiles->resize(360, 40);  // wraps the rows, which says how high they stand
+            tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
+            row->addWidget(tiles, 0, Qt::AlignTop);
         }
 
         auto* right = new QVBoxLayout;
         right->setSpacing(6);
-        auto* title =
-            new QLabel(mapTitle(view) + QStringLiteral(" of layer %1").arg(view.layer + 1), this);
+        auto* title = new QLabel(
+            mapTitle(maps, view) + QStringLiteral(" of ") + maps.layerName(view.layer), this);
         title->setFont(headFont());
         title->setAlignment(Qt::AlignHCenter);
         right->addWidget(title);
         auto* map = new MapView(this);
         map->setFixedSize(420, 400);
-        const bool symbols = view.kind == MapKind::Symbols && values.rows != values.columns;
-        map->setTokens(patchTokens(result, values.rows),
-                       symbols ? numberedTokens(values.columns, QStringLiteral("symbol"))
-                               : patchTokens(result, values.columns));
+        map->setTokens(sideTokens(result, rows, values.rows),
+                       columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
+                                   : sideTokens(result, columns, values.columns));
         map->setScale(scale);
         map->setValues(std::move(values));
         map->setCell(view.source, view.target);

@@ -29,6 +29,7 @@ QComboBox* combo(const QString& name, int width, QWidget* parent) {
 InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 
@@ -97,6 +98,19 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
 void InspectorBar::setStepText(const QString& text) {
     m_head->setSubText(text);
 }
+void InspectorBar::setCompact(bool compact) {
+    if (!m_second) {
+        if (!compact) return;
+        m_second = new PanelHead({}, this);
+        layout()->addWidget(m_second);
+    }
+    m_second->setVisible(compact);
+    m_head->setLineBelow(!compact);
+    for (QWidget* w : {static_cast<QWidget*>(m_heads), static_cast<QWidget*>(m_directions),
+                       static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_topK),
+                       static_cast<QWidget*>(m_range)})
+        (compact ? m_second : m_head)->addLeftControl(w);
+}
 void InspectorBar::addControl(QWidget* control) {
     m_head->addControl(control);
 }
@@ -109,11 +123,12 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     }
     m_kinds->setCurrent(static_cast<int>(view.kind));
     const bool square = maps.canReverse(view);
+    const QString oneWay =
+        maps.columnSide(view) < 0
+            ? QStringLiteral("Symbols have no direction: columns are symbols, not tokens")
+            : QStringLiteral("One direction only: rows and columns are different objects");
     m_directions->setCurrent(view.reversed && square ? 1 : 0);
-    for (int k = 0; k < 2; ++k)
-        m_directions->setItemEnabled(
-            k, square,
-            QStringLiteral("Symbols have no direction: columns are symbols, not tokens"));
+    for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, oneWay);
     for (QWidget* control : {static_cast<QWidget*>(m_directions),
                              static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_range)})
         control->setEnabled(maps.result() != nullptr);

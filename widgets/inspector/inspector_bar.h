@@ -21,6 +21,8 @@ public:
     /// Shows a view without signalling, and what of it the result can offer.
     void display(const ViewMaps& maps, const InspectorView& view);
     void setStepText(const QString& text);
+    /// Two rows: what is shown above, how below.
+    void setCompact(bool compact);
     /// A control at the right end, before those added earlier ones' end: for the page around.
     void addControl(QWidget* control);
     SegmentedControl* kinds() const { return m_kinds; }
@@ -35,7 +37,7 @@ Q_SIGNALS:
     void changed(InspectorView view);
 
 private:
-    PanelHead* m_head;
+    PanelHead *m_head, *m_second = nullptr;
     SegmentedControl* m_kinds;
     SegmentedControl* m_directions;
     QComboBox* m_processing;

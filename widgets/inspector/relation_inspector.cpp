@@ -18,7 +18,8 @@
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
-#include "widgets/source/patch_view.h"
+#include "widgets/source/input_chooser.h"
+#include "widgets/source/sides.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -27,12 +28,6 @@ namespace {
 
 MapKind storedKind(MapKind kind) {
     return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
-}
-
-int layersOf(const ProbeResult& result) {
-    int layers = static_cast<int>(result.layers.size());
-    for (const auto& map : result.maps) layers = std::max(layers, map.layer + 1);
-    return layers;
 }
 
 }  // namespace
@@ -47,9 +42,14 @@ void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
         m_bar->display(m_maps, m_view);
         return;
     }
-    if (!m_started && now->grid.tokens() > 0) {  // the first patch says more than the class token
+    if (!m_started) {  // the first patch says more than the class token
         m_view.source = now->grid.classToken ? 1 : 0;
         m_view.target = m_view.source + 1;
+        // Under a causal mask the first token sees only itself, the last one all.
+        if (now->grid.tokens() == 0 && !now->maps.empty() && now->maps.front().causal) {
+            m_view.source = now->maps.front().rows - 1;
+            m_view.target = 0;
+        }
         m_started = true;
     }
     m_view = m_maps.clamped(m_view);
@@ -63,8 +63,11 @@ void RelationInspector::refreshEverything() {
                                            : m_subText);
     m_bar->display(m_maps, m_view);
     m_source->setResult(*now);
-    m_layers->setLayers(layersOf(*now));
+    QStringList names;
+    for (int layer = 0; layer < m_maps.layers(); ++layer) names << m_maps.layerName(layer);
+    m_layers->setLayers(names);
     m_layers->setCurrent(m_view.layer);
+    refreshSides();
     refreshMap();
     refreshMultiples();
     refreshFooter();
@@ -81,6 +84,16 @@ void RelationInspector::setView(const InspectorView& view) {
 
 void RelationInspector::choose(InspectorView view) {
     if (!m_maps.result()) return;
+    if (view.kind != m_view.kind) {
+        m_wanted = view.kind;
+        // A kind that only other layers have: the nearest of them.
+        for (int away = 1; m_maps.count(view.kind, view.layer) == 0 && away < m_maps.layers();
+             ++away)
+            for (const int layer : {m_view.layer - away, m_view.layer + away})
+                if (m_maps.count(view.kind, layer) > 0) view.layer = layer;
+    } else if (view.layer != m_view.layer && m_maps.count(m_wanted, view.layer) > 0) {
+        view.kind = m_wanted;
+    }
     if (view.kind != m_view.kind && storedKind(view.kind) != storedKind(m_view.kind) &&
         view.index == m_view.index)
         view.index = m_lastIndex[static_cast<std::size_t>(view.kind)];
@@ -111,6 +124,8 @@ void RelationInspector::display(const InspectorView& view) {
                        view.paper != before.paper || view.reversed != before.reversed;
     m_bar->display(m_maps, m_view);
     m_layers->setCurrent(m_view.layer);
+    if (view.layer != before.layer || view.kind != before.kind || view.index != before.index)
+        refreshSides();
     if (small) {
         refreshMultiples();
     } else {
@@ -129,13 +144,13 @@ void RelationInspector::display(const InspectorView& view) {
 void RelationInspector::refreshMap() {
     MapValues values = m_maps.values(m_view);
     const ProbeResult& now = *m_maps.result();
-    const bool symbols = m_view.kind == MapKind::Symbols && values.rows != values.columns;
+    const int columns = m_maps.columnSide(m_view);
     const ColorScale scale = m_maps.scale(m_view);
-    m_mapHead->setTitle(mapTitle(m_view));
-    m_mapHead->setSubText(mapSubTitle(m_view, values));
-    m_map->setTokens(patchTokens(now, values.rows),
-                     symbols ? numberedTokens(values.columns, QStringLiteral("symbol"))
-                             : patchTokens(now, values.columns));
+    m_mapHead->setTitle(mapTitle(m_maps, m_view));
+    m_mapHead->setSubText(mapSubTitle(m_maps, m_view, values));
+    m_map->setTokens(sideTokens(now, m_maps.rowSide(m_view), values.rows),
+                     columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
+                                 : sideTokens(now, columns, values.columns));
     m_map->setNumberDigits(3, ViewMaps::isSigned(m_view));
     m_map->setScale(scale);
     m_map->setValues(std::move(values));
@@ -153,39 +168,46 @@ int RelationInspector::shownTarget() const {
 }
 
 void RelationInspector::refreshSource() {
-    PatchView* patches = m_source->patches();
     const MapValues& values = m_map->values();
     const int i = shownSource();
-    // Tints need one value a token; a table of symbols has none.
-    const bool tokens = values.columns == m_maps.tokens() && i >= 0 && i < values.rows;
+    const bool inside = objectsSend() && i >= 0 && i < values.rows;
     std::vector<float> row;
-    for (int j = 0; tokens && j < values.columns; ++j)
-        row.push_back(values.masked(i, j) ? std::numeric_limits<float>::quiet_NaN()
-                                          : values.at(i, j));
-    patches->setNumberDigits(2, ViewMaps::isSigned(m_view));
-    patches->setValues(std::move(row), m_maps.scale(m_view));
-    patches->setSource(i);
-    patches->setTarget(tokens ? m_view.target : -1);
-    patches->setPreview(tokens ? m_previewColumn : -1);
+    std::vector<bool> masked;
+    for (int j = 0; inside && j < values.columns; ++j) {
+        row.push_back(values.at(i, j));
+        masked.push_back(values.masked(i, j));
+    }
+    m_source->setTint(std::move(row), std::move(masked), m_maps.scale(m_view),
+                      ViewMaps::isSigned(m_view));
+    m_source->setChoice(i, inside ? m_view.target : -1, inside ? m_previewColumn : -1);
+}
+
+void RelationInspector::refreshSides() {
+    m_source->setSides(*m_maps.result(), m_maps.rowSide(m_view), m_maps.columnSide(m_view));
+}
+
+/// Tints need one value an object; a table of symbols has none.
+bool RelationInspector::objectsSend() const {
+    return m_maps.columnSide(m_view) >= 0 &&
+           m_map->values().columns == m_maps.objects(m_maps.columnSide(m_view));
 }
 
 void RelationInspector::refreshMultiples() {
     struct Part {
         MapKind kind;
         QString title;
-        QString absence;
     };
     const Part parts[] = {
-        {MapKind::Relation, QStringLiteral("Relations of layer %1").arg(m_view.layer + 1),
-         QStringLiteral("None: no relational heads")},
-        {MapKind::RelationalAttention, QStringLiteral("Relational attention"),
-         QStringLiteral("None: no relational heads")},
-        {MapKind::SensoryAttention, QStringLiteral("Sensory attention"),
-         QStringLiteral("None: no sensory heads")},
+        {MapKind::Relation, QStringLiteral("Relations of ") + m_maps.layerName(m_view.layer)},
+        {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
+        {MapKind::SensoryAttention, sensoryTitle(m_maps, m_view.layer)},
     };
     std::vector<MultipleGroup> groups;
     for (const Part& part : parts) {
-        MultipleGroup group{part.title, part.absence, {}, part.kind != MapKind::Relation};
+        MultipleGroup group{part.title,
+                            layerAbsence(m_maps, part.kind, m_view.layer),
+                            {},
+                            part.kind != MapKind::Relation};
         const int count = m_maps.count(part.kind, m_view.layer);
         ColorScale shared;
         std::vector<MapValues>
@@ -232,7 +254,7 @@ void RelationInspector::preview(int row, int column) {
     if (rowMoved)
         refreshSource();
     else
-        m_source->patches()->setPreview(m_map->values().columns == m_maps.tokens() ? column : -1);
+        m_source->setPreview(objectsSend() ? column : -1);
     refreshFooter();
 }
 
@@ -253,6 +275,9 @@ void RelationInspector::restoreState(const QByteArray& state) {
 }
 void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
     m_source->setSplits(names, sizes);
+}
+void RelationInspector::setInputs(const InputOffer& offer) {
+    m_source->setInputs(offer);
 }
 void RelationInspector::setSample(const QString& split, qint64 index) {
     m_source->setSample(split, index);
@@ -296,6 +321,7 @@ void RelationInspector::setKindByNumber(int number) {
     if (number < 1 || number > 5 || !m_maps.has(static_cast<MapKind>(number - 1))) return;
     InspectorView view = m_view;
     view.kind = static_cast<MapKind>(number - 1);
+    m_wanted = view.kind;
     choose(view);
 }
 void RelationInspector::toggleDirection() {

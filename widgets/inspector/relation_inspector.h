@@ -26,6 +26,7 @@ class MultiplesView;
 class PanelHead;
 class SourcePane;
 class ViewMenu;
+struct InputOffer;
 
 class RelationInspector : public QWidget {
     Q_OBJECT
@@ -41,6 +42,8 @@ public:
     void setView(const InspectorView& view);
 
     void setSplits(const QStringList& names, const std::vector<qint64>& sizes = {});
+    /// What the source pane offers while there are no splits.
+    void setInputs(const InputOffer& offer);
     /// The sample that is shown, in the chooser; does not signal.
     void setSample(const QString& split, qint64 index);
     void setEmptyState(const QString& sentence, const QString& button);
@@ -48,6 +51,8 @@ public:
     void addHeadControl(QWidget* control);
     /// Muted words after the title; "step 980" unless set.
     void setSubText(const QString& text);
+    /// For half a window: the small maps below the large one, the controls in two rows.
+    void setCompact(bool compact);
     QString footerText() const;
     QString csv() const;
 
@@ -62,7 +67,7 @@ public:
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
-    QSize minimumSizeHint() const override { return {640, 260}; }
+    QSize minimumSizeHint() const override { return m_compact ? QSize(450, 320) : QSize(640, 260); }
 
 public Q_SLOTS:
     void nextRelation();
@@ -80,6 +85,10 @@ Q_SIGNALS:
     void randomSampleRequested(QString split);
     void labelRequested(QString split, int label, bool forward);
     void imageDropped(QString path);
+    void referenceRequested(int index);  ///< these four where there are no splits
+    void randomInputRequested(quint64 seed);
+    void tokensEntered(std::vector<qint64> source, std::vector<qint64> target);
+    void imageRequested();
     void emptyStateActivated();
     void exported(QString path);
     void exportFailed(QString sentence);
@@ -104,6 +113,8 @@ private:
     void refreshMap();
     void refreshMultiples();
     void refreshSource();
+    void refreshSides();
+    bool objectsSend() const;
     void refreshFooter();
     void refreshEverything();
     int shownSource() const;
@@ -111,6 +122,8 @@ private:
 
     ViewMaps m_maps;
     InspectorView m_view;
+    MapKind m_wanted = MapKind::Relation;  ///< shown again on the next layer that has it
+    bool m_compact = false;
     bool m_started = false;  ///< a view was chosen, by the user or from a session
     int m_previewRow = -1, m_previewColumn = -1;
     std::vector<int> m_lastIndex{0, 0, 0, 0,
@@ -120,6 +133,8 @@ private:
     QStackedLayout* m_stack = nullptr;
     EmptyState* m_empty = nullptr;
     QSplitter* m_splitter = nullptr;
+    QSplitter* m_outer = nullptr;  ///< the panes above, in compact form the small maps below
+    QWidget* m_smallPane = nullptr;
     SourcePane* m_source = nullptr;
     PanelHead* m_mapHead = nullptr;
     MapView* m_map = nullptr;

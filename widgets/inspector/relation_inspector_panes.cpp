@@ -18,7 +18,7 @@
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
-#include "widgets/source/patch_view.h"
+#include "widgets/source/input_chooser.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -68,7 +68,9 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     auto* contentColumn = new QVBoxLayout(content);
     contentColumn->setContentsMargins(0, 0, 0, 0);
     contentColumn->setSpacing(0);
-    m_splitter = new QSplitter(Qt::Horizontal, content);
+    m_outer = new QSplitter(Qt::Vertical, content);
+    m_outer->setChildrenCollapsible(false);
+    m_splitter = new QSplitter(Qt::Horizontal, m_outer);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(makeSource());
     m_splitter->addWidget(makeMap());
@@ -77,7 +79,7 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     m_splitter->setStretchFactor(1, 37);
     m_splitter->setStretchFactor(2, 37);
     m_splitter->setSizes({270, 350, 350});
-    contentColumn->addWidget(m_splitter, 1);
+    contentColumn->addWidget(m_outer, 1);
     contentColumn->addWidget(makeFooter());
     m_stack->addWidget(content);
 
@@ -109,7 +111,8 @@ QWidget* RelationInspector::makeMap() {
     m_colors = new ColorBar(pane);
     auto* more = iconButton("more", QStringLiteral("Map: copy, save, palette"), m_mapHead);
     m_mapMenu = new ViewMenu(
-        more, pane, [this] { return mapTitle(m_view).toLower().replace(u' ', u'-').remove(u','); },
+        more, pane,
+        [this] { return mapTitle(m_maps, m_view).toLower().replace(u' ', u'-').remove(u','); },
         [this] { return csv(); });
     m_mapHead->addControl(more);
     column->addWidget(m_mapHead);
@@ -121,6 +124,7 @@ QWidget* RelationInspector::makeMap() {
 
 QWidget* RelationInspector::makeMultiples() {
     auto* pane = new Box(&Theme::panel, false, m_splitter);
+    m_smallPane = pane;
     pane->setMinimumWidth(200);
     auto* row = new QHBoxLayout(pane);
     row->setContentsMargins(14, 10, 10, 8);
@@ -131,8 +135,9 @@ QWidget* RelationInspector::makeMultiples() {
     side->setSpacing(4);
     m_layers = new LayerSlider(pane);
     auto* more = iconButton("more", QStringLiteral("Maps: sort, copy, save"), pane);
-    auto* menu = new ViewMenu(more, m_multiples->canvas(),
-                              [this] { return QStringLiteral("layer-%1").arg(m_view.layer + 1); });
+    auto* menu = new ViewMenu(more, m_multiples->canvas(), [this] {
+        return m_maps.layerName(m_view.layer).replace(u' ', u'-');
+    });
     m_multiplesMenu = menu->menu();
     connect(menu, &ViewMenu::saved, this, &RelationInspector::exported);
     connect(menu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
@@ -183,20 +188,35 @@ void RelationInspector::connectPanes() {
         view.target = column;
         choose(view);
     });
-    PatchView* patches = m_source->patches();
-    connect(patches, &PatchView::hovered, this, [this](int token) {
-        const bool tokens = m_map->values().columns == m_maps.tokens();
+    connect(m_source, &SourcePane::hovered, this, [this](int token) {
+        const bool sends = objectsSend();
         m_previewRow = -1;
-        m_previewColumn = tokens ? token : -1;
-        m_map->setPreview(token >= 0 && tokens ? m_view.source : -1, token);
+        m_previewColumn = sends ? token : -1;
+        m_map->setPreview(token >= 0 && sends ? m_view.source : -1, token);
         refreshFooter();
     });
-    connect(patches, &PatchView::sourceChosen, this, [this](int token) {
+    connect(m_source, &SourcePane::rowHovered, this, [this](int token) {
+        m_previewRow = token;
+        m_previewColumn = -1;
+        m_map->setPreview(token, token >= 0 ? m_view.target : -1);
+        refreshSource();
+        refreshFooter();
+    });
+    connect(m_source->inputs(), &InputChooser::referenceRequested, this,
+            &RelationInspector::referenceRequested);
+    connect(m_source->inputs(), &InputChooser::randomRequested, this,
+            &RelationInspector::randomInputRequested);
+    connect(m_source->inputs(), &InputChooser::tokensEntered, this,
+            &RelationInspector::tokensEntered);
+    connect(m_source->inputs(), &InputChooser::imageRequested, this,
+            &RelationInspector::imageRequested);
+    connect(m_source, &SourcePane::sourceChosen, this, [this](int token) {
         InspectorView view = m_view;
         view.source = token;
+        m_previewRow = -1;
         choose(view);
     });
-    connect(patches, &PatchView::targetChosen, this, [this](int token) {
+    connect(m_source, &SourcePane::targetChosen, this, [this](int token) {
         InspectorView view = m_view;
         view.target = token;
         choose(view);
@@ -218,6 +238,15 @@ void RelationInspector::connectPanes() {
         view.layer = layer;
         choose(view);
     });
+}
+
+void RelationInspector::setCompact(bool compact) {
+    m_compact = compact;
+    updateGeometry();
+    m_bar->setCompact(compact);
+    (compact ? m_outer : m_splitter)->addWidget(m_smallPane);
+    m_outer->setSizes({compact ? 320 : 1, 220});
+    m_hint->setVisible(!compact);
 }
 
 void RelationInspector::fillMenus() {

@@ -12,20 +12,30 @@
 #include <limits>
 
 #include "widgets/export/export.h"
+#include "widgets/source/input_chooser.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
+#include "widgets/source/sides.h"
+#include "widgets/source/tile_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
+namespace {
+
+constexpr int tallestChips = 84;  ///< of receivers above an image; more of them scroll
+
+}  // namespace
 
 SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 10, 12, 10);
     column->setSpacing(6);
 
-    auto* chooser = new QHBoxLayout;
+    m_chooser = new QWidget(this);
+    auto* chooser = new QHBoxLayout(m_chooser);
+    chooser->setContentsMargins(0, 0, 0, 0);
     chooser->setSpacing(4);
     m_split = new QComboBox(this);
     m_split->setFont(smallFont());
@@ -57,10 +67,20 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     for (QWidget* w : {static_cast<QWidget*>(previousButton), static_cast<QWidget*>(m_index),
                        static_cast<QWidget*>(nextButton), static_cast<QWidget*>(randomButton)})
         chooser->addWidget(w);
-    column->addLayout(chooser);
+    column->addWidget(m_chooser);
+    m_inputs = new InputChooser(this);
+    m_inputs->hide();
+    column->addWidget(m_inputs);
 
+    m_tiles = new TileView(this);
+    m_tiles->hide();
+    column->addWidget(m_tiles, 1);
     m_patches = new PatchView(this);
     column->addWidget(m_patches, 1);
+    m_label = new ElidedLabel({}, this);
+    m_label->setFont(smallFont());
+    m_label->hide();
+    column->addWidget(m_label);
     m_output = mutedLabel({}, this);
     auto* below = new QHBoxLayout;
     below->addWidget(m_output);
@@ -76,6 +96,14 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_bars = new ProbabilityBars(this);
     column->addWidget(m_bars);
 
+    connect(m_patches, &PatchView::hovered, this, &SourcePane::hovered);
+    connect(m_patches, &PatchView::sourceChosen, this, &SourcePane::sourceChosen);
+    connect(m_patches, &PatchView::targetChosen, this, &SourcePane::targetChosen);
+    connect(m_tiles, &TileView::hovered, this, &SourcePane::hovered);
+    connect(m_tiles, &TileView::rowHovered, this, &SourcePane::rowHovered);
+    connect(m_tiles, &TileView::sourceChosen, this, &SourcePane::sourceChosen);
+    connect(m_tiles, &TileView::targetChosen, this, &SourcePane::targetChosen);
+    connect(m_tiles, &TileView::laidOut, this, &SourcePane::fitTiles);
     connect(previousButton, &QToolButton::clicked, this, &SourcePane::previous);
     connect(nextButton, &QToolButton::clicked, this, &SourcePane::next);
     connect(randomButton, &QToolButton::clicked, this, &SourcePane::random);
@@ -104,13 +132,69 @@ void SourcePane::setResult(const ProbeResult& result) {
     const auto label = static_cast<int>(result.sample.label);
     m_probabilities = result.probabilities;
     m_patches->setImage(result.sample.image, result.grid);
-    m_patches->setLabel(label < 0 ? QString() : names.value(label, QString::number(label)));
-    m_output->setText(QStringLiteral("Output at step %1")
-                          .arg(QLocale(QLocale::English, QLocale::UnitedStates)
-                                   .toString(static_cast<qlonglong>(result.step))));
+    const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
+    m_image = result.grid.tokens() > 0;
+    m_patches->setVisible(m_image);
+    m_patches->setLabel(name);
+    m_label->setText(QStringLiteral("label ") + name);
+    m_label->setVisible(!m_image && !name.isEmpty());
+    // A checkpoint may be of any step; only a run counts them.
+    m_output->setText(m_inputs->isHidden()
+                          ? QStringLiteral("Output at step ") + groupedNumber(result.step)
+                          : QStringLiteral("Output"));
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
     m_patches->setToolTip({});
+}
+
+void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
+    const bool patchesReceive = isPatchSide(result, rows);
+    m_patches->setTargetsOnly(m_image && !patchesReceive);
+    m_tiles->setVisible(!patchesReceive);
+    fillTiles(*m_tiles, result, rows, columns);
+    fitTiles();
+}
+
+/// Above an image the receivers take what they need; alone they take it all.
+void SourcePane::fitTiles() {
+    if (m_image)
+        m_tiles->setFixedHeight(qMin(tallestChips, qMax(26, m_tiles->contentHeight())));
+    else
+        m_tiles->setMinimumHeight(40), m_tiles->setMaximumHeight(QWIDGETSIZE_MAX);
+}
+
+void SourcePane::setTint(std::vector<float> values, std::vector<bool> masked,
+                         const ColorScale& scale, bool isSigned) {
+    m_patches->setNumberDigits(2, isSigned);
+    m_tiles->setNumberDigits(2, isSigned);
+    if (!m_image) return m_tiles->setValues(std::move(values), std::move(masked), scale);
+    for (std::size_t j = 0; j < values.size() && j < masked.size(); ++j)
+        if (masked[j]) values[j] = std::numeric_limits<float>::quiet_NaN();
+    m_patches->setValues(std::move(values), scale);
+}
+
+void SourcePane::setChoice(int source, int target, int preview) {
+    if (m_image && !m_patches->targetsOnly()) m_patches->setSource(source);
+    m_patches->setTarget(target);
+    m_tiles->setSource(source);
+    m_tiles->setTarget(target);
+    setPreview(preview);
+}
+void SourcePane::setPreview(int target) {
+    m_patches->setPreview(target);
+    m_tiles->setPreview(target);
+}
+
+void SourcePane::setInputs(const InputOffer& offer) {
+    m_inputs->setOffer(offer);
+    arrangeChooser();
+}
+
+void SourcePane::arrangeChooser() {
+    const bool own = m_split->count() == 0 && m_inputs->offer().kind != InputOffer::Kind::None;
+    m_inputs->setVisible(own);
+    m_chooser->setVisible(!own);
+    m_filter->setVisible(!own);
 }
 
 QString SourcePane::csv() const {
@@ -130,6 +214,7 @@ void SourcePane::setSplits(const QStringList& names, const std::vector<qint64>& 
     m_split->setCurrentIndex(qMax(0, static_cast<int>(names.indexOf(before))));
     m_sizes = sizes;
     setSample(split(), index());
+    arrangeChooser();
 }
 
 QString SourcePane::split() const {
@@ -188,12 +273,15 @@ void SourcePane::step(int direction) {
     m_index->setValue(m_index->value() + direction);  // its signal asks for the sample
 }
 void SourcePane::next() {
+    if (!m_inputs->isHidden()) return m_inputs->next();
     step(1);
 }
 void SourcePane::previous() {
+    if (!m_inputs->isHidden()) return m_inputs->previous();
     step(-1);
 }
 void SourcePane::random() {
+    if (!m_inputs->isHidden()) return m_inputs->random();
     Q_EMIT randomSampleRequested(split());
 }
 

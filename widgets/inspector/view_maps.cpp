@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -28,6 +29,46 @@ const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
     return map;
 }
 
+const RelationMap* ViewMaps::stored(const InspectorView& view) const {
+    return stored(isRelation(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
+}
+
+int ViewMaps::layers() const {
+    if (!m_result) return 0;
+    int layers = static_cast<int>(m_result->layers.size());
+    for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
+    return layers;
+}
+
+QString ViewMaps::layerName(int layer) const {
+    return m_result ? relascope::layerName(*m_result, layer) : QString();
+}
+
+int ViewMaps::rowSide(const InspectorView& view) const {
+    return m_result ? relascope::rowSide(*m_result, view.layer) : 0;
+}
+
+int ViewMaps::columnSide(const InspectorView& view) const {
+    if (!m_result) return 0;
+    if (view.kind != MapKind::Symbols) return relascope::columnSide(*m_result, view.layer);
+    // Position-relative symbols belong to pairs of objects; every other table's columns are
+    // symbols.
+    const RelationMap* map = stored(view);
+    return map && map->rows == map->columns ? rowSide(view) : -1;
+}
+
+int ViewMaps::objects(int side) const {
+    if (!m_result || side < 0) return 0;
+    if (const int known = sideSize(*m_result, side); known > 0) return known;
+    // A result that does not say: as many as some map has.
+    for (const auto& map : m_result->maps) {
+        if (relascope::rowSide(*m_result, map.layer) == side) return map.rows;
+        if (relascope::columnSide(*m_result, map.layer) == side && map.kind != MapKind::Symbols)
+            return map.columns;
+    }
+    return 0;
+}
+
 int ViewMaps::count(MapKind kind, int layer) const {
     if (!m_result) return 0;
     if (kind != MapKind::AttentionTimesRelation) return m_result->count(kind, layer);
@@ -43,34 +84,27 @@ bool ViewMaps::has(MapKind kind) const {
     return false;
 }
 
-int ViewMaps::tokens() const {
-    if (!m_result) return 0;
-    if (m_result->grid.tokens() > 0) return m_result->grid.tokens();
-    return m_result->maps.empty() ? 0 : m_result->maps.front().rows;
-}
-
 InspectorView ViewMaps::clamped(InspectorView view) const {
     if (!m_result) return view;
-    int layers = static_cast<int>(m_result->layers.size());
-    for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
-    view.layer = std::clamp(view.layer, 0, std::max(0, layers - 1));
-    if (count(view.kind, view.layer) == 0 && !has(view.kind)) {
-        for (const MapKind kind : {MapKind::Relation, MapKind::RelationalAttention,
-                                   MapKind::SensoryAttention, MapKind::Symbols})
-            if (has(kind)) {
-                view.kind = kind;
-                break;
-            }
+    view.layer = std::clamp(view.layer, 0, std::max(0, layers() - 1));
+    if (count(view.kind, view.layer) == 0) {
+        const MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
+                                 MapKind::SensoryAttention, MapKind::Symbols};
+        // A kind of this layer, so that there is something to see; else one of the model.
+        auto found = std::find_if(std::begin(kinds), std::end(kinds),
+                                  [&](MapKind kind) { return count(kind, view.layer) > 0; });
+        if (found == std::end(kinds) && !has(view.kind))
+            found = std::find_if(std::begin(kinds), std::end(kinds),
+                                 [&](MapKind kind) { return has(kind); });
+        if (found != std::end(kinds)) view.kind = *found;
     }
     view.index = std::clamp(view.index, 0, std::max(0, count(view.kind, view.layer) - 1));
     view.head =
         std::clamp(view.head, 0, std::max(0, count(MapKind::RelationalAttention, view.layer) - 1));
     view.topK = std::max(1, view.topK);
-    const RelationMap* map =
-        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
-               view.layer, view.index);
-    const int rows = map ? map->rows : tokens();
-    const int columns = map ? map->columns : tokens();
+    const RelationMap* map = stored(view);
+    const int rows = map ? map->rows : objects(rowSide(view));
+    const int columns = map ? map->columns : objects(columnSide(view));
     view.source = std::clamp(view.source, 0, std::max(0, rows - 1));
     view.target = std::clamp(view.target, 0, std::max(0, columns - 1));
     return view;
@@ -87,10 +121,8 @@ bool ViewMaps::isSigned(const InspectorView& view) {
 }
 
 bool ViewMaps::canReverse(const InspectorView& view) const {
-    const RelationMap* map =
-        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
-               view.layer, view.index);
-    return !map || map->rows == map->columns;
+    const RelationMap* map = stored(view);
+    return !map || (map->rows == map->columns && rowSide(view) == columnSide(view));
 }
 
 const RelationMap* ViewMaps::mapOf(const InspectorView& view, RelationMap& made) const {
@@ -108,7 +140,7 @@ MapValues ViewMaps::values(const InspectorView& view) const {
     const RelationMap* map = mapOf(view, made);
     if (!map) return {};
     MapValues out = processed(*map, processing(view), view.topK);
-    return view.reversed && out.rows == out.columns ? transposed(out) : out;
+    return turned(view) ? transposed(out) : out;
 }
 
 Extent ViewMaps::extent(const InspectorView& view) const {
@@ -143,10 +175,8 @@ Limits ViewMaps::limits(const InspectorView& view) const {
     } else {
         InspectorView each = view;
         const bool model = view.range == Range::WholeModel;
-        int layers = static_cast<int>(m_result->layers.size());
-        for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
-        for (int layer = model ? 0 : view.layer; layer < (model ? layers : view.layer + 1);
-             ++layer) {
+        const int last = model ? layers() : view.layer + 1;
+        for (int layer = model ? 0 : view.layer; layer < last; ++layer) {
             each.layer = layer;
             const int maps = count(view.kind, layer);
             for (each.index = 0; each.index < maps; ++each.index) all.include(extent(each));
@@ -188,7 +218,7 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
         if (how != Processing::Raw)
             for (float& v : out.values) v = processedValue(v, how);
     }
-    return view.reversed && out.rows == out.columns ? transposed(out) : out;
+    return turned(thumbnailView(kind, index, view)) ? transposed(out) : out;
 }
 
 ColorScale ViewMaps::thumbnailScale(MapKind kind, int index, const InspectorView& view) const {
@@ -204,12 +234,9 @@ float ViewMaps::magnitude(MapKind kind, int layer, int index) const {
 }
 
 bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
-    const RelationMap* map =
-        stored(view.kind == MapKind::AttentionTimesRelation ? MapKind::Relation : view.kind,
-               view.layer, view.index);
+    const RelationMap* map = stored(view);
     if (!map) return false;
-    const bool turned = view.reversed && map->rows == map->columns;
-    return turned ? map->masked(j, i) : map->masked(i, j);
+    return turned(view) ? map->masked(j, i) : map->masked(i, j);
 }
 
 float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i, int j) const {
@@ -220,7 +247,7 @@ float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i
     }
     const RelationMap* map = stored(kind, view.layer, index);
     if (!map) return none;
-    if (view.reversed && map->rows == map->columns) std::swap(i, j);
+    if (turned(thumbnailView(kind, index, view))) std::swap(i, j);
     if (i < 0 || j < 0 || i >= map->rows || j >= map->columns || map->masked(i, j)) return none;
     return map->at(i, j);
 }

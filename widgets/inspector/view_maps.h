@@ -1,6 +1,7 @@
 // From a result and a choice of view to the values and colour limits on the screen. No widgets.
 #pragma once
 
+#include <QString>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -18,16 +19,24 @@ public:
     /// How many maps of the kind the layer has; for alpha x r as many as relations.
     int count(MapKind kind, int layer) const;
     bool has(MapKind kind) const;  ///< in any layer
-    /// Tokens of the sample: the grid's, or the rows of the first map.
-    int tokens() const;
+    int layers() const;
+    QString layerName(int layer) const;
+    /// Sides of the result along the rows and columns of a view; the columns of a table of symbols
+    /// are symbols of a library, side -1.
+    int rowSide(const InspectorView& view) const;
+    int columnSide(const InspectorView& view) const;
+    /// How many objects a side has; 0 for symbols.
+    int objects(int side) const;
     /// The nearest view that this result can show.
     InspectorView clamped(InspectorView view) const;
 
     /// What the view's processing comes to: attention and symbols know only raw and top k.
     static Processing processing(const InspectorView& view);
     static bool isSigned(const InspectorView& view);
-    /// Whether direction can be turned: the map is square.
+    /// Whether direction can be turned: rows and columns are the same objects.
     bool canReverse(const InspectorView& view) const;
+    /// Whether it is turned.
+    bool turned(const InspectorView& view) const { return view.reversed && canReverse(view); }
 
     MapValues values(const InspectorView& view) const;
     Limits limits(const InspectorView& view) const;
@@ -44,6 +53,7 @@ public:
     bool masked(const InspectorView& view, int i, int j) const;
 
 private:
+    const RelationMap* stored(const InspectorView& view) const;
     const RelationMap* stored(MapKind kind, int layer, int index) const;
     /// The map of a view, alpha x r multiplied out into `made`.
     const RelationMap* mapOf(const InspectorView& view, RelationMap& made) const;

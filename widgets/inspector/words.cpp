@@ -3,7 +3,7 @@
 #include <QStringList>
 #include <cmath>
 
-#include "widgets/source/patches.h"
+#include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -76,12 +76,36 @@ QString mapTitle(const InspectorView& view) {
     return {};
 }
 
-QString mapSubTitle(const InspectorView& view, const MapValues& values) {
-    if (values.empty()) return {};
+QString sensoryTitle(const ViewMaps& maps, int layer) {
+    return maps.layerName(layer).contains(QLatin1String("cross"))
+               ? QStringLiteral("Cross attention")
+               : QStringLiteral("Sensory attention");
+}
+
+QString mapTitle(const ViewMaps& maps, const InspectorView& view) {
+    return view.kind == MapKind::SensoryAttention
+               ? sensoryTitle(maps, view.layer) + QStringLiteral(" %1").arg(view.index + 1)
+               : mapTitle(view);
+}
+
+QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapValues& values) {
+    if (values.empty() || !maps.result()) return {};
     const QString size = QStringLiteral("%1 \u00D7 %2").arg(values.rows).arg(values.columns);
-    if (view.kind == MapKind::Symbols && values.rows != values.columns)
-        return size + QStringLiteral(", rows i, columns symbols");
-    return size + QStringLiteral(", rows i, columns j");
+    const int rows = maps.rowSide(view);
+    const int columns = maps.columnSide(view);
+    if (columns < 0) return size + QStringLiteral(", rows i, columns symbols");
+    if (rows == columns) return size + QStringLiteral(", rows i, columns j");
+    return size + QStringLiteral(", rows i %1, columns j %2")
+                      .arg(sideWord(*maps.result(), rows), sideWord(*maps.result(), columns));
+}
+
+QString rowName(const ViewMaps& maps, const InspectorView& view, int i) {
+    return maps.result() ? objectName(*maps.result(), maps.rowSide(view), i) : QString();
+}
+QString columnName(const ViewMaps& maps, const InspectorView& view, int j) {
+    const int side = maps.columnSide(view);
+    if (side < 0) return QStringLiteral("symbol %1").arg(j);
+    return maps.result() ? objectName(*maps.result(), side, j) : QString();
 }
 
 QString scaleCaption(const InspectorView& view) {
@@ -118,11 +142,10 @@ QString scaleCaption(const InspectorView& view) {
 
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return {};
-    const PatchGrid& grid = maps.result()->grid;
     const RelationMap* map = maps.result()->find(
         relationKind(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
-    const bool symbols = view.kind == MapKind::Symbols && map && map->rows != map->columns;
-    QStringList parts{QStringLiteral("layer %1").arg(view.layer + 1)};
+    QStringList parts{rich ? maps.layerName(view.layer).toHtmlEscaped()
+                           : maps.layerName(view.layer)};
     switch (view.kind) {
         case MapKind::Relation:
             parts << QStringLiteral("relation %1").arg(view.index + 1);
@@ -135,16 +158,24 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
             parts << QStringLiteral("relational head %1").arg(view.index + 1);
             break;
         case MapKind::SensoryAttention:
-            parts << QStringLiteral("sensory head %1").arg(view.index + 1);
+            // Attention to another sequence is neither sensory nor relational.
+            parts << (maps.rowSide(view) == maps.columnSide(view)
+                          ? QStringLiteral("sensory head %1")
+                          : QStringLiteral("head %1"))
+                         .arg(view.index + 1);
             break;
         case MapKind::Symbols:
             parts << QStringLiteral("symbols");
             break;
     }
-    const QString there =
-        symbols ? QStringLiteral("symbol %1").arg(j) : QStringLiteral("j = ") + tokenName(grid, j);
+    const QString there = maps.columnSide(view) < 0
+                              ? columnName(maps, view, j)
+                              : QStringLiteral("j = ") + columnName(maps, view, j);
+    // The names come from data: a token "<b>" is a word, not a mark of rich text.
+    const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
     parts << QStringLiteral("i = %1 %2 %3")
-                 .arg(tokenName(grid, i), QChar(view.reversed ? 0x2190 : 0x2192), there);
+                 .arg(plain(rowName(maps, view, i)), QChar(maps.turned(view) ? 0x2190 : 0x2192),
+                      plain(there));
     const auto strong = [rich](const QString& text) {
         return rich ? QStringLiteral("<b>%1</b>").arg(text) : text;
     };
@@ -197,14 +228,11 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
 QString mapCsv(const ViewMaps& maps, const InspectorView& view) {
     const MapValues values = maps.values(view);
     if (values.empty() || !maps.result()) return {};
-    const PatchGrid& grid = maps.result()->grid;
-    const bool symbols = view.kind == MapKind::Symbols && values.rows != values.columns;
     QString text = QStringLiteral("i");
-    for (int j = 0; j < values.columns; ++j)
-        text += u',' + quoted(symbols ? QStringLiteral("symbol %1").arg(j) : tokenName(grid, j));
+    for (int j = 0; j < values.columns; ++j) text += u',' + quoted(columnName(maps, view, j));
     text += u'\n';
     for (int i = 0; i < values.rows; ++i) {
-        text += quoted(tokenName(grid, i));
+        text += quoted(rowName(maps, view, i));
         for (int j = 0; j < values.columns; ++j) {
             text += u',';
             if (!values.masked(i, j))
@@ -232,6 +260,25 @@ QString absenceReason(const ViewMaps& maps, MapKind kind) {
                 "This model's symbols are not retrieved by content or position, or it has none");
     }
     return {};
+}
+
+QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer) {
+    const bool cross = maps.layerName(layer).contains(QLatin1String("cross"));
+    if (cross && kind != MapKind::SensoryAttention)
+        return QStringLiteral("None: attention between two sequences has no relations");
+    switch (kind) {
+        case MapKind::Relation:
+            return maps.count(MapKind::RelationalAttention, layer) == 0
+                       ? QStringLiteral("None: no relational heads")
+                       : QStringLiteral("None: this layer's relations are its attention scores");
+        case MapKind::RelationalAttention:
+            return maps.count(MapKind::Relation, layer) == 0
+                       ? QStringLiteral("None: no relational heads")
+                       : QStringLiteral(
+                             "None: the relations are used as they are, without attention");
+        default:
+            return QStringLiteral("None: no sensory heads");
+    }
 }
 
 }  // namespace relascope

@@ -9,8 +9,15 @@ namespace relascope {
 
 /// "Relation 3", "Relational attention, head 1", "α × r, relation 3 and head 1", "Symbols".
 QString mapTitle(const InspectorView& view);
-/// "10 × 10, rows i, columns j".
-QString mapSubTitle(const InspectorView& view, const MapValues& values);
+/// The same, which also knows attention to another sequence: "Cross attention 1".
+QString mapTitle(const ViewMaps& maps, const InspectorView& view);
+/// What the layer's attention without relations is called.
+QString sensoryTitle(const ViewMaps& maps, int layer);
+/// "10 × 10, rows i, columns j"; with two sides "7 × 5, rows i target, columns j source".
+QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapValues& values);
+/// The name of row i (column j) of a view: "patch (0, 1)", "target 3 '7'", "symbol 4".
+QString rowName(const ViewMaps& maps, const InspectorView& view, int i);
+QString columnName(const ViewMaps& maps, const InspectorView& view, int j);
 /// "tanh r_ij, one scale for the layer"; an underscore stands before what is set lower.
 QString scaleCaption(const InspectorView& view);
 /// The words for one map of a kind: "r 3", "head 1".
@@ -23,5 +30,7 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
 QString mapCsv(const ViewMaps& maps, const InspectorView& view);
 /// Why a kind cannot be shown; empty when it can.
 QString absenceReason(const ViewMaps& maps, MapKind kind);
+/// Why a layer has no maps of a kind.
+QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer);
 
 }  // namespace relascope

@@ -144,6 +144,7 @@ Rail::Rail(QWidget* parent)
     });
     connect(m_runs, &QListWidget::customContextMenuRequested, this, &Rail::runMenu);
     m_runs->installEventFilter(this);
+    connect(m_checkpoints, &QListWidget::itemClicked, m_checkpoints, &QListWidget::itemActivated);
     connect(m_checkpoints, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) {
         Q_EMIT checkpointChosen(item->data(kPreset).toString());
     });
@@ -236,7 +237,9 @@ void Rail::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
         auto* item = new QListWidgetItem(entry.title, m_checkpoints);
         item->setData(kPreset, entry.path);
         item->setData(LineDelegate::Note, entry.size);
-        item->setToolTip(entry.path);
+        item->setData(LineDelegate::Faint, entry.missing);
+        item->setToolTip(entry.missing ? entry.path + QStringLiteral("\nis not there any more")
+                                       : entry.path);
     }
     m_checkpointPart->setVisible(!entries.empty());
     m_checkpoints->setFixedHeight(qMin<int>(6, static_cast<int>(entries.size())) * 26 + 6);

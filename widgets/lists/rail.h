@@ -30,7 +30,8 @@ struct RunRow {
 struct CheckpointEntry {
     QString path;
     QString title;
-    QString size;  ///< "1.28 GiB"
+    QString size;          ///< "1.28 GiB"
+    bool missing = false;  ///< gone from the disk: shown faint
 };
 
 /// 240 px wide. Runs are kept by path: new rows leave selection and scrolling as they are.

@@ -88,7 +88,7 @@ void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     QFont face = bodyFont();
     if (option.state & QStyle::State_Selected) face.setWeight(QFont::DemiBold);
     painter->setFont(face);
-    painter->setPen(t.text);
+    painter->setPen(index.data(Faint).toBool() ? t.faint : t.text);
     const QRect room = r.adjusted(0, 0, -noteWidth, 0);
     painter->drawText(room, Qt::AlignVCenter,
                       painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(),

@@ -21,7 +21,7 @@ public:
 class LineDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    enum Role { Note = Qt::UserRole + 10 };
+    enum Role { Note = Qt::UserRole + 10, Faint };
     using QStyledItemDelegate::QStyledItemDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;

@@ -1,8 +1,10 @@
 #include "widgets/maps/layer_slider.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include "widgets/theme/style_paint.h"
@@ -23,14 +25,46 @@ LayerSlider::LayerSlider(QWidget* parent) : QWidget(parent) {
 }
 
 void LayerSlider::setLayers(int layers) {
-    m_layers = qMax(0, layers);
+    QStringList names;
+    for (int k = 0; k < layers; ++k) names << QStringLiteral("layer %1").arg(k + 1);
+    setLayers(names);
+}
+
+void LayerSlider::setLayers(const QStringList& names) {
+    m_names = names;
+    m_layers = static_cast<int>(names.size());
+    QFont chosen = numberFont(12);
+    chosen.setWeight(QFont::DemiBold);
+    int widest = 0;
+    for (int k = 0; k < m_layers; ++k)
+        widest = qMax(widest, QFontMetrics(chosen).horizontalAdvance(shortName(k)));
+    if (const int width = qMax(44, widest + 32); width != m_width) {
+        m_width = width;
+        updateGeometry();
+    }
     setCurrent(m_current);
     update();
 }
 
+QString LayerSlider::nameOf(int layer) const {
+    return m_names.value(layer);
+}
+
+/// Beside the dots: the number of a plain layer, otherwise the name, its long words cut.
+QString LayerSlider::shortName(int layer) const {
+    QString name = m_names.value(layer);
+    if (name == QStringLiteral("layer %1").arg(layer + 1)) return QString::number(layer + 1);
+    return name.replace(QLatin1String("encoder"), QLatin1String("enc"))
+        .replace(QLatin1String("decoder"), QLatin1String("dec"))
+        .replace(QLatin1String("abstractor"), QLatin1String("abs"));
+}
+
 void LayerSlider::setCurrent(int layer) {
     m_current = qBound(0, layer, qMax(0, m_layers - 1));
-    setAccessibleDescription(QStringLiteral("layer %1 of %2").arg(m_current + 1).arg(m_layers));
+    const QString place = QStringLiteral("layer %1 of %2").arg(m_current + 1).arg(m_layers);
+    const QString name = nameOf(m_current);
+    const bool plain = name.isEmpty() || name == QStringLiteral("layer %1").arg(m_current + 1);
+    setAccessibleDescription(plain ? place : name + QStringLiteral(", ") + place);
     update();
 }
 
@@ -80,6 +114,14 @@ void LayerSlider::keyPressEvent(QKeyEvent* event) {
     }
 }
 
+bool LayerSlider::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip || m_layers == 0) return QWidget::event(event);
+    auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(),
+                       nameOf(layerAt(help->pos())) + QStringLiteral("\n") + toolTip(), this);
+    return true;
+}
+
 void LayerSlider::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
@@ -117,7 +159,7 @@ void LayerSlider::paintEvent(QPaintEvent*) {
         painter.setFont(font);
         painter.setPen(chosen ? t.text : t.muted);
         painter.drawText(QRectF(at.x() + 10, at.y() - 8, width() - at.x() - 10, 16),
-                         Qt::AlignLeft | Qt::AlignVCenter, QString::number(k + 1));
+                         Qt::AlignLeft | Qt::AlignVCenter, shortName(k));
     }
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }

@@ -1,6 +1,7 @@
 // Which layer: a vertical line of dots, the first layer at the bottom as in drawings of networks.
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 
 namespace relascope {
@@ -10,14 +11,16 @@ class LayerSlider : public QWidget {
 public:
     explicit LayerSlider(QWidget* parent = nullptr);
 
-    void setLayers(int layers);  ///< how many
+    void setLayers(int layers);  ///< how many, called "layer 1" and so on
+    void setLayers(const QStringList& names);
+    QString nameOf(int layer) const;
     void setCurrent(int layer);  ///< from 0; does not signal
     int layers() const { return m_layers; }
     int current() const { return m_current; }
     QPoint positionOf(int layer) const;  ///< centre of its dot
 
-    QSize sizeHint() const override { return {44, 110}; }
-    QSize minimumSizeHint() const override { return {44, 60}; }
+    QSize sizeHint() const override { return {m_width, 110}; }
+    QSize minimumSizeHint() const override { return {m_width, 60}; }
 
 Q_SIGNALS:
     void chosen(int layer);  ///< by the user
@@ -28,10 +31,14 @@ protected:
     void mouseMoveEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     int layerAt(const QPoint& point) const;
     void choose(int layer);
+    QString shortName(int layer) const;
+    QStringList m_names;
+    int m_width = 44;
     int m_layers = 0;
     int m_current = 0;
 };

@@ -16,12 +16,19 @@ QString labelOf(const std::vector<AxisToken>& tokens, int index) {
                                                    : QString::number(index);
 }
 
+/// For the box at the pointer: two tokens may be the same word, so those go by their names.
+QString wordsOf(const std::vector<AxisToken>& tokens, int index) {
+    const auto at = static_cast<std::size_t>(index);
+    return index >= 0 && at < tokens.size() && tokens[at].byName ? tokens[at].name
+                                                                 : labelOf(tokens, index);
+}
+
 }  // namespace
 
 QStringList MapView::boxText(const Mark& mark) const {
     const QString where = QStringLiteral("%1 %2 %3")
-                              .arg(labelOf(m_rowTokens, mark.row), QChar(0x2192),
-                                   labelOf(m_columnTokens, mark.column));
+                              .arg(wordsOf(m_rowTokens, mark.row), QChar(0x2192),
+                                   wordsOf(m_columnTokens, mark.column));
     if (m_values.masked(mark.row, mark.column)) return {where, QStringLiteral("masked")};
     const float v = m_values.at(mark.row, mark.column);
     QString number = signedNumber(v, m_digits);
@@ -156,12 +163,19 @@ void MapView::paintAxis(QPainter& painter, bool rows) {
         const bool known = k < static_cast<int>(tokens.size());
         if (known && !tokens[static_cast<std::size_t>(k)].picture.isNull()) {
             drawPixels(painter, place, tokens[static_cast<std::size_t>(k)].picture);
-        } else if (rows) {
-            painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell),
-                             Qt::AlignRight | Qt::AlignVCenter, labelOf(tokens, k));
         } else {
-            painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
-                             Qt::AlignHCenter | Qt::AlignBottom, labelOf(tokens, k));
+            // Words end in an ellipsis where their neighbours begin; "cls" and numbers always fit.
+            const bool words = known && tokens[static_cast<std::size_t>(k)].byName;
+            const int room = rows ? qMin(m_area.left() - 7, m_cell + 10) : m_cell - 2;
+            const QString label =
+                words ? painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room)
+                      : labelOf(tokens, k);
+            if (rows)
+                painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell),
+                                 Qt::AlignRight | Qt::AlignVCenter, label);
+            else
+                painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
+                                 Qt::AlignHCenter | Qt::AlignBottom, label);
         }
     }
     painter.restore();
@@ -222,7 +236,9 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
         painter.drawLine(m_area.left() - 5, cell.center().y(), m_area.left() - 2,
                          cell.center().y());
         painter.drawText(QRect(0, cell.center().y() - 8, m_area.left() - 7, 16),
-                         Qt::AlignRight | Qt::AlignVCenter, labelOf(m_rowTokens, mark.row));
+                         Qt::AlignRight | Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(labelOf(m_rowTokens, mark.row),
+                                                          Qt::ElideRight, m_area.left() - 8));
     }
     if (mark.column >= 0) {
         const QRect cell = cellRect(0, mark.column);
@@ -231,7 +247,8 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
         QRect place(cell.center().x() - 30, m_area.top() - 22, 60, 16);
         if (place.right() > width()) place.moveRight(width() - 1);
         painter.drawText(place, Qt::AlignHCenter | Qt::AlignBottom,
-                         labelOf(m_columnTokens, mark.column));
+                         painter.fontMetrics().elidedText(labelOf(m_columnTokens, mark.column),
+                                                          Qt::ElideRight, place.width()));
     }
     painter.restore();
 }

@@ -85,6 +85,12 @@ void PatchView::setPreview(int token) {
     m_preview = qBound(-1, token, m_grid.tokens() - 1);
     updateToken(shownTarget());
 }
+void PatchView::setTargetsOnly(bool on) {
+    if (on == m_targetsOnly) return;
+    m_targetsOnly = on;
+    update();
+    describe();
+}
 int PatchView::shownTarget() const {
     return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target;
 }
@@ -158,6 +164,7 @@ QString PatchView::numberOf(int token) const {
 
 void PatchView::describe() {
     QString text = m_image.isNull() ? QStringLiteral("no image")
+                   : m_targetsOnly  ? QStringLiteral("patches as senders")
                                     : QStringLiteral("i is %1").arg(tokenName(m_grid, m_source));
     if (const int j = shownTarget(); j >= 0 && !m_image.isNull())
         text += QStringLiteral(", j is %1, value %2").arg(tokenName(m_grid, j), numberOf(j));
@@ -184,7 +191,7 @@ void PatchView::mouseMoveEvent(QMouseEvent* event) {
 void PatchView::mousePressEvent(QMouseEvent* event) {
     const int token = tokenAt(event->position().toPoint());
     if (token < 0 || event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-    if (event->modifiers() & Qt::ShiftModifier) {
+    if (m_targetsOnly || event->modifiers() & Qt::ShiftModifier) {
         setTarget(token);
         Q_EMIT targetChosen(token);
     } else {
@@ -215,7 +222,7 @@ void PatchView::keyPressEvent(QKeyEvent* event) {
     const bool arrow =
         key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
     if (!arrow || m_grid.tokens() == 0) return QWidget::keyPressEvent(event);
-    if (event->modifiers() & Qt::ShiftModifier) {
+    if (m_targetsOnly || event->modifiers() & Qt::ShiftModifier) {
         const int token = moved(m_target < 0 ? m_source : m_target, key);
         setTarget(token);
         Q_EMIT targetChosen(token);
@@ -262,7 +269,7 @@ void PatchView::paintPatch(QPainter& painter, int patch) {
     const int token = tokenOfPatch(m_grid, patch);
     const QRect place = tokenRect(token);
     const float v = valueOf(token);
-    if (token == m_source || v != v) return;
+    if (isSource(token) || v != v) return;
     painter.fillRect(place, m_scale.tint(v));
     if (place.width() < numberedPatch || place.height() < numberedPatch) return;
     const Theme& t = Theme::current();
@@ -296,7 +303,7 @@ void PatchView::paintMarks(QPainter& painter) {
     const Theme& t = Theme::current();
     const int j = shownTarget();
     painter.setBrush(Qt::NoBrush);
-    if (j >= 0 && j != m_source && patchOfToken(m_grid, j) >= 0) {
+    if (j >= 0 && !isSource(j) && patchOfToken(m_grid, j) >= 0) {
         const QRect place = tokenRect(j);
         const QRectF line = QRectF(place).adjusted(1, 1, -1, -1);
         const qreal width = place.width() < 24 ? 1.0 : 2.0;
@@ -310,7 +317,7 @@ void PatchView::paintMarks(QPainter& painter) {
         paintTag(painter, place, QStringLiteral("j"), t.text);
     }
     painter.setBrush(Qt::NoBrush);
-    if (patchOfToken(m_grid, m_source) >= 0) {
+    if (!m_targetsOnly && patchOfToken(m_grid, m_source) >= 0) {
         const QRect place = tokenRect(m_source);
         const qreal width = place.width() < 24 ? 2.0 : 3.0;
         painter.setPen(QPen(t.outline, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
@@ -348,7 +355,7 @@ void PatchView::paintClassToken(QPainter& painter) {
     const QRect chip = tokenRect(0);
     const float v = valueOf(0);
     QColor fill = t.alt;
-    if (v == v && m_source != 0) {  // the tint laid over the panel, as over a patch
+    if (v == v && !isSource(0)) {  // the tint laid over the panel, as over a patch
         const QColor tint = m_scale.tint(v);
         const double a = tint.alphaF() * 0.8;
         const auto mix = [a](int x, int y) {
@@ -357,7 +364,7 @@ void PatchView::paintClassToken(QPainter& painter) {
         fill = QColor(mix(t.alt.red(), tint.red()), mix(t.alt.green(), tint.green()),
                       mix(t.alt.blue(), tint.blue()));
     }
-    const bool i = m_source == 0;
+    const bool i = isSource(0);
     const bool j = shownTarget() == 0 && !i;
     paint::frame(painter, chip, fill, i || j ? QColor() : t.controlBorder);
     if (i || j) {

@@ -24,6 +24,9 @@ public:
     void setSource(int token);            ///< i
     void setTarget(int token);            ///< j, locked; -1 for none
     void setPreview(int token);           ///< j while another pane's pointer shows it; -1 for none
+    /// The patches only send: i is chosen elsewhere, and a click or an arrow key chooses j.
+    void setTargetsOnly(bool on);
+    bool targetsOnly() const { return m_targetsOnly; }
 
     int source() const { return m_source; }
     int target() const { return m_target; }
@@ -54,6 +57,7 @@ protected:
 private:
     void layOut();
     int shownTarget() const;
+    bool isSource(int token) const { return token == m_source && !m_targetsOnly; }
     int moved(int token, int key) const;
     void setHover(int token);
     void updateToken(int token);
@@ -78,6 +82,7 @@ private:
     int m_hover = -1;
     int m_digits = 2;
     bool m_signedNumbers = true;
+    bool m_targetsOnly = false;
 };
 
 }  // namespace relascope

@@ -55,7 +55,7 @@ std::vector<AxisToken> patchTokens(const ProbeResult& result, int count) {
     std::vector<AxisToken> tokens;
     tokens.reserve(static_cast<std::size_t>(qMax(0, count)));
     for (int t = 0; t < count; ++t) {
-        AxisToken token{tokenLabel(result.grid, t), tokenName(result.grid, t), {}};
+        AxisToken token{tokenLabel(result.grid, t), tokenName(result.grid, t), {}, false};
         const int patch = patchOfToken(result.grid, t);
         if (patch >= 0 && !image.isNull())
             token.picture = image.copy(patchRect(result.grid, patch, image.size()));
@@ -67,7 +67,7 @@ std::vector<AxisToken> patchTokens(const ProbeResult& result, int count) {
 std::vector<AxisToken> numberedTokens(int count, const QString& word) {
     std::vector<AxisToken> tokens;
     for (int t = 0; t < count; ++t)
-        tokens.push_back({QString::number(t), QStringLiteral("%1 %2").arg(word).arg(t), {}});
+        tokens.push_back({QString::number(t), QStringLiteral("%1 %2").arg(word).arg(t), {}, false});
     return tokens;
 }
 

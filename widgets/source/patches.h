@@ -12,9 +12,10 @@ namespace relascope {
 
 /// How one row or column of a map is marked on the axis.
 struct AxisToken {
-    QString label;   ///< short: "cls", "0,2", "17"
-    QString name;    ///< in a sentence: "class token", "patch (0, 2)"
-    QImage picture;  ///< null where there is none
+    QString label;        ///< short: "cls", "0,2", "17"
+    QString name;         ///< in a sentence: "class token", "patch (0, 2)"
+    QImage picture;       ///< null where there is none
+    bool byName = false;  ///< the label alone does not say which one: two tokens may be alike
 };
 
 /// Grey or RGB bytes as a picture; null when empty or when the bytes do not fill the size.

@@ -260,13 +260,17 @@ PanelHead::PanelHead(const QString& title, QWidget* parent)
     row->addLayout(m_left);
     row->addStretch(1);
     row->addLayout(m_right);
+    m_title->setHidden(title.isEmpty());  // nor may an empty word leave a gap
+    m_sub->hide();
     restyle();
 }
 void PanelHead::setTitle(const QString& title) {
     m_title->setText(title);
+    m_title->setHidden(title.isEmpty());
 }
 void PanelHead::setSubText(const QString& text) {
     m_sub->setText(text);
+    m_sub->setHidden(text.isEmpty());
 }
 QString PanelHead::title() const {
     return m_title->text();

@@ -216,6 +216,15 @@ QString shortCount(qlonglong value) {
     return groupedNumber(value);
 }
 
+QString byteSize(quint64 bytes) {
+    const QLocale c = QLocale::c();
+    const auto size = static_cast<double>(bytes);
+    if (bytes < 1024) return QString("%1 B").arg(bytes);
+    if (bytes < 1048576) return c.toString(size / 1024, 'f', bytes < 10240 ? 1 : 0) + " KiB";
+    if (bytes < 1073741824) return c.toString(size / 1048576, 'f', 1) + " MiB";
+    return c.toString(size / 1073741824, 'f', 2) + " GiB";
+}
+
 QString durationText(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return QString(QChar(0x2014));
     const auto s = static_cast<qlonglong>(std::llround(seconds));

@@ -1,0 +1,129 @@
+#include "app/pages/evaluate_dialog.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <limits>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+enum { kTask = Qt::UserRole, kFile };
+
+QString taskTitle(const std::string& task) {
+    if (task == "xoccurs") return QStringLiteral("XOccurs");
+    QString title = QString::fromStdString(task).replace(u'_', u' ');
+    title[0] = title[0].toUpper();
+    return title;
+}
+
+}  // namespace
+
+EvaluateDialog::EvaluateDialog(QWidget* parent)
+    : QDialog(parent),
+      m_data(new QComboBox(this)),
+      m_split(new QComboBox(this)),
+      m_count(new QSpinBox(this)),
+      m_seed(new QSpinBox(this)) {
+    setWindowTitle(QStringLiteral("Evaluate"));
+    askFile = [this] {
+        return QFileDialog::getOpenFileName(
+            this, QStringLiteral("Labelled images"), {},
+            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
+    };
+    for (const auto& task : relationalGamesTasks()) {
+        m_data->addItem(taskTitle(task) + QStringLiteral(", generated"));
+        m_data->setItemData(m_data->count() - 1, QString::fromStdString(task), kTask);
+    }
+    // The Data page's own list of files.
+    for (const QString& file : QSettings().value(QStringLiteral("data/files")).toStringList())
+        addFile(file);
+    m_data->addItem(QStringLiteral("Choose a .npz file\u2026"));
+    m_split->addItems({QStringLiteral("validation"), QStringLiteral("pentos"),
+                       QStringLiteral("hexos"), QStringLiteral("stripes"),
+                       QStringLiteral("train")});
+    m_count->setRange(2, 1000000);
+    m_count->setValue(2000);
+    m_count->setGroupSeparatorShown(true);
+    m_seed->setRange(0, std::numeric_limits<int>::max());
+    auto* form = new QFormLayout;
+    form->setHorizontalSpacing(16);
+    form->setVerticalSpacing(8);
+    const auto row = [&](const QString& name, QWidget* field) {
+        field->setFont(smallFont());
+        field->setMinimumWidth(220);
+        field->setAccessibleName(name);
+        auto* label = mutedLabel(name, this);
+        label->setBuddy(field);
+        form->addRow(label, field);
+    };
+    row(QStringLiteral("Data"), m_data);
+    row(QStringLiteral("Split"), m_split);
+    row(QStringLiteral("Images"), m_count);
+    row(QStringLiteral("Data seed"), m_seed);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    auto* go = buttons->addButton(QStringLiteral("Evaluate"), QDialogButtonBox::AcceptRole);
+    go->setProperty("primary", true);
+    go->setDefault(true);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 16, 20, 16);
+    column->setSpacing(16);
+    column->addLayout(form);
+    column->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_data, &QComboBox::activated, this, &EvaluateDialog::dataChosen);
+}
+
+void EvaluateDialog::addFile(const QString& path) {
+    const int at = m_data->findText(QStringLiteral("Choose a .npz file\u2026"));
+    const int row = at < 0 ? m_data->count() : at;
+    m_data->insertItem(row, QFileInfo(path).fileName());
+    m_data->setItemData(row, path, kFile);
+    m_data->setItemData(row, path, Qt::ToolTipRole);
+}
+
+void EvaluateDialog::dataChosen() {
+    if (m_data->currentIndex() == m_data->count() - 1) {
+        const QString path = askFile();
+        if (!path.isEmpty()) addFile(path);
+        m_data->setCurrentIndex(path.isEmpty() ? m_before : m_data->count() - 2);
+    }
+    m_before = m_data->currentIndex();
+    const bool generated = m_data->currentData(kFile).toString().isEmpty();
+    for (QWidget* field : {static_cast<QWidget*>(m_split), static_cast<QWidget*>(m_count),
+                           static_cast<QWidget*>(m_seed)}) {
+        field->setEnabled(generated);
+        field->setToolTip(generated ? QString() : QStringLiteral("A file is measured whole"));
+    }
+}
+
+EvaluationWish EvaluateDialog::wish() const {
+    EvaluationWish wish;
+    wish.file = m_data->currentData(kFile).toString();
+    if (!wish.file.isEmpty()) {
+        wish.name = m_data->currentText();
+        return wish;
+    }
+    wish.options.task = m_data->currentData(kTask).toString().toStdString();
+    wish.options.seed = m_seed->value();
+    // Every part but the one that is measured stays small.
+    wish.options.train_size = wish.options.validation_size = wish.options.test_size = 2;
+    wish.split = m_split->currentText().toStdString();
+    (wish.split == "train"        ? wish.options.train_size
+     : wish.split == "validation" ? wish.options.validation_size
+                                  : wish.options.test_size) = m_count->value();
+    wish.name = QStringLiteral("%1, %2").arg(m_data->currentText(), m_split->currentText());
+    return wish;
+}
+
+}  // namespace relascope

@@ -1,0 +1,396 @@
+// Opening checkpoints: header, numbers, problems, verification, looking inside, measuring, writing.
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QDialog>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFile>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTreeWidget>
+
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/evaluate_dialog.h"
+#include "widgets/checkpoint/check_marks.h"
+#include "widgets/checkpoint/config_view.h"
+#include "widgets/checkpoint/histogram_view.h"
+#include "widgets/checkpoint/outline_view.h"
+#include "widgets/checkpoint/problems_list.h"
+#include "widgets/checkpoint/tensor_model.h"
+#include "widgets/checkpoint/tensor_table.h"
+#include "widgets/checkpoint/verify_badge.h"
+#include "widgets/data/samples.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/maps/layer_slider.h"
+#include "widgets/maps/map_view.h"
+#include "widgets/source/input_chooser.h"
+#include "widgets/source/tile_view.h"
+#include "window_fixture.h"
+
+using namespace relascope;
+
+namespace {
+
+QString golden(const QString& name) {
+    return QStringLiteral(RELASCOPE_FIXTURES "/golden/") + name;
+}
+
+struct Opened {
+    QTemporaryDir folder;
+    Messages messages;
+    CheckpointController controller;
+    CheckpointPage page{controller, messages};
+
+    Opened() {
+        page.resize(1160, 760);
+        page.show();
+    }
+    /// Until the header and every number is read.
+    void open(const QString& path) {
+        QSignalSpy opened(&controller, &CheckpointController::opened);
+        page.askFile = [path] { return path; };
+        page.openFile();
+        ASSERT_TRUE(waitUntil([&] { return opened.size() == 1; })) << path.toStdString();
+        ASSERT_TRUE(waitUntil([&] { return controller.numbersRead(); }));
+    }
+    void inspect() {
+        ASSERT_TRUE(page.inspectButton()->isEnabled());
+        QTest::mouseClick(page.inspectButton(), Qt::LeftButton);
+        ASSERT_TRUE(waitUntil([&] { return page.inspector()->result() != nullptr; }, 60000));
+    }
+    const ProbeResult& result() const { return *page.inspector()->result(); }
+    /// A golden folder of one's own.
+    QString copied(const QString& name) {
+        const QString to = folder.filePath(name);
+        QDir().mkpath(to);
+        for (const char* file : {"config.json", "model.safetensors", "io.safetensors"})
+            QFile::copy(golden(name) + u'/' + file, to + u'/' + file);
+        return to;
+    }
+    void edit(const QString& path, const QByteArray& from, const QByteArray& to) {
+        QFile file(path);
+        ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+        QByteArray text = file.readAll();
+        ASSERT_TRUE(text.contains(from));
+        text.replace(from, to);
+        file.resize(0);
+        file.seek(0);
+        file.write(text);
+    }
+    void drop(const QString& path) {
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(path)});
+        QDropEvent event(QPointF(9, 9), Qt::CopyAction, &mime, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(&page, &event);
+    }
+};
+
+const QString kVision = QStringLiteral("vidat_relational_games_mixed");
+
+}  // namespace
+
+TEST(CheckpointPage, SaysWhatToDoWhileNothingIsOpen) {
+    Opened o;
+    EXPECT_TRUE(o.page.openButton()->isVisible());
+    bool asked = false;
+    o.page.askFile = [&asked] { return asked = true, QString(); };
+    QTest::mouseClick(o.page.openButton(), Qt::LeftButton);
+    EXPECT_TRUE(asked);
+    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
+    EXPECT_EQ(o.page.errorSentence(), "");
+}
+
+TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
+    Opened o;
+    o.open(golden(kVision));
+    EXPECT_EQ(o.page.title(), kVision);
+    EXPECT_TRUE(o.page.files().startsWith("config.json, model.safetensors"))
+        << o.page.files().toStdString();
+    EXPECT_EQ(o.page.table()->marks()->words(), "none missing, none unexpected, no NaN");
+    EXPECT_TRUE(o.page.problems()->isHidden());
+    EXPECT_FALSE(o.page.openButton()->isVisible());
+    // A tensor chosen in the table shows its numbers.
+    TensorTable* table = o.page.table();
+    table->filterField()->setFocus();
+    QTest::keyClicks(table->filterField(), "relational_attention wr");
+    ASSERT_GT(table->model()->shown(), 0);
+    ASSERT_LT(table->model()->shown(), static_cast<int>(table->model()->tensors().size()));
+    QTest::keyClick(table->view(), Qt::Key_Down);
+    for (int k = 0; k < 4 && table->chosen().isEmpty(); ++k)
+        QTest::keyClick(table->view(), Qt::Key_Down);
+    ASSERT_FALSE(table->chosen().isEmpty());
+    ASSERT_TRUE(o.page.histogram()->statistics().has_value());
+    EXPECT_EQ(o.page.histogram()->statistics()->name, table->chosen().toStdString());
+    EXPECT_TRUE(o.page.histogram()->isVisible());
+    // A part of the outline filters the table to it.
+    QTest::mouseClick(o.page.tabs()->button(1), Qt::LeftButton);
+    ASSERT_TRUE(o.page.outline()->isVisible());
+    auto* tree = o.page.outline()->tree();
+    ASSERT_EQ(tree->topLevelItemCount(), 1);
+    QTreeWidgetItem* part = tree->topLevelItem(0)->child(1);
+    ASSERT_NE(part, nullptr);
+    QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(part).center());
+    EXPECT_TRUE(table->filterField()->text().endsWith('.'))
+        << table->filterField()->text().toStdString();
+    EXPECT_GT(table->model()->shown(), 0) << part->text(0).toStdString();
+    EXPECT_FALSE(o.page.config()->rows().empty());
+}
+
+TEST(CheckpointPage, VerifiesAgainstTheReference) {
+    Opened o;
+    o.open(golden(kVision));
+    ASSERT_TRUE(o.page.verifyButton()->isVisible());
+    QTest::mouseClick(o.page.verifyButton(), Qt::LeftButton);
+    EXPECT_EQ(o.page.badge()->title(), "Verifying");
+    ASSERT_TRUE(waitUntil([&] { return o.page.badge()->report().has_value(); }, 60000))
+        << o.page.errorSentence().toStdString();
+    EXPECT_EQ(o.page.badge()->title(), "Verified") << o.page.badge()->words().toStdString();
+    EXPECT_EQ(o.page.verifyButton()->text(), "Verify again");
+    QTest::mouseClick(o.page.badge()->button(), Qt::LeftButton);
+    ASSERT_NE(o.page.badge()->lines(), nullptr);
+    o.page.badge()->lines()->close();
+    // Another checkpoint has a badge of its own, and none without reference outputs.
+    const QString bare = o.copied(QStringLiteral("vit_relational_games"));
+    QFile::remove(bare + "/io.safetensors");
+    o.open(bare);
+    EXPECT_EQ(o.page.badge()->title(), "Not verified");
+    EXPECT_FALSE(o.page.verifyButton()->isVisible());
+}
+
+TEST(CheckpointPage, LooksInsideAnImageModel) {
+    Opened o;
+    o.open(golden(kVision));
+    EXPECT_FALSE(o.page.inspector()->mapView()->isVisible());
+    o.inspect();
+    auto* inputs = o.page.inspector()->sourcePane()->inputs();
+    ASSERT_TRUE(inputs->isVisible());
+    EXPECT_EQ(inputs->kinds()->current(), 0) << "the first reference input";
+    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
+    const Image first = o.result().sample.image;
+    inputs->next();
+    ASSERT_TRUE(waitUntil([&] { return o.result().sample.image != first; }));
+    o.page.inspector()->randomSample();
+    ASSERT_TRUE(waitUntil([&] { return o.result().sample.origin.find("random") == 0; }));
+    EXPECT_EQ(inputs->kinds()->current(), 1);
+    const QString picture = o.folder.filePath("cat.png");
+    QImage(40, 30, QImage::Format_RGB888).save(picture);
+    o.drop(picture);
+    ASSERT_TRUE(waitUntil([&] { return o.result().sample.origin == "cat.png"; }));
+    EXPECT_EQ(o.page.errorSentence(), "");
+}
+
+TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
+    Opened o;
+    o.open(golden(QStringLiteral("lm_symbolic_rope_gqa")));
+    o.inspect();
+    auto* inputs = o.page.inspector()->sourcePane()->inputs();
+    ASSERT_TRUE(inputs->sourceField()->isVisible());
+    EXPECT_FALSE(inputs->targetField()->isVisible());
+    inputs->sourceField()->setFocus();
+    inputs->sourceField()->selectAll();
+    QTest::keyClicks(inputs->sourceField(), "3 1 2\r");
+    ASSERT_TRUE(waitUntil([&] { return o.result().sample.source.size() == 3; }));
+    EXPECT_EQ(o.page.inspector()->mapView()->values().rows, 3);
+    EXPECT_EQ(o.page.inspector()->sourcePane()->tiles()->columns(), 3);
+    QTest::keyClicks(inputs->sourceField(), " 99999999\r");
+    EXPECT_TRUE(inputs->problem().startsWith("99999999 is no token"));
+    EXPECT_EQ(o.result().sample.source.size(), 3);
+    EXPECT_FALSE(o.page.evaluateButton()->isVisible()) << "there is nothing to measure it on";
+}
+
+TEST(CheckpointPage, LooksInsideEncoderAndDecoder) {
+    Opened o;
+    o.open(golden(QStringLiteral("seq2seq_dat_math")));
+    o.inspect();
+    auto* inspector = o.page.inspector();
+    int cross = -1;
+    for (int k = 0; k < inspector->layerSlider()->layers(); ++k)
+        if (inspector->layerSlider()->nameOf(k).endsWith("cross")) cross = k;
+    ASSERT_GE(cross, 0);
+    InspectorView view = inspector->view();
+    view.layer = cross;
+    inspector->setView(view);
+    const auto& values = inspector->mapView()->values();
+    EXPECT_EQ(values.rows, o.result().sample.target.size());
+    EXPECT_EQ(values.columns, o.result().sample.source.size());
+    EXPECT_EQ(inspector->sourcePane()->tiles()->rows(), values.rows);
+    EXPECT_EQ(inspector->sourcePane()->tiles()->columns(), values.columns);
+    EXPECT_TRUE(inspector->footerText().contains("cross")) << inspector->footerText().toStdString();
+}
+
+TEST(CheckpointPage, LooksInsideSelectionsAndSets) {
+    Opened o;
+    o.open(golden(QStringLiteral("relational_games_predinet")));
+    o.inspect();
+    EXPECT_EQ(o.page.inspector()->sourcePane()->tiles()->rows(), 2);
+    EXPECT_TRUE(o.page.inspector()->footerText().contains("E1"))
+        << o.page.inspector()->footerText().toStdString();
+    o.open(golden(QStringLiteral("relational_games_corelnet")));
+    EXPECT_EQ(o.page.inspector()->result(), nullptr) << "another model waits to be loaded";
+    o.inspect();
+    EXPECT_TRUE(o.page.inspector()->footerText().contains("relation 1"));
+}
+
+TEST(CheckpointPage, ProblemsKeepItFromLoadingAndTheModelInUseStays) {
+    Opened o;
+    o.open(golden(kVision));
+    o.inspect();
+    const QString folder = o.copied(QStringLiteral("vit_relational_games"));
+    o.edit(folder + "/config.json", "\"n_layers\": 2", "\"n_layers\": 3");
+    o.open(folder);
+    EXPECT_FALSE(o.page.problems()->isHidden());
+    EXPECT_GT(o.page.problems()->list()->count(), 2);
+    EXPECT_TRUE(o.page.table()->marks()->words().contains(" missing"));
+    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
+    EXPECT_TRUE(o.page.inspectButton()->toolTip().contains("problems"));
+    EXPECT_NE(o.page.inspector()->result(), nullptr);
+    o.page.inspector()->sourcePane()->inputs()->next();
+    EXPECT_TRUE(waitUntil([&] { return o.result().sample.origin == "reference input 2"; }));
+}
+
+TEST(CheckpointPage, AFileThatIsNoneChangesNothingButTheError) {
+    Opened o;
+    o.open(golden(kVision));
+    const QString bad = o.folder.filePath("notes.safetensors");
+    QFile file(bad);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("not a checkpoint at all");
+    file.close();
+    o.drop(bad);
+    ASSERT_TRUE(waitUntil([&] { return o.page.errorSentence().contains("notes.safetensors"); }));
+    EXPECT_EQ(o.page.title(), kVision);
+    EXPECT_TRUE(o.page.inspectButton()->isEnabled());
+    o.drop(golden(QStringLiteral("vit_relational_games")) + "/config.json");
+    ASSERT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }))
+        << "config.json stands for its folder";
+    EXPECT_EQ(o.page.errorSentence(), "");
+}
+
+TEST(CheckpointPage, FindsNaN) {
+    Opened o;
+    const QString folder = o.copied(kVision);
+    QFile file(folder + "/model.safetensors");
+    ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+    file.seek(file.size() - 4);
+    file.write("\x00\x00\xc0\x7f", 4);  // the last number of the last tensor
+    file.close();
+    o.open(folder);
+    EXPECT_TRUE(o.page.table()->marks()->words().endsWith("1 with NaN"));
+    ASSERT_EQ(o.page.problems()->list()->count(), 1);
+    EXPECT_TRUE(o.page.problems()->list()->item(0)->text().contains("not finite"));
+    EXPECT_TRUE(o.page.inspectButton()->isEnabled()) << "a warning, not a reason to refuse";
+    o.page.problems()->list()->setCurrentRow(0);
+    ASSERT_FALSE(o.page.table()->chosen().isEmpty());
+    EXPECT_EQ(o.page.histogram()->statistics()->notFinite, 1);
+}
+
+TEST(CheckpointPage, MeasuresAnImageModel) {
+    Opened o;
+    o.open(golden(kVision));
+    o.page.askEvaluation = [] {
+        EvaluateDialog dialog;
+        dialog.splitBox()->setCurrentText("hexos");
+        dialog.countBox()->setValue(24);
+        return std::optional(dialog.wish());
+    };
+    QSignalSpy evaluated(&o.controller, &CheckpointController::evaluated);
+    QTest::mouseClick(o.page.evaluateButton(), Qt::LeftButton);
+    ASSERT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
+        << o.page.errorSentence().toStdString();
+    const QString csv = o.page.evaluation()->csv();
+    EXPECT_TRUE(csv.contains("24")) << csv.toStdString();
+    EXPECT_TRUE(csv.contains("Accuracy, class 1"));
+    EXPECT_TRUE(o.page.evaluation()->isVisible());
+    EXPECT_TRUE(o.page.tabs()->isItemEnabled(3));
+}
+
+TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
+    EvaluateDialog dialog;
+    dialog.show();
+    dialog.askFile = [] { return QStringLiteral("some/own.npz"); };
+    QComboBox* data = dialog.dataBox();
+    data->setFocus();
+    QTest::keyClick(data, Qt::Key_End);
+    EXPECT_EQ(dialog.wish().file, "some/own.npz");
+    EXPECT_FALSE(dialog.countBox()->isEnabled());
+    QTest::keyClick(data, Qt::Key_Home);
+    EXPECT_EQ(dialog.wish().file, "");
+    EXPECT_EQ(dialog.wish().options.task, "same");
+    EXPECT_EQ(dialog.wish().options.validation_size, 2000);
+    EXPECT_EQ(dialog.wish().options.train_size, 2);
+}
+
+TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {
+    Opened o;
+    o.open(golden(kVision));
+    const auto tensors = o.page.table()->model()->tensors().size();
+    for (const char* name : {"out.pt", "out.safetensors"}) {
+        const QString path = o.folder.filePath(QString::fromLatin1(name));
+        o.page.askConvert = [path](const QString&) { return path; };
+        QSignalSpy converted(&o.controller, &CheckpointController::converted);
+        for (QAction* action : o.page.menu()->actions())
+            if (action->text().startsWith("Convert")) action->trigger();
+        ASSERT_TRUE(waitUntil([&] { return converted.size() == 1; }))
+            << o.page.errorSentence().toStdString();
+        Opened again;
+        again.open(path);
+        EXPECT_EQ(again.page.table()->model()->tensors().size(), tensors);
+    }
+}
+
+TEST(CheckpointPage, LoadingCanBeCancelled) {
+    Opened o;
+    o.open(golden(kVision));
+    auto* strip = o.page.strip(CheckpointController::Strip::Inspector);
+    QTest::mouseClick(o.page.inspectButton(), Qt::LeftButton);
+    ASSERT_TRUE(strip->busy());
+    QTest::mouseClick(strip->cancelButton(), Qt::LeftButton);
+    o.controller.abandon(CheckpointController::Strip::Inspector);
+    EXPECT_FALSE(strip->busy());
+    EXPECT_FALSE(o.controller.loaded());
+    EXPECT_TRUE(o.page.inspectButton()->isEnabled());
+    o.inspect();
+}
+
+TEST(CheckpointPage, WhatIsGoneLeavesTheRecentList) {
+    Opened o;
+    const QString folder = o.copied(QStringLiteral("vit_relational_games"));
+    o.controller.setRecent({{folder, "1 MiB", false}, {"/nowhere/at/all", "2 MiB", false}});
+    ASSERT_TRUE(waitUntil([&] { return o.controller.recent()[1].missing; }));
+    EXPECT_FALSE(o.controller.recent()[0].missing);
+    o.controller.openRecent("/nowhere/at/all");
+    EXPECT_TRUE(o.page.errorSentence().contains("is gone"));
+    EXPECT_EQ(o.controller.recent().size(), 1U);
+    o.controller.openRecent(folder);
+    EXPECT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }));
+}
+
+TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {
+    window->openCheckpoint(golden(kVision));
+    ASSERT_TRUE(waitUntil([this] { return c().checkpoint.info().has_value(); }));
+    EXPECT_EQ(window->currentPage(), "Checkpoint");
+    ASSERT_EQ(window->rail()->checkpoints()->count(), 1);
+    EXPECT_EQ(window->rail()->checkpoints()->item(0)->text(), kVision);
+    EXPECT_NE(window->activeInspector(), window->workbench()->inspector());
+    c().checkpoint.load();
+    ASSERT_TRUE(
+        waitUntil([this] { return window->activeInspector()->result() != nullptr; }, 60000));
+    const int layer = window->activeInspector()->view().layer;
+    window->setFocus();
+    QTest::keyClick(window.get(), Qt::Key_Up);
+    EXPECT_EQ(window->activeInspector()->view().layer, layer + 1);
+    QTest::keyClick(window.get(), Qt::Key_3);
+    EXPECT_EQ(window->activeInspector()->view().kind, MapKind::SensoryAttention);
+    window->showPage("Workbench");
+    EXPECT_EQ(window->activeInspector(), window->workbench()->inspector());
+    auto* list = window->rail()->checkpoints();
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                      list->visualItemRect(list->item(0)).center());
+    EXPECT_TRUE(waitUntil([this] { return window->currentPage() == "Checkpoint"; }));
+}

@@ -1,0 +1,38 @@
+// Three marks that say at a glance whether a checkpoint is whole: nothing missing, nothing
+// unexpected, no NaN.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "types/checkpoint_info.h"
+
+namespace relascope {
+
+class CheckMarks : public QWidget {
+    Q_OBJECT
+public:
+    explicit CheckMarks(QWidget* parent = nullptr);
+
+    /// `numbersRead`: every tensor was looked through, so that "no NaN" is known.
+    void setProblems(const std::vector<CheckpointProblem>& problems, bool numbersRead,
+                     bool modelKnown = true);
+    /// "none missing, 2 unexpected, NaN not looked for yet".
+    QString words() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return {60, 20}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    enum class State { Good, Bad, Unknown };
+    struct Mark {
+        QString words;
+        State state;
+    };
+    std::vector<Mark> m_marks;
+};
+
+}  // namespace relascope

@@ -1,0 +1,34 @@
+// The model of a checkpoint as a readable tree: its parts, what they are, how many parameters.
+#pragma once
+
+#include <QWidget>
+
+#include "types/checkpoint_info.h"
+
+class QTreeWidget;
+class QTreeWidgetItem;
+
+namespace relascope {
+
+class OutlineView : public QWidget {
+    Q_OBJECT
+public:
+    explicit OutlineView(QWidget* parent = nullptr);
+
+    void setOutline(const OutlineNode& outline);
+    QString csv() const;
+    QTreeWidget* tree() const { return m_tree; }
+
+Q_SIGNALS:
+    /// Of the names of the part's tensors, with a dot at its end; empty for the whole model.
+    void prefixChosen(const QString& prefix);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void add(const OutlineNode& node, QTreeWidgetItem* parent, int depth);
+    QTreeWidget* m_tree;
+};
+
+}  // namespace relascope

@@ -1,0 +1,37 @@
+// What is wrong with a checkpoint, one sentence a line; nothing at all where nothing is.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "types/checkpoint_info.h"
+
+class QListWidget;
+
+namespace relascope {
+
+class PanelHead;
+
+class ProblemsList : public QWidget {
+    Q_OBJECT
+public:
+    explicit ProblemsList(QWidget* parent = nullptr);
+
+    /// Hidden when empty.
+    void setProblems(const std::vector<CheckpointProblem>& problems);
+    QString csv() const;
+    QListWidget* list() const { return m_list; }
+
+Q_SIGNALS:
+    void subjectChosen(const QString& subject);  ///< a tensor, a field or a file
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    PanelHead* m_head;
+    QListWidget* m_list;
+    std::vector<CheckpointProblem> m_problems;
+};
+
+}  // namespace relascope

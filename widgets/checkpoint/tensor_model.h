@@ -1,0 +1,76 @@
+// The tensors of a checkpoint as a tree of blocks. Private to widgets/checkpoint.
+#pragma once
+
+#include <QAbstractItemModel>
+#include <QHash>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "types/checkpoint_info.h"
+
+namespace relascope {
+
+/// Names lose the prefix that all share; blocks that repeat ("blocks.0", "blocks.1", ...) are
+/// branches, those after the first together under one.
+class TensorModel : public QAbstractItemModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Shape, Type, Bytes, Range, Columns };
+    /// Alias: "= final_out.weight", muted. Muted: secondary text. Broken: holds NaN or infinity.
+    enum Role { FullName = Qt::UserRole, Alias, Muted, Broken };
+
+    explicit TensorModel(QObject* parent = nullptr);
+    ~TensorModel() override;
+
+    void setTensors(std::vector<StoredTensor> tensors);
+    const std::vector<StoredTensor>& tensors() const { return m_tensors; }
+    void setStatistics(const TensorStatistics& statistics);
+    const TensorStatistics* statistics(const QString& name) const;
+    /// Names that contain every word; empty shows all.
+    void setFilter(const QString& text);
+    int shown() const { return m_shown; }  ///< tensors that pass the filter
+    /// "layers." without its dot, or empty.
+    QString commonPrefix() const { return m_prefix; }
+    QModelIndex indexOf(const QString& name, int column = 0) const;
+    const StoredTensor* tensorAt(const QModelIndex& index) const;  ///< nullptr for a branch
+    /// Branches that stand open at first: the first block of each kind.
+    QModelIndexList firstBranches() const;
+
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& index) const override;
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& = {}) const override { return Columns; }
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    /// Within each branch; column -1 is the order of the file.
+    void sort(int column, Qt::SortOrder order) override;
+
+private:
+    struct Node;
+    void build();
+    void finish(Node& node);
+    void arrange(Node& node);
+    Node* nodeOf(const QModelIndex& index) const;
+    QModelIndex indexOf(const Node* node, int column) const;
+    QVariant leafData(const StoredTensor& tensor, const Node& node, int column, int role) const;
+
+    std::vector<StoredTensor> m_tensors;
+    std::map<std::string, TensorStatistics> m_statistics;
+    std::unique_ptr<Node> m_root;
+    QHash<QString, Node*> m_leaves;
+    QStringList m_words;
+    QString m_prefix;
+    int m_shown = 0;
+    int m_sortColumn = -1;
+    Qt::SortOrder m_sortOrder = Qt::AscendingOrder;
+};
+
+/// "[50304, 1024]".
+QString shapeText(const std::vector<std::int64_t>& shape);
+/// "−0.31 … 0.29"; three significant figures.
+QString rangeText(const TensorStatistics& statistics);
+/// A number of a tensor with a true minus sign, three significant figures.
+QString shortNumber(double value);
+
+}  // namespace relascope

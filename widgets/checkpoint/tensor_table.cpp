@@ -1,0 +1,244 @@
+#include "widgets/checkpoint/tensor_table.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTreeView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <functional>
+
+#include "widgets/checkpoint/check_marks.h"
+#include "widgets/checkpoint/tensor_model.h"
+#include "widgets/export/export.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int rowHeight = 26;
+constexpr int wideHead = 720;  ///< px from which the check marks stand in the head
+
+/// Mono names with what they are the same as, muted; a line below each row; the selection's fill.
+class TensorDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+        return {60, rowHeight};
+    }
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const Theme& t = Theme::current();
+        painter->save();
+        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
+                          t.grid);
+        QRect r = option.rect.adjusted(6, 0, -8, 0);
+        painter->setFont(index.data(Qt::FontRole).value<QFont>());
+        const QFontMetrics metrics = painter->fontMetrics();
+        painter->setPen(index.data(TensorModel::Broken).toBool()  ? t.error
+                        : index.data(TensorModel::Muted).toBool() ? t.muted
+                                                                  : t.text);
+        const QString text = index.data().toString();
+        const auto elide = index.column() == TensorModel::Name ? Qt::ElideMiddle : Qt::ElideRight;
+        painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
+                          metrics.elidedText(text, elide, r.width()));
+        const QString alias = index.data(TensorModel::Alias).toString();
+        if (!alias.isEmpty()) {
+            r.adjust(metrics.horizontalAdvance(text) + 12, 0, 0, 0);
+            painter->setPen(t.muted);
+            if (r.width() > 20)
+                painter->drawText(r, Qt::AlignLeft | Qt::AlignVCenter,
+                                  metrics.elidedText(alias, Qt::ElideRight, r.width()));
+        }
+        painter->restore();
+    }
+};
+
+QString quoted(QString text) {
+    if (!text.contains(u',') && !text.contains(u'"')) return text;
+    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+}
+
+}  // namespace
+
+TensorTable::TensorTable(QWidget* parent)
+    : QWidget(parent),
+      m_head(new PanelHead(QStringLiteral("Tensors"), this)),
+      m_marksRow(new QWidget(this)),
+      m_marks(new CheckMarks(this)),
+      m_filter(new QLineEdit(this)),
+      m_view(new QTreeView(this)),
+      m_model(new TensorModel(this)) {
+    setAccessibleName(QStringLiteral("Tensors"));
+    m_filter->setPlaceholderText(QStringLiteral("Filter names"));
+    m_filter->setAccessibleName(QStringLiteral("Filter tensors by name"));
+    m_filter->addAction(icon("filter"), QLineEdit::LeadingPosition);
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setFixedWidth(160);
+    auto* more = iconButton("more", QStringLiteral("Tensors: copy, save"), this);
+    m_head->addControl(m_filter);
+    m_head->addControl(more);
+    new ViewMenu(
+        more, m_view, [] { return QStringLiteral("tensors"); }, [this] { return csv(); });
+
+    m_view->setModel(m_model);
+    m_view->setItemDelegate(new TensorDelegate(m_view));
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setUniformRowHeights(true);
+    m_view->setAllColumnsShowFocus(true);
+    m_view->setIndentation(16);
+    m_view->setAccessibleName(QStringLiteral("Tensors"));
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->setExpandsOnDoubleClick(true);
+    m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    QHeaderView* header = m_view->header();
+    header->setFont(smallFont());
+    header->setFixedHeight(rowHeight);
+    header->setStretchLastSection(false);
+    header->setSectionsMovable(false);
+    header->setMinimumSectionSize(44);
+    header->setSectionResizeMode(TensorModel::Name, QHeaderView::Stretch);
+    const int widths[] = {0, 112, 46, 74, 104};
+    for (int c = TensorModel::Shape; c < TensorModel::Columns; ++c) {
+        header->setSectionResizeMode(c, QHeaderView::Interactive);
+        header->resizeSection(c, widths[c]);
+    }
+    header->setSortIndicator(-1, Qt::AscendingOrder);
+    header->setSortIndicatorClearable(true);  // the third click gives the order of the file back
+    m_view->setSortingEnabled(true);
+
+    m_marksRow->setBackgroundRole(QPalette::Base);
+    m_marksRow->setAutoFillBackground(true);
+    auto* row = new QHBoxLayout(m_marksRow);
+    row->setContentsMargins(16, 3, 16, 3);
+    row->addWidget(m_marks);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_head);
+    column->addWidget(m_marksRow);
+    column->addWidget(m_view, 1);
+    m_marksRow->hide();
+    m_marks->hide();
+
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_model->setFilter(text);
+        openBranches();
+        if (const QModelIndex at = m_model->indexOf(m_chosen); at.isValid())
+            m_view->setCurrentIndex(at);
+        words();
+    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& now) {
+                const QString name = now.data(TensorModel::FullName).toString();
+                if (name.isEmpty() || name == m_chosen) return;
+                m_chosen = name;
+                Q_EMIT tensorChosen(name);
+            });
+}
+
+void TensorTable::setTensors(std::vector<StoredTensor> tensors) {
+    m_filter->clear();
+    m_chosen.clear();
+    m_model->setTensors(std::move(tensors));
+    m_marks->setVisible(!m_model->tensors().empty());
+    openBranches();
+    words();
+    resizeEvent(nullptr);
+}
+
+void TensorTable::openBranches() {
+    if (!m_filter->text().trimmed().isEmpty()) return m_view->expandAll();
+    for (const QModelIndex& branch : m_model->firstBranches()) m_view->expand(branch);
+}
+
+void TensorTable::words() {
+    const auto all = static_cast<qlonglong>(m_model->tensors().size());
+    QString text = groupedNumber(all);
+    if (m_model->shown() < all)
+        text = QStringLiteral("%1 of %2").arg(groupedNumber(m_model->shown()), text);
+    if (const QString prefix = m_model->commonPrefix(); !prefix.isEmpty())
+        text += QStringLiteral(", all under %1.").arg(prefix);
+    m_head->setSubText(all == 0 ? QString() : text);
+}
+
+QString TensorTable::headText() const {
+    return m_head->subText();
+}
+void TensorTable::setStatistics(const TensorStatistics& statistics) {
+    m_model->setStatistics(statistics);
+}
+const TensorStatistics* TensorTable::statistics(const QString& name) const {
+    return m_model->statistics(name);
+}
+void TensorTable::setFilter(const QString& text) {
+    m_filter->setText(text);
+}
+void TensorTable::choose(const QString& name) {
+    const QModelIndex at = m_model->indexOf(name);
+    if (!at.isValid()) return;
+    m_view->setCurrentIndex(at);
+    m_view->scrollTo(at);
+}
+QString TensorTable::chosen() const {
+    return m_chosen;
+}
+
+QString TensorTable::csv() const {
+    QString text =
+        QStringLiteral("name,shape,type,bytes,same as,minimum,maximum,mean,deviation,not finite\n");
+    const std::function<void(const QModelIndex&)> walk = [&](const QModelIndex& parent) {
+        for (int row = 0; row < m_model->rowCount(parent); ++row) {
+            const QModelIndex at = m_model->index(row, 0, parent);
+            const StoredTensor* tensor = m_model->tensorAt(at);
+            if (!tensor) {
+                walk(at);
+                continue;
+            }
+            const QString name = QString::fromStdString(tensor->name);
+            QStringList cells{quoted(name), quoted(shapeText(tensor->shape)),
+                              QString::fromStdString(tensor->dtype),
+                              QString::number(tensor->sameAs.empty() ? tensor->bytes : 0),
+                              quoted(QString::fromStdString(tensor->sameAs))};
+            if (const TensorStatistics* s = m_model->statistics(name)) {
+                for (const double v : {s->minimum, s->maximum, s->mean, s->deviation})
+                    cells << QString::number(v, 'g', 9);
+                cells << QString::number(s->notFinite);
+            } else {
+                cells << QStringList{{}, {}, {}, {}, {}};
+            }
+            text += cells.join(u',') + u'\n';
+        }
+    };
+    walk({});
+    return text;
+}
+
+void TensorTable::resizeEvent(QResizeEvent*) {
+    // A narrow table keeps the names readable.
+    m_view->setColumnHidden(TensorModel::Type, width() < 480);
+    m_view->setColumnHidden(TensorModel::Range, width() < 430);
+    // In a wide table the marks stand beside the title, as one line of trust; else below it.
+    const bool wide = width() >= wideHead;
+    const bool inHead = m_marks->parentWidget() == m_head;
+    const bool shown = !m_marks->isHidden();
+    if (wide && !inHead) m_head->addLeftControl(m_marks);
+    if (!wide && inHead) m_marksRow->layout()->addWidget(m_marks);
+    m_marks->setVisible(shown);
+    m_marksRow->setVisible(!wide && shown);
+}
+
+void TensorTable::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_view) m_view->viewport()->update();
+}
+
+}  // namespace relascope

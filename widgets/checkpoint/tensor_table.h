@@ -1,0 +1,62 @@
+// The tensors of a checkpoint: name, shape, type, bytes and, as they are read, their range.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "types/checkpoint_info.h"
+
+class QLineEdit;
+class QTreeView;
+
+namespace relascope {
+
+class CheckMarks;
+class PanelHead;
+class TensorModel;
+
+/// Blocks fold; any column sorts within its block; the filter takes words of names. Ten thousand
+/// rows are as fluid as ten.
+class TensorTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit TensorTable(QWidget* parent = nullptr);
+
+    void setTensors(std::vector<StoredTensor> tensors);
+    /// Fills the range of one tensor, by StoredTensor's name.
+    void setStatistics(const TensorStatistics& statistics);
+    const TensorStatistics* statistics(const QString& name) const;
+    void setFilter(const QString& text);
+    void choose(const QString& name);  ///< signals like a click
+    QString chosen() const;            ///< empty without one
+    QString csv() const;               ///< the tensors shown, in the order shown
+
+    CheckMarks* marks() const { return m_marks; }
+    QTreeView* view() const { return m_view; }
+    QLineEdit* filterField() const { return m_filter; }
+    TensorModel* model() const { return m_model; }
+    QString headText() const;  ///< "464, all under layers."
+
+    QSize minimumSizeHint() const override { return {300, 120}; }
+
+Q_SIGNALS:
+    void tensorChosen(const QString& name);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void words();
+    void openBranches();
+
+    PanelHead* m_head;
+    QWidget* m_marksRow;
+    CheckMarks* m_marks;
+    QLineEdit* m_filter;
+    QTreeView* m_view;
+    TensorModel* m_model;
+    QString m_chosen;  ///< also while the filter hides it
+};
+
+}  // namespace relascope

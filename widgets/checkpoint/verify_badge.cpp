@@ -1,0 +1,186 @@
+#include "widgets/checkpoint/verify_badge.h"
+
+#include <QDialog>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/export/export.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+QString smallNumber(double value) {
+    if (value == 0) return QStringLiteral("0");
+    return std::isfinite(value)
+               ? QString::number(value, 'e', 1).replace(QLatin1String("e-0"), QLatin1String("e-"))
+               : QStringLiteral("NaN");
+}
+
+/// A chip that opens the list: pressed with the mouse, Space or Enter.
+class BadgeChip : public Chip {
+public:
+    using Chip::Chip;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override {
+        if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
+        Chip::keyPressEvent(event);
+    }
+};
+
+}  // namespace
+
+VerifyBadge::VerifyBadge(QWidget* parent)
+    : QWidget(parent), m_chip(new BadgeChip({}, this)), m_words(new ElidedLabel({}, this)) {
+    setAccessibleName(QStringLiteral("Comparison with reference outputs"));
+    m_chip->setFocusPolicy(Qt::StrongFocus);
+    m_words->setFont(smallFont());
+    m_words->setForegroundRole(QPalette::PlaceholderText);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(8);
+    row->addWidget(m_chip);
+    row->addWidget(m_words, 1);
+    connect(m_chip, &QAbstractButton::clicked, this, &VerifyBadge::showLines);
+    setUnknown(false);
+}
+
+void VerifyBadge::setUnknown(bool hasReference) {
+    m_report.reset();
+    m_chip->setText(QStringLiteral("Not verified"));
+    m_words->setText(hasReference ? QStringLiteral("reference outputs stand beside it")
+                                  : QStringLiteral("no reference outputs stand beside it"));
+    restyle();
+}
+
+void VerifyBadge::setRunning() {
+    m_report.reset();
+    m_chip->setText(QStringLiteral("Verifying"));
+    m_words->setText(QStringLiteral("computing every reference output anew"));
+    restyle();
+}
+
+void VerifyBadge::setReport(const VerifyReport& report) {
+    m_report = report;
+    const auto good = std::count_if(report.lines.begin(), report.lines.end(),
+                                    [](const VerifyLine& line) { return line.ok; });
+    m_chip->setText(report.ok ? QStringLiteral("Verified") : QStringLiteral("Differs"));
+    m_words->setText(QStringLiteral("%1 of %2 outputs, largest difference %3")
+                         .arg(good)
+                         .arg(report.lines.size())
+                         .arg(smallNumber(report.worst)));
+    restyle();
+}
+
+void VerifyBadge::restyle() {
+    const Theme& t = Theme::current();
+    const char* name = !m_report ? "help" : m_report->ok ? "check" : "error";
+    const QColor ink = !m_report ? t.muted : m_report->ok ? t.ok : t.error;
+    m_chip->setIcon(icon(name, ink));
+    m_chip->setFill(!m_report ? QColor() : m_report->ok ? t.okFill : t.errorFill);
+    m_chip->setTextColor(ink);
+    m_chip->setEnabled(true);
+    m_chip->setToolTip(m_report ? QStringLiteral("List every comparison")
+                                : QStringLiteral("Nothing was compared yet"));
+    m_chip->setAccessibleName(m_chip->text());
+    m_chip->setAccessibleDescription(m_words->text());
+    m_chip->setCursor(m_report ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    m_chip->updateGeometry();
+    updateGeometry();
+}
+
+QString VerifyBadge::title() const {
+    return m_chip->text();
+}
+QString VerifyBadge::words() const {
+    return m_words->text();
+}
+QWidget* VerifyBadge::button() const {
+    return m_chip;
+}
+
+void VerifyBadge::showLines() {
+    if (!m_report) return;
+    delete m_lines;
+    m_lines = new QDialog(window());
+    m_lines->setWindowTitle(QStringLiteral("Comparison with reference outputs"));
+    m_lines->resize(640, 460);
+    connect(m_lines, &QObject::destroyed, this, [this] { m_lines = nullptr; });
+    m_lines->setAttribute(Qt::WA_DeleteOnClose);
+    auto* head = new PanelHead(title(), m_lines);
+    head->setSubText(words());
+    auto* more = iconButton("more", QStringLiteral("Comparison: copy, save"), head);
+    head->addControl(more);
+    const auto rows = static_cast<int>(m_report->lines.size());
+    auto* table = new QTableWidget(rows, 4, m_lines);
+    table->setHorizontalHeaderLabels({QStringLiteral("Output"), QStringLiteral("Absolute"),
+                                      QStringLiteral("Relative"), QStringLiteral("Result")});
+    table->setAccessibleName(QStringLiteral("Comparisons"));
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setShowGrid(false);
+    table->setFrameShape(QFrame::NoFrame);
+    table->verticalHeader()->hide();
+    table->verticalHeader()->setDefaultSectionSize(26);
+    const Theme& t = Theme::current();
+    for (int row = 0; row < rows; ++row) {
+        const VerifyLine& line = m_report->lines[static_cast<std::size_t>(row)];
+        const auto put = [&](int column, const QString& text, const QFont& font, QColor ink,
+                             Qt::Alignment side) {
+            auto* item = new QTableWidgetItem(text);
+            item->setFont(font);
+            item->setForeground(ink);
+            item->setTextAlignment(side | Qt::AlignVCenter);
+            table->setItem(row, column, item);
+        };
+        put(0, QString::fromStdString(line.name), monoFont(12), t.text, Qt::AlignLeft);
+        put(1, smallNumber(line.absolute), numberFont(12), t.text, Qt::AlignRight);
+        put(2, smallNumber(line.relative), numberFont(12), t.text, Qt::AlignRight);
+        put(3,
+            line.ok             ? QStringLiteral("agrees")
+            : line.note.empty() ? QStringLiteral("differs")
+                                : QString::fromStdString(line.note),
+            smallFont(), line.ok ? t.ok : t.error, Qt::AlignLeft);
+    }
+    QHeaderView* header = table->horizontalHeader();
+    header->setSectionResizeMode(0, QHeaderView::Stretch);
+    for (int c = 1; c < 4; ++c) header->resizeSection(c, c < 3 ? 86 : 150);
+    new ViewMenu(
+        more, table, [] { return QStringLiteral("verification"); },
+        [report = *m_report] { return csv(report); });
+    auto* column = new QVBoxLayout(m_lines);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(head);
+    column->addWidget(table, 1);
+    m_lines->show();
+}
+
+QString VerifyBadge::csv(const VerifyReport& report) {
+    QString text = QStringLiteral("output,absolute,relative,ok,note\n");
+    for (const VerifyLine& line : report.lines)
+        text += QStringLiteral("%1,%2,%3,%4,\"%5\"\n")
+                    .arg(QString::fromStdString(line.name))
+                    .arg(line.absolute, 0, 'g', 9)
+                    .arg(line.relative, 0, 'g', 9)
+                    .arg(line.ok ? QStringLiteral("true") : QStringLiteral("false"),
+                         QString::fromStdString(line.note).replace(QLatin1String("\""),
+                                                                   QLatin1String("\"\"")));
+    return text;
+}
+
+void VerifyBadge::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_chip) restyle();
+}
+
+}  // namespace relascope

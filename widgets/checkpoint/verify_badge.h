@@ -1,0 +1,47 @@
+// Whether a checkpoint computes what its reference outputs say, as a badge; a click lists each.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "types/checkpoint_info.h"
+
+class QDialog;
+
+namespace relascope {
+
+class Chip;
+class ElidedLabel;
+
+class VerifyBadge : public QWidget {
+    Q_OBJECT
+public:
+    explicit VerifyBadge(QWidget* parent = nullptr);
+
+    /// Nothing is known: there are reference outputs to compare with, or there are none.
+    void setUnknown(bool hasReference);
+    void setRunning();
+    void setReport(const VerifyReport& report);
+    const std::optional<VerifyReport>& report() const { return m_report; }
+    QString title() const;  ///< "Verified", "Differs", "Not verified"
+    QString words() const;  ///< "24 of 24 outputs, largest difference 2.1e-6"
+    QWidget* button() const;
+    /// The list of comparisons; nullptr while it is closed.
+    QDialog* lines() const { return m_lines; }
+    static QString csv(const VerifyReport& report);
+
+public Q_SLOTS:
+    void showLines();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void restyle();
+    Chip* m_chip;
+    ElidedLabel* m_words;
+    QDialog* m_lines = nullptr;
+    std::optional<VerifyReport> m_report;
+};
+
+}  // namespace relascope

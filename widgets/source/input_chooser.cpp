@@ -1,0 +1,239 @@
+#include "widgets/source/input_chooser.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRandomGenerator>
+#include <QRegularExpression>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int largestSeed = 999999;
+
+QString joined(const std::vector<std::int64_t>& tokens) {
+    QStringList words;
+    for (const auto token : tokens) words << QString::number(token);
+    return words.join(u' ');
+}
+
+QLineEdit* tokenField(const QString& what, QWidget* parent) {
+    auto* field = new QLineEdit(parent);
+    field->setFont(monoFont(12));
+    field->setPlaceholderText(what + QStringLiteral(" ids, e.g. 4 17 2"));
+    field->setAccessibleName(what + QStringLiteral(" ids"));
+    field->setToolTip(what + QStringLiteral(" ids separated by spaces; Enter looks at them"));
+    return field;
+}
+
+}  // namespace
+
+std::optional<std::vector<qint64>> parseTokens(const QString& text, qint64 vocabulary, int longest,
+                                               QString* problem) {
+    static const QRegularExpression between(QStringLiteral("[\\s,]+"));
+    std::vector<qint64> tokens;
+    for (const QString& word : text.split(between, Qt::SkipEmptyParts)) {
+        bool whole = false;
+        const qint64 id = word.toLongLong(&whole);
+        if (!whole) {
+            *problem = QStringLiteral("'%1' is no whole number.").arg(word);
+            return std::nullopt;
+        }
+        if (id < 0 || id >= vocabulary) {
+            *problem = QStringLiteral("%1 is no token: ids go from 0 to %2.")
+                           .arg(word)
+                           .arg(vocabulary - 1);
+            return std::nullopt;
+        }
+        tokens.push_back(id);
+    }
+    if (tokens.empty()) {
+        *problem = QStringLiteral("Type at least one token id.");
+        return std::nullopt;
+    }
+    if (longest > 0 && static_cast<qint64>(tokens.size()) > longest) {
+        *problem = QStringLiteral("%1 tokens are too many: the model takes at most %2.")
+                       .arg(tokens.size())
+                       .arg(longest);
+        return std::nullopt;
+    }
+    return tokens;
+}
+
+InputChooser::InputChooser(QWidget* parent)
+    : QWidget(parent),
+      m_kinds(new SegmentedControl({QStringLiteral("Reference"), QStringLiteral("Random")}, this)),
+      m_number(new QSpinBox(this)),
+      m_source(tokenField(QStringLiteral("Token"), this)),
+      m_target(tokenField(QStringLiteral("Target token"), this)),
+      m_image(new QPushButton(QStringLiteral("Choose an image\u2026"), this)),
+      m_problem(new QLabel(this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    m_kinds->setAccessibleName(QStringLiteral("Input"));
+    m_number->setFont(numberFont(12));
+    m_number->setAlignment(Qt::AlignRight);
+    m_number->setKeyboardTracking(false);
+    m_number->setFixedWidth(68);
+    m_kinds->setMinimumWidth(m_kinds->sizeHint().width());
+    auto* chance = framedIconButton("shuffle", QStringLiteral("Random input (R)"), this);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(4);
+    row->addWidget(m_kinds);
+    row->addStretch(1);
+    row->addWidget(m_number);
+    row->addWidget(chance);
+    column->addLayout(row);
+    column->addWidget(m_source);
+    column->addWidget(m_target);
+    m_image->setProperty("compact", true);
+    m_image->setToolTip(QStringLiteral("A PNG or JPEG file; dropping one here does the same"));
+    column->addWidget(m_image, 0, Qt::AlignLeft);
+    m_problem->setFont(captionFont());
+    m_problem->setWordWrap(true);
+    column->addWidget(m_problem);
+
+    connect(m_kinds, &SegmentedControl::changed, this, [this](int kind) {
+        arrange(kind == 0);
+        request();
+    });
+    connect(m_number, &QSpinBox::valueChanged, this, &InputChooser::request);
+    connect(chance, &QToolButton::clicked, this, &InputChooser::random);
+    connect(m_image, &QPushButton::clicked, this, &InputChooser::imageRequested);
+    for (QLineEdit* field : {m_source, m_target}) {
+        connect(field, &QLineEdit::returnPressed, this, &InputChooser::enter);
+        connect(field, &QLineEdit::textEdited, this, [this] { setProblem({}); });
+    }
+    setProblem({});
+    setOffer({});
+}
+
+void InputChooser::setOffer(const InputOffer& offer) {
+    m_offer = offer;
+    const bool tokens = offer.kind == InputOffer::Kind::Tokens;
+    const bool pair = tokens && offer.targetVocabulary > 0;
+    m_source->setVisible(tokens);
+    m_target->setVisible(pair);
+    m_source->setPlaceholderText((pair ? QStringLiteral("Source token") : QStringLiteral("Token")) +
+                                 QStringLiteral(" ids, e.g. 4 17 2"));
+    m_image->setVisible(offer.kind == InputOffer::Kind::Images);
+    m_kinds->setItemEnabled(0, offer.references > 0,
+                            QStringLiteral("No reference inputs stand beside this model"));
+    m_reference = qBound(0, m_reference, qMax(0, offer.references - 1));
+    setProblem({});
+    arrange(offer.references > 0);
+}
+
+bool InputChooser::references() const {
+    return m_kinds->current() == 0;
+}
+
+/// The number is that of a reference input, or the seed of a random one.
+void InputChooser::arrange(bool references) {
+    const QSignalBlocker quiet(m_number);
+    m_kinds->setCurrent(references ? 0 : 1);
+    m_number->setRange(0, references ? qMax(0, m_offer.references - 1) : largestSeed);
+    m_number->setValue(references ? m_reference : m_seed);
+    const QString name =
+        references ? QStringLiteral("Reference input, from 0 to %1").arg(m_number->maximum())
+                   : QStringLiteral("Seed of the random input");
+    m_number->setAccessibleName(name);
+    m_number->setToolTip(name);
+}
+
+void InputChooser::request() {
+    setProblem({});
+    if (references()) {
+        m_reference = m_number->value();
+        Q_EMIT referenceRequested(m_reference);
+    } else {
+        m_seed = m_number->value();
+        Q_EMIT randomRequested(static_cast<quint64>(m_seed));
+    }
+}
+
+void InputChooser::next() {
+    m_number->setValue(m_number->value() + 1);
+}
+void InputChooser::previous() {
+    m_number->setValue(m_number->value() - 1);
+}
+void InputChooser::random() {
+    // Not the global generator's first number twice: the seed stays visible and can be typed again.
+    showRandom(QRandomGenerator::global()->bounded(largestSeed + 1));
+    request();
+}
+
+void InputChooser::showReference(int index) {
+    m_reference = qBound(0, index, qMax(0, m_offer.references - 1));
+    arrange(m_offer.references > 0);
+}
+void InputChooser::showRandom(quint64 seed) {
+    m_seed = static_cast<int>(qMin<quint64>(seed, largestSeed));
+    arrange(false);
+}
+void InputChooser::showTokens(const std::vector<std::int64_t>& source,
+                              const std::vector<std::int64_t>& target) {
+    m_source->setText(joined(source));
+    m_target->setText(joined(target));
+    m_source->setCursorPosition(0);
+    m_target->setCursorPosition(0);
+    setProblem({});
+}
+
+void InputChooser::enter() {
+    QString problem;
+    const auto source =
+        parseTokens(m_source->text(), m_offer.vocabulary, m_offer.longest, &problem);
+    std::optional<std::vector<qint64>> target{std::in_place};
+    QLineEdit* wrong = source ? nullptr : m_source;
+    if (source && m_offer.targetVocabulary > 0) {
+        target = parseTokens(m_target->text(), m_offer.targetVocabulary, m_offer.targetLongest,
+                             &problem);
+        if (!target) wrong = m_target;
+    }
+    setProblem(problem);
+    if (wrong) {
+        wrong->setProperty("error", true);
+        wrong->setFocus();
+        wrong->update();
+        return;
+    }
+    Q_EMIT tokensEntered(*source, *target);
+}
+
+void InputChooser::setProblem(const QString& sentence) {
+    m_problem->setText(sentence);
+    m_problem->setVisible(!sentence.isEmpty());
+    QPalette colors = m_problem->palette();
+    colors.setColor(QPalette::WindowText, Theme::current().error);
+    m_problem->setPalette(colors);
+    if (!sentence.isEmpty()) return;
+    for (QLineEdit* field : {m_source, m_target}) {
+        field->setProperty("error", false);
+        field->update();
+    }
+}
+
+QString InputChooser::problem() const {
+    return m_problem->text();
+}
+
+void InputChooser::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || !m_problem) return;
+    if (m_problem->palette().color(QPalette::WindowText) != Theme::current().error)
+        setProblem(m_problem->text());
+}
+
+}  // namespace relascope

@@ -1,0 +1,87 @@
+// What to look at where no data set stands behind a model: reference inputs, random ones, typed
+// token ids, a picture.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QToolButton;
+
+namespace relascope {
+
+class SegmentedControl;
+
+/// What a model can be given.
+struct InputOffer {
+    enum class Kind { None, Images, Tokens, Vectors };
+    Kind kind = Kind::None;
+    int references = 0;           ///< inputs stored beside the model
+    qint64 vocabulary = 0;        ///< token ids are below it
+    int longest = 0;              ///< tokens at most; 0: any number
+    qint64 targetVocabulary = 0;  ///< of a second, target sequence; 0: the model has none
+    int targetLongest = 0;
+
+    bool operator==(const InputOffer&) const = default;
+};
+
+/// Ids separated by spaces or commas; nullopt with a sentence in `problem`.
+std::optional<std::vector<qint64>> parseTokens(const QString& text, qint64 vocabulary, int longest,
+                                               QString* problem);
+
+class InputChooser : public QWidget {
+    Q_OBJECT
+public:
+    explicit InputChooser(QWidget* parent = nullptr);
+
+    void setOffer(const InputOffer& offer);
+    const InputOffer& offer() const { return m_offer; }
+    // What is shown now, without a request.
+    void showReference(int index);
+    void showRandom(quint64 seed);
+    void showTokens(const std::vector<std::int64_t>& source,
+                    const std::vector<std::int64_t>& target);
+
+    QString problem() const;  ///< the sentence under the fields; empty when there is none
+    SegmentedControl* kinds() const { return m_kinds; }
+    QSpinBox* number() const { return m_number; }
+    QLineEdit* sourceField() const { return m_source; }
+    QLineEdit* targetField() const { return m_target; }
+    QPushButton* imageButton() const { return m_image; }
+
+public Q_SLOTS:
+    void next();
+    void previous();
+    void random();  ///< another seed by chance
+
+Q_SIGNALS:
+    void referenceRequested(int index);  ///< from 0
+    void randomRequested(quint64 seed);
+    void tokensEntered(std::vector<qint64> source, std::vector<qint64> target);
+    void imageRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    bool references() const;
+    void arrange(bool references);
+    void request();
+    void enter();
+    void setProblem(const QString& sentence);
+
+    InputOffer m_offer;
+    SegmentedControl* m_kinds;
+    QSpinBox* m_number;
+    QLineEdit *m_source, *m_target;
+    QPushButton* m_image;
+    QLabel* m_problem;
+    int m_reference = 0, m_seed = 0;
+};
+
+}  // namespace relascope

@@ -1,0 +1,153 @@
+#include "widgets/source/sides.h"
+
+#include <QStringList>
+
+namespace relascope {
+namespace {
+
+const ProbeSide* sideOf(const ProbeResult& result, int side) {
+    return side >= 0 && side < static_cast<int>(result.sides.size())
+               ? &result.sides[static_cast<std::size_t>(side)]
+               : nullptr;
+}
+
+const ProbeLayer* layerOf(const ProbeResult& result, int layer) {
+    return layer >= 0 && layer < static_cast<int>(result.layers.size())
+               ? &result.layers[static_cast<std::size_t>(layer)]
+               : nullptr;
+}
+
+/// The sequence that a side's objects come from; nullptr where they come from none.
+const ProbeSequence* sequenceOf(const ProbeResult& result, int side) {
+    const ProbeSide* s = sideOf(result, side);
+    const bool target = s && s->name == "target";
+    const ProbeSequence& sequence = target ? result.sample.target : result.sample.source;
+    if (sequence.size() == 0) return nullptr;
+    if (!s) return result.sides.empty() && side == 0 ? &sequence : nullptr;
+    // A side with names of its own ("selection") is no sequence, nor is one of another length.
+    if (s->labels.empty() || static_cast<int>(s->labels.size()) == sequence.size())
+        return target || s->name == "source" || side == 0 ? &sequence : nullptr;
+    return nullptr;
+}
+
+/// Spaces and line ends as something that can be seen.
+QString visible(QString text) {
+    text.replace(u'\n', QChar(0x21B5)).replace(u'\t', QChar(0x21E5));
+    if (text.trimmed().isEmpty()) text.replace(u' ', QChar(0x2423));
+    return text;
+}
+
+/// The word of an object; empty where it has only its number.
+QString wordOf(const ProbeResult& result, int side, int index) {
+    const auto at = static_cast<std::size_t>(index);
+    if (const ProbeSide* s = sideOf(result, side); s && index >= 0 && at < s->labels.size())
+        return visible(QString::fromStdString(s->labels[at]));
+    const ProbeSequence* sequence = sequenceOf(result, side);
+    if (!sequence || index < 0) return {};
+    if (at < sequence->words.size()) return visible(QString::fromStdString(sequence->words[at]));
+    if (at < sequence->tokens.size()) return QString::number(sequence->tokens[at]);
+    return {};
+}
+
+}  // namespace
+
+QString layerName(const ProbeResult& result, int layer) {
+    const ProbeLayer* known = layerOf(result, layer);
+    return known && !known->name.empty() ? QString::fromStdString(known->name)
+                                         : QStringLiteral("layer %1").arg(layer + 1);
+}
+
+int rowSide(const ProbeResult& result, int layer) {
+    const ProbeLayer* known = layerOf(result, layer);
+    return known ? known->rows : 0;
+}
+int columnSide(const ProbeResult& result, int layer) {
+    const ProbeLayer* known = layerOf(result, layer);
+    return known ? known->columns : 0;
+}
+
+bool isPatchSide(const ProbeResult& result, int side) {
+    if (result.grid.tokens() == 0) return false;
+    const ProbeSide* s = sideOf(result, side);
+    return s ? s->labels.empty() : side == 0;
+}
+
+int sideSize(const ProbeResult& result, int side) {
+    if (isPatchSide(result, side)) return result.grid.tokens();
+    if (const ProbeSide* s = sideOf(result, side); s && !s->labels.empty())
+        return static_cast<int>(s->labels.size());
+    const ProbeSequence* sequence = sequenceOf(result, side);
+    return sequence ? sequence->size() : 0;
+}
+
+QString sideWord(const ProbeResult& result, int side) {
+    const ProbeSide* s = sideOf(result, side);
+    if (!s || s->name.empty()) return QStringLiteral("token");
+    QString word = QString::fromStdString(s->name);
+    if (word.contains(QLatin1String(" and "))) return QStringLiteral("context");
+    if (word == QLatin1String("patches")) return QStringLiteral("patch");
+    if (word.endsWith(u's') && !word.endsWith(QLatin1String("ss"))) word.chop(1);
+    return word;
+}
+
+QString objectName(const ProbeResult& result, int side, int index) {
+    if (isPatchSide(result, side)) return tokenName(result.grid, index);
+    const QString word = wordOf(result, side, index);
+    const QString number = QString::number(index);
+    const ProbeSide* s = sideOf(result, side);
+    // What is named rather than counted ("E1") needs no number beside its name.
+    if (!word.isEmpty() && s && s->name == "selection") return word;
+    // Vectors have no words: what they are called is their own number.
+    const ProbeSequence* sequence = sequenceOf(result, side);
+    bool counts = false;
+    word.toInt(&counts);
+    if (counts && sequence && sequence->width > 0) return sideWord(result, side) + u' ' + word;
+    const QString name = sideWord(result, side) + u' ' + number;
+    return word.isEmpty() || word == number ? name : name + QStringLiteral(" '%1'").arg(word);
+}
+
+QString objectLabel(const ProbeResult& result, int side, int index) {
+    if (isPatchSide(result, side)) return tokenLabel(result.grid, index);
+    const QString word = wordOf(result, side, index);
+    return word.isEmpty() ? QString::number(index) : word;
+}
+
+std::vector<AxisToken> sideTokens(const ProbeResult& result, int side, int count) {
+    if (isPatchSide(result, side)) return patchTokens(result, count);
+    std::vector<AxisToken> tokens;
+    tokens.reserve(static_cast<std::size_t>(qMax(0, count)));
+    for (int k = 0; k < count; ++k)
+        tokens.push_back({objectLabel(result, side, k), objectName(result, side, k), {}, true});
+    return tokens;
+}
+
+TileGroup sideTiles(const ProbeResult& result, int side) {
+    TileGroup group;
+    const int count = sideSize(result, side);
+    for (int k = 0; k < count; ++k) {
+        group.texts << objectLabel(result, side, k);
+        group.names << objectName(result, side, k);
+    }
+    if (const ProbeSequence* sequence = sequenceOf(result, side); sequence && sequence->width > 0) {
+        group.vectors = sequence->vectors;
+        group.width = sequence->width;
+    }
+    return group;
+}
+
+void fillTiles(TileView& tiles, const ProbeResult& result, int rows, int columns) {
+    if (isPatchSide(result, rows)) return tiles.setObjects({});
+    const auto titled = [&result](int side, const char* what) {
+        TileGroup group = sideTiles(result, side);
+        group.title = QStringLiteral("%1 (%2)").arg(sideWord(result, side), QLatin1String(what));
+        return group;
+    };
+    if (columns >= 0 && isPatchSide(result, columns))
+        tiles.setSides(sideTiles(result, rows), {});
+    else if (columns < 0 || rows == columns)
+        tiles.setObjects(sideTiles(result, rows));
+    else
+        tiles.setSides(titled(rows, "from"), titled(columns, "to"));
+}
+
+}  // namespace relascope

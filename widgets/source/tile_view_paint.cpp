@@ -1,0 +1,141 @@
+// How TileView draws itself; what it does is in tile_view.cpp.
+#include <QPaintEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/source/tile_view.h"
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int headHeight = 22;
+constexpr int numberHeight = 15;
+constexpr int mostBars = 28;  ///< of a vector's picture; wider vectors are pooled
+
+}  // namespace
+
+void TileView::paintEvent(QPaintEvent* event) {
+    QPainter painter(viewport());
+    const int offset = verticalScrollBar()->value();
+    painter.fillRect(event->rect(), Theme::current().panel);
+    painter.save();
+    painter.translate(0, -offset);
+    for (const Section& section : m_sections)
+        paintSection(painter, section, event->rect().translated(0, offset));
+    painter.restore();
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, viewport()->rect());
+}
+
+void TileView::paintSection(QPainter& painter, const Section& section, const QRect& exposed) {
+    const Theme& t = Theme::current();
+    if (!section.group.title.isEmpty()) {
+        painter.setFont(captionFont());
+        painter.setPen(t.muted);
+        painter.drawText(QRect(2, section.top, viewport()->width() - 4, headHeight - 4),
+                         Qt::AlignLeft | Qt::AlignVCenter, section.group.title);
+    }
+    // A thousand tiles, of which a screenful is looked at.
+    const auto& places = section.places;
+    auto place = std::partition_point(places.begin(), places.end(), [&](const QRect& p) {
+        return p.bottom() + 2 < exposed.top();
+    });
+    for (; place != places.end() && place->top() - 2 <= exposed.bottom(); ++place)
+        if (place->adjusted(-2, -2, 2, 2).intersects(exposed))
+            paintTile(painter, section, static_cast<int>(place - places.begin()), *place);
+}
+
+void TileView::paintTile(QPainter& painter, const Section& section, int index, const QRect& place) {
+    const Theme& t = Theme::current();
+    const auto at = static_cast<std::size_t>(index);
+    const bool i = section.receives && index == m_source;
+    const bool j = section.sends && index == shownTarget() && !i;
+    const bool known = section.sends && at < m_values.size() && !i;
+    const bool masked = known && at < m_masked.size() && m_masked[at];
+    const bool broken = known && !masked && m_values[at] != m_values[at];
+    const bool tinted = known && !masked && !broken;
+    const QColor fill = masked   ? t.hatchFill
+                        : broken ? t.errorFill
+                        : tinted ? m_scale.color(m_values[at])
+                                 : t.alt;
+    paint::frame(painter, place, fill, tinted ? QColor() : t.border, 3);
+    if (masked || broken) {
+        painter.setBrushOrigin(place.topLeft());
+        painter.fillRect(place.adjusted(1, 1, -1, -1), hatchBrush(masked ? t.hatch : t.error));
+    }
+    const QColor ink = masked ? t.muted : broken ? t.error : Theme::textOn(fill);
+    QRect inside = place.adjusted(3, 2, -3, -2);
+    if (section.sends && section.group.size() <= numberedTiles) {
+        const QRect line(inside.left(), inside.bottom() - numberHeight + 1, inside.width(),
+                         numberHeight);
+        inside.setBottom(line.top() - 1);
+        painter.setFont(numberFont(11));
+        painter.setPen(ink);
+        if (known) painter.drawText(line, Qt::AlignCenter, numberOf(index));
+        if (i) {
+            painter.setPen(t.outline);
+            painter.drawText(line, Qt::AlignCenter, QStringLiteral("i"));
+        }
+    }
+    if (section.group.width > 0) {
+        const QRect name(inside.left(), inside.top(), inside.width(), 13);
+        painter.setFont(captionFont());
+        painter.setPen(ink);
+        painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(section.group.texts[index],
+                                                          Qt::ElideRight, name.width()));
+        paintVector(painter, section, index, inside.adjusted(0, 15, 0, 0), ink);
+    } else {
+        painter.setFont(monoFont(12));
+        painter.setPen(ink);
+        painter.drawText(inside, Qt::AlignCenter,
+                         painter.fontMetrics().elidedText(section.group.texts[index],
+                                                          Qt::ElideRight, inside.width() + 2));
+    }
+    if (!i && !j) return;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setBrush(Qt::NoBrush);
+    if (j) {  // dark under pale dashes, so that one of them shows on any fill
+        painter.setPen(QPen(Theme::light().text, 2));
+        painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
+    }
+    QPen pen(i ? t.outline : Theme::light().panel, 2);
+    if (j) pen.setDashPattern({3.0, 2.0});
+    painter.setPen(pen);
+    painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
+    painter.restore();
+}
+
+void TileView::paintVector(QPainter& painter, const Section& section, int index, const QRect& place,
+                           const QColor& ink) {
+    const int width = section.group.width;
+    const auto first = static_cast<std::size_t>(index) * static_cast<std::size_t>(width);
+    if (section.largest <= 0 ||
+        first + static_cast<std::size_t>(width) > section.group.vectors.size())
+        return;
+    const int bars = qMin(width, mostBars);
+    const int middle = place.center().y();
+    const double reach = place.height() / 2.0 - 1;
+    QColor line = ink;
+    line.setAlpha(90);
+    painter.fillRect(QRect(place.left(), middle, place.width(), 1), line);
+    for (int bar = 0; bar < bars; ++bar) {
+        float value = 0;  // of a pooled stretch the largest: a spike must not drown in a mean
+        for (int k = bar * width / bars; k < (bar + 1) * width / bars; ++k) {
+            const float v = section.group.vectors[first + static_cast<std::size_t>(k)];
+            if (std::abs(v) > std::abs(value)) value = v;
+        }
+        const int left = place.left() + bar * place.width() / bars;
+        const int right = place.left() + (bar + 1) * place.width() / bars;
+        const int high = qRound(reach * std::abs(value) / section.largest);
+        painter.fillRect(
+            QRect(left, value > 0 ? middle - high : middle, qMax(1, right - left - 1), high + 1),
+            ink);
+    }
+}
+
+}  // namespace relascope
