@@ -128,6 +128,8 @@ TEST_F(TensorTableTest, FiltersByWordsAndKeepsTheChoice) {
     EXPECT_EQ(model()->shown(), 24);
     EXPECT_EQ(table.chosen(), "layers.blocks.0.attn.wr");
     EXPECT_EQ(table.csv().count('\n'), 25);
+    table.setFilter("layers.final_out.weight.");
+    EXPECT_EQ(model()->shown(), 1) << "a prefix that is a whole name";
     table.setFilter("nothing like it");
     EXPECT_EQ(model()->rowCount(), 0);
     table.setFilter("");
@@ -259,6 +261,8 @@ TEST(ConfigTest, FlattensAndSurvivesWhatIsNoJson) {
     EXPECT_EQ(view.csv(),
               "option,value\nbias,false\nd_model,1024\ndecoder.n_heads,8\nname,RoPE\nnone,null\n"
               "p,0.1\nshape,\"[3, 36]\"\n");
+    view.setConfig(R"({"class": "ViT", "arguments": {"d_model": 8}})");
+    EXPECT_EQ(view.csv(), "option,value\nd_model,8\nclass,ViT\n");
     view.setConfig("{broken");
     ASSERT_EQ(view.rows().size(), 1U);
     view.setConfig("");

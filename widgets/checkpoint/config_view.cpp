@@ -121,6 +121,9 @@ void ConfigView::setConfig(const QString& json) {
         flatten(document.object(), {}, m_canvas->rows);
     else if (!json.trimmed().isEmpty())
         m_canvas->rows.emplace_back(QStringLiteral("text"), json.simplified());
+    // Constructor arguments stored under that word: it is not said before each of them.
+    for (auto& [name, value] : m_canvas->rows)
+        if (name.startsWith(QLatin1String("arguments."))) name.remove(0, 10);
     m_canvas->layOut();
 }
 

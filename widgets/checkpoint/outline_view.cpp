@@ -66,7 +66,6 @@ OutlineView::OutlineView(QWidget* parent) : QWidget(parent), m_tree(new QTreeWid
     m_tree->setHeaderLabels({QStringLiteral("Part"), QStringLiteral("Parameters")});
     m_tree->headerItem()->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
     m_tree->header()->setFont(smallFont());
-    m_tree->header()->setFixedHeight(26);
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(1, QHeaderView::Fixed);
