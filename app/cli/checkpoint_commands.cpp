@@ -21,6 +21,13 @@ std::string shapeWords(const std::vector<std::int64_t>& shape) {
     return text + "]";
 }
 
+// Names come from files: a terminal must not obey them.
+std::string shown(std::string text) {
+    for (auto& c : text)
+        if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+    return text;
+}
+
 int runInfo(const std::string& path, bool json) {
     const auto run = readRunInfo(path);
     Json object = {
@@ -74,15 +81,15 @@ Json infoJson(const CheckpointInfo& info) {
 
 void printInfo(const CheckpointInfo& info) {
     for (const auto& t : info.tensors)
-        std::printf("%-72s %-6s %-20s %12llu bytes%s\n", t.name.c_str(), t.dtype.c_str(),
+        std::printf("%-72s %-6s %-20s %12llu bytes%s\n", shown(t.name).c_str(), t.dtype.c_str(),
                     shapeWords(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
-                    t.sameAs.empty() ? "" : ("  same as " + t.sameAs).c_str());
+                    t.sameAs.empty() ? "" : ("  same as " + shown(t.sameAs)).c_str());
     std::printf("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(),
                 info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
                 static_cast<unsigned long long>(info.bytes));
     for (const auto& file : info.files) std::printf("file: %s\n", file.c_str());
     for (const auto& [key, value] : info.metadata)
-        std::printf("metadata %s: %s\n", key.c_str(), value.c_str());
+        std::printf("metadata %s: %s\n", shown(key).c_str(), shown(value).c_str());
     if (!info.config.empty())
         std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)

@@ -22,7 +22,8 @@ struct EvalArguments {
 };
 struct InspectArguments {
     std::string path, image, kind = "relation", out, device = "auto", split = "validation";
-    std::int64_t sample = -1, step = -1;
+    std::int64_t sample = -1, step = -1, reference = 0, random = -1;
+    std::vector<std::int64_t> tokens, target;
     int layer = 1, index = 1, source = -1;
     bool json = false;
 };

@@ -56,9 +56,19 @@ ProbeResult lookInside(const InspectArguments& a) {
         sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]),
                                 static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         sample.origin = fs::path(a.image).filename().string();
+    } else if (a.reference > 0) {
+        sample = opened.referenceInput(static_cast<int>(a.reference) - 1);
+    } else if (a.random >= 0) {
+        sample = opened.randomInput(static_cast<std::uint64_t>(a.random));
+    } else if (!a.tokens.empty()) {
+        sample.origin = "tokens";
+        sample.source.tokens = a.tokens;
+        sample.target.tokens = a.target;
     } else {
         if (!opened.isRun())
-            throw OptionError("--image", "a checkpoint has no data of its own; name a picture");
+            throw OptionError("--image",
+                              "a checkpoint has no data of its own; name a picture, --tokens, "
+                              "--reference N or --random SEED");
         const auto splits = openData(opened.run().data);
         const auto data = splits.find(a.split);
         if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
@@ -85,6 +95,18 @@ std::string csvOf(const RelationMap& map) {
         text << "\n";
     }
     return text.str();
+}
+
+// "layer 3 (decoder 1 cross) has no relation maps; it has attention-sa".
+std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
+    std::string there;
+    for (const auto kind : {MapKind::Relation, MapKind::RelationalAttention,
+                            MapKind::SensoryAttention, MapKind::Symbols})
+        if (result.count(kind, layer) > 0)
+            there += std::string(there.empty() ? "; it has " : ", ") + mapKindName(kind);
+    return "layer " + std::to_string(layer + 1) + " (" +
+           result.layers.at(static_cast<std::size_t>(layer)).name + ") has no " +
+           mapKindName(wanted) + " maps" + there;
 }
 
 // Pictures need Qt: the sibling program draws them, from the same words.
@@ -122,9 +144,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
             throw OptionError("--layer", std::to_string(a.layer) + " is beyond the model's " +
                                              std::to_string(result.layers.size()));
         const int count = result.count(kind, a.layer - 1);
-        if (count == 0)
-            throw OptionError("--kind",
-                              std::string("this model has no ") + mapKindName(kind) + " maps");
+        if (count == 0) throw OptionError("--kind", kindsOf(result, a.layer - 1, kind));
         throw OptionError(
             "--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
     }
@@ -140,6 +160,8 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
         writeTextFile(a.out, csvOf(*map));
     }
     if (!a.out.empty()) std::cerr << "wrote " << a.out << "\n";
+    const auto at = static_cast<std::size_t>(a.layer - 1);
+    const std::string layerName = at < result.layers.size() ? result.layers[at].name : "";
     if (a.json) {
         nlohmann::ordered_json json = {{"step", result.step},
                                        {"sample", result.sample.origin},
@@ -148,6 +170,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                        {"probabilities", result.probabilities},
                                        {"kind", a.kind},
                                        {"layer", a.layer},
+                                       {"layer_name", layerName},
                                        {"index", a.index},
                                        {"rows", map->rows},
                                        {"columns", map->columns},

@@ -11,6 +11,8 @@
 namespace relascope {
 namespace {
 
+constexpr off_t kReadAhead = 4 * kReadPiece;
+
 class FileBytes : public ByteSource {
 public:
     explicit FileBytes(const std::string& path) : ByteSource(path) {
@@ -29,6 +31,10 @@ public:
 
 protected:
     void readPiece(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+        // The disk works on what follows while this piece is copied and looked at.
+        if (out.size() == kReadPiece)
+            ::posix_fadvise(m_file, static_cast<off_t>(offset + out.size()), kReadAhead,
+                            POSIX_FADV_WILLNEED);
         std::size_t done = 0;
         while (done < out.size()) {
             const ssize_t got = ::pread(m_file, out.data() + done, out.size() - done,

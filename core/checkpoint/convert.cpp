@@ -6,7 +6,9 @@
 #include "checkpoint/byte_source.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
+#include "options/published_config.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
 
@@ -49,8 +51,13 @@ private:
     std::uint64_t m_total = 0, m_done = 0;
 };
 
-// As save_model() of the published package: a shared tensor once, under the first of its names.
-void writeAsSafetensors(const CheckpointSource& source, const std::string& path, Pump& pump) {
+// How tensors with several names are stored: once, under the first of their names, with the others
+// in the metadata (save_model() of the published package, which the hub's language models are
+// loaded by), or under every name (what load_state_dict() of all other models asks for).
+enum class SharedTensors { Once, EveryName };
+
+void writeAsSafetensors(const CheckpointSource& source, const std::string& path, Pump& pump,
+                        SharedTensors names) {
     std::map<std::string, std::string>
         first;  // of each shared tensor, by the name it is read under
     for (const auto& t : source.tensors())
@@ -66,7 +73,9 @@ void writeAsSafetensors(const CheckpointSource& source, const std::string& path,
         const auto& own = t.sameAs.empty() ? t.name : t.sameAs;
         const auto shared = first.find(own);
         const auto& kept = shared == first.end() ? own : shared->second;
-        if (t.name != kept) {
+        if (names == SharedTensors::EveryName) {
+            metadata.erase(t.name);
+        } else if (t.name != kept) {
             metadata[t.name] = kept;
             continue;
         }
@@ -106,6 +115,18 @@ void requireCheckpointFolder(const std::string& out) {
         throw FileError(out, "is a folder of other things; choose an empty one or a new name");
 }
 
+// The configuration in the names that the published package takes; as it stands where it describes
+// none of our models. A run's own checkpoint gets the one of its run.
+std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
+    try {
+        const auto model = checkpointModel(source);
+        *hubModel = model.isLanguage();
+        return modelToPublishedConfig(model);
+    } catch (const FileError&) {
+        return source.config();
+    }
+}
+
 }  // namespace
 
 void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop,
@@ -114,8 +135,10 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     const bool torch = out.ends_with(".pt") || out.ends_with(".pth");
     const bool folder = !torch && !out.ends_with(".safetensors");
     const std::string weights = folder ? out + "/model.safetensors" : out;
+    bool hubModel = false;
+    const std::string configuration = publishedConfig(*source, &hubModel);
     if (folder) {
-        if (source->config().empty())
+        if (configuration.empty())
             throw FileError(in,
                             "has no configuration, which a folder needs (config.json); put one "
                             "beside it, or write a .safetensors or .pt file");
@@ -129,7 +152,7 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
 
     Pump pump(*source, std::move(stop), progress);
     if (torch) {
-        writeTorchArchive(out, source->tensors(), source->config(), std::ref(pump));
+        writeTorchArchive(out, source->tensors(), configuration, std::ref(pump));
         return;
     }
     std::error_code error;
@@ -140,9 +163,10 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
         std::optional<AtomicFile> config;
         if (folder) {
             config.emplace(out + "/config.json");
-            config->write(source->config());
+            config->write(configuration);
         }
-        writeAsSafetensors(*source, weights, pump);
+        writeAsSafetensors(*source, weights, pump,
+                           folder && !hubModel ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
     } catch (...) {
         if (made) fs::remove(out, error);  // empty again: the temporary files are gone

@@ -77,6 +77,8 @@ std::string weightsOf(const fs::path& folder) {
             found.push_back(entry.path().filename().string());
     std::sort(found.begin(), found.end());
     if (found.size() == 1) return (folder / found[0]).string();
+    if (found.empty() && fs::is_regular_file(folder / "run.json"))
+        throw FileError(folder.string(), "is a run; open one of the folders in its checkpoints");
     if (found.empty())
         throw FileError(folder.string(),
                         "holds no weights (model.safetensors, its index and shards, or a .pt "

@@ -152,8 +152,28 @@ std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& o
 }
 
 std::string modelWords(const ModelOptions& m) {
-    if (!m.isDual()) return "ViT sa" + std::to_string(m.n_heads_sa);
-    return "ViDAT sa" + std::to_string(m.n_heads_sa) + " ra" + std::to_string(m.n_heads_ra);
+    const auto heads = [](const BlockOptions& b) {
+        return " sa" + std::to_string(b.n_heads_sa) + " ra" + std::to_string(b.n_heads_ra);
+    };
+    const std::string count = " " + std::to_string(m.n_heads_sa) + " heads";
+    if (m.is("VisionDualAttnTransformer")) return "ViDAT" + heads(m);
+    if (m.is("VisionTransformer")) return "ViT sa" + std::to_string(m.n_heads_sa);
+    if (m.is("DualAttnTransformerLM")) return "DAT-LM" + heads(m);
+    if (m.is("TransformerLM")) return "Transformer-LM" + count;
+    if (m.is("Seq2SeqDualAttnTransformer")) return "DAT seq2seq" + heads(m);
+    if (m.is("Seq2SeqTransformer")) return "Transformer seq2seq" + count;
+    if (m.isSeq2SeqAbstractor())
+        return (m.relational ? "Abstractor (" : "Ablation (") + m.abstractor_architecture + ")";
+    if (m.is("AbstractorModel")) return "Abstractor" + count;
+    if (m.is("MessagePassingAbstractor"))
+        return "Abstractor " + std::to_string(m.n_relations) + " relations";
+    if (m.is("CoRelNet")) return "CoRelNet, linear";
+    if (m.is("CoRelNetSoftmax")) return "CoRelNet";
+    if (m.is("ObjectCoRelNet"))
+        return m.symmetric_rels ? "CoRelNet, symmetric" : "CoRelNet, asymmetric";
+    if (m.is("PrediNet") || m.is("ObjectPrediNet")) return "PrediNet" + count;
+    if (m.is("ObjectTransformer")) return "Transformer" + count;
+    return m.is("SymbolicMLP") ? "Symbolic MLP" : "MLP";
 }
 
 }  // namespace relascope

@@ -96,6 +96,8 @@ Json visionArguments(const ModelOptions& m) {
         a["symbol_retrieval"] = m.symbol_retrieval;
         a["symbol_retrieval_kwargs"] = symbolArguments(m);
         addHeads(a, m, m.symbol_retrieval);
+        // Ours alone: the published image model cannot be asked for it.
+        if (!m.share_attn_params) a.erase("share_attn_params");
     } else {
         a["n_heads"] = m.n_heads_sa;
     }

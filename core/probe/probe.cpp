@@ -111,7 +111,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
         case InputKind::Images:
             break;
         case InputKind::Tokens:
-            return sequenceInput(sample.source, true, o.vocab_size, o.max_block_size, "text");
+            return sequenceInput(sample.source, true, o.vocab_size, o.max_block_size, "tokens");
         case InputKind::Pairs:
             return {sequenceInput(sample.source, o.input_type == "token", o.input_size,
                                   o.in_block_size, "source"),

@@ -66,6 +66,12 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     expectRefused("info " + (home / "evil.pt"), 1, "refers to 'os.system'");
     expectRefused("convert " + (home / "evil.pt") + " " + (home / "x.pt"), 1, "os.system");
     EXPECT_FALSE(std::filesystem::exists(home / "x.pt"));
+    // A name that would clear the screen is shown, not obeyed.
+    writeBytes(home / "escape.pt", archive(dict({{"\x1b[2J", tensor()}})));
+    const auto escape = cli("info " + (home / "escape.pt"));
+    EXPECT_EQ(escape.code, 0) << escape.err;
+    EXPECT_EQ(escape.out.find('\x1b'), std::string::npos);
+    EXPECT_NE(escape.out.find("?[2J"), std::string::npos);
     writeBytes(home / "short.safetensors", "1234567");
     expectRefused("info " + (home / "short.safetensors"), 1, "at least 8");
     expectRefused("info " + home.path(), 1, "several files of weights");

@@ -177,6 +177,24 @@ TEST(Safetensors, MetadataIncompleteBuffer) {
     expectFault(Fault::MetadataIncompleteBuffer, withHeader(kGood, 16) + "extra", "5 bytes after");
 }
 
+TEST(Safetensors, TooManyTensors) {
+    std::string header = "{";
+    for (int i = 0; i <= 1'000'000; ++i)
+        header +=
+            "\"" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)";
+    header.back() = '}';
+    expectFault(Fault::TooManyTensors, withHeader(header, 0), "a million");
+}
+TEST(Safetensors, NestedHeaders) {
+    for (const std::string start : {"", "{\"t\":", R"({"t":{"dtype":)", R"({"t":{"shape":)"}) {
+        expectFault(Fault::InvalidHeaderDeserialization,
+                    withHeader(start + std::string(100'000, '['), 0));
+        std::string objects = start;
+        for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+        expectFault(Fault::InvalidHeaderDeserialization, withHeader(objects, 0));
+    }
+}
+
 TEST(SafetensorsFile, RoundTripsAndNoticesTruncation) {
     const std::string path = testing::TempDir() + "round.safetensors";
     const std::vector<std::uint8_t> wide(24, 7), narrow = {1, 2, 3};

@@ -94,6 +94,8 @@ TEST_F(Source, GoesByContentNotByName) {
 
 TEST_F(Source, FindsTheArchiveOfAFolder) {
     expectRefused(home.path(), "holds no weights");
+    writeTextFile(home / "run.json", "{}");
+    expectRefused(home.path(), "is a run; open one of the folders in its checkpoints");
     writeBytes(home / "checkpoint.pt", archive(dict({{"w", tensor()}})));
     writeOne(home / "io.safetensors", {"input/x"});
     writeTextFile(home / "config.json", "{}");
