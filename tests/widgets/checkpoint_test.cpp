@@ -173,6 +173,15 @@ TEST_F(TensorTableTest, RangesFillAsNumbersArrive) {
     EXPECT_TRUE(table.csv().contains("layers.blocks.0.attn.wr,\"[8, 1]\",F32,32,,-0.31,0.29"));
 }
 
+TEST_F(TensorTableTest, NamesAreNoMarkup) {
+    table.setTensors({tensor("<img src=/etc/passwd>", {1}), tensor("%1.%2", {1})});
+    const QString tip = at({0}).data(Qt::ToolTipRole).toString();
+    EXPECT_FALSE(tip.contains("<img")) << tip.toStdString();
+    EXPECT_TRUE(tip.contains("&lt;img") && tip.contains("src=/etc/passwd"));
+    EXPECT_EQ(at({1}).data(Qt::ToolTipRole).toString(), "%1.%2");
+    EXPECT_FALSE(table.grab().isNull());
+}
+
 TEST_F(TensorTableTest, TenThousandRows) {
     std::vector<StoredTensor> many;
     for (int b = 0; b < 100; ++b)

@@ -112,10 +112,10 @@ void OutlineView::setOutline(const OutlineNode& outline) {
 QString OutlineView::csv() const {
     QString text = QStringLiteral("part,detail,prefix,parameters\n");
     for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
-        text += QStringLiteral("%1,%2,%3,%4\n")
-                    .arg(quoted((*it)->text(0)), quoted((*it)->data(0, kDetail).toString()),
-                         quoted((*it)->data(0, kPrefix).toString()))
-                    .arg((*it)->data(0, kCount).toLongLong());
+        text +=
+            QStringLiteral("%1,%2,%3,%4\n")
+                .arg(quoted((*it)->text(0)), quoted((*it)->data(0, kDetail).toString()),
+                     quoted((*it)->data(0, kPrefix).toString()), (*it)->data(0, kCount).toString());
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -353,11 +354,11 @@ QVariant TensorModel::leafData(const StoredTensor& tensor, const Node& node, int
         case Broken:
             return column == Range && statistics && statistics->notFinite > 0;
         case Qt::ToolTipRole:
-            return tensor.stored.empty() || tensor.stored == tensor.name
-                       ? QString::fromStdString(tensor.name)
-                       : QStringLiteral("%1\nin the file: %2")
-                             .arg(QString::fromStdString(tensor.name),
-                                  QString::fromStdString(tensor.stored));
+            return plainTip(tensor.stored.empty() || tensor.stored == tensor.name
+                                ? QString::fromStdString(tensor.name)
+                                : QStringLiteral("%1\nin the file: %2")
+                                      .arg(QString::fromStdString(tensor.name),
+                                           QString::fromStdString(tensor.stored)));
         case Qt::DisplayRole:
             break;
         default:

@@ -241,7 +241,7 @@ void RelationInspector::refreshFooter() {
     m_footer->setText(relascope::footerText(m_maps, m_view, i, j, true));
     const QString plain = relascope::footerText(m_maps, m_view, i, j);
     m_footer->setAccessibleDescription(plain);
-    m_footer->setToolTip(plain.toHtmlEscaped());  // half a window may not hold it all
+    m_footer->setToolTip(plainTip(plain));  // half a window may not hold it all
     const MapValues& values = m_map->values();
     const bool inside =
         i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);
