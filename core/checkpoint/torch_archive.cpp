@@ -1,7 +1,5 @@
 #include "checkpoint/torch_archive.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -10,6 +8,7 @@
 #include "checkpoint/pickle_json.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/torch_tensor.h"
+#include "files/crc32.h"
 
 namespace relascope {
 namespace {
@@ -147,7 +146,7 @@ void TorchArchive::followCrc(const ArchiveTensor& tensor, std::uint64_t at,
     const std::lock_guard lock(m_mutex);
     if (at == 0) m_last = &tensor, m_next = 0, m_crc = 0;
     if (m_last != &tensor || m_next != at) return;
-    m_crc = ::crc32_z(m_crc, out.data(), out.size());
+    m_crc = crc32Of(m_crc, out.data(), out.size());
     m_next += out.size();
     if (m_next == tensor.bytes && m_crc != tensor.record->crc)
         fail("tensor '" + tensor.name +

@@ -68,7 +68,7 @@ private:
     mutable std::mutex m_mutex;
     mutable const ArchiveTensor* m_last = nullptr;
     mutable std::uint64_t m_next = 0;
-    mutable unsigned long m_crc = 0;
+    mutable std::uint32_t m_crc = 0;
     mutable std::vector<std::uint8_t> m_gathered;
 };
 

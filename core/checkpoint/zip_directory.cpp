@@ -1,11 +1,10 @@
 #include "checkpoint/zip_directory.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "checkpoint/utf8.h"
+#include "files/crc32.h"
 
 namespace relascope {
 namespace {
@@ -199,7 +198,7 @@ std::vector<std::uint8_t> ZipDirectory::read(const ZipEntry& entry, std::uint64_
              " bytes long, more than the " + std::to_string(limit) + " that are read");
     std::vector<std::uint8_t> bytes(entry.size);
     m_bytes->read(entry.offset, bytes);
-    if (::crc32_z(0, bytes.data(), bytes.size()) != entry.crc)
+    if (crc32Of(0, bytes.data(), bytes.size()) != entry.crc)
         fail(quoted(entry.name) + "is damaged (its CRC differs); copy or download the file again");
     return bytes;
 }

@@ -1,6 +1,6 @@
 #include "checkpoint/zip_writer.h"
 
-#include <zlib.h>
+#include "files/crc32.h"
 
 namespace relascope {
 namespace {
@@ -52,7 +52,7 @@ void ZipWriter::write(std::span<const std::uint8_t> bytes) {
         throw FileError(m_path, "was given more bytes than announced");
     auto& entry = m_entries.back();
     m_file.write(bytes.data(), bytes.size());
-    entry.crc = static_cast<std::uint32_t>(::crc32_z(entry.crc, bytes.data(), bytes.size()));
+    entry.crc = crc32Of(entry.crc, bytes.data(), bytes.size());
     m_offset += bytes.size();
     m_left -= bytes.size();
 }

@@ -3,13 +3,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include "files/crc32.h"
 
 namespace relascope {
 namespace {
@@ -124,7 +125,7 @@ std::uint32_t fileCrc32(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw FileError(path, std::string("cannot be opened: ") + std::strerror(errno));
     std::vector<unsigned char> buffer(1 << 20);
-    uLong crc = ::crc32(0L, Z_NULL, 0);
+    std::uint32_t crc = 0;
     for (ssize_t got; (got = ::read(file, buffer.data(), buffer.size())) != 0;) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
@@ -132,10 +133,10 @@ std::uint32_t fileCrc32(const std::string& path) {
             ::close(file);
             throw FileError(path, std::string("cannot be read: ") + std::strerror(error));
         }
-        crc = ::crc32(crc, buffer.data(), static_cast<uInt>(got));
+        crc = crc32Of(crc, buffer.data(), static_cast<std::size_t>(got));
     }
     ::close(file);
-    return static_cast<std::uint32_t>(crc);
+    return crc;
 }
 
 }  // namespace relascope

@@ -244,6 +244,8 @@ TEST(Pickle, IsNoDeeperThanItsBytes) {
     // Walking is bounded, parsing and forgetting take no stack.
     const std::string deep = std::string(100'000, ']') + std::string(99'999, 'a');
     EXPECT_THROW(json(deep), FileError);
+    EXPECT_NO_THROW(json(std::string(65, ']') + std::string(64, 'a')));
+    EXPECT_THROW(json(std::string(66, ']') + std::string(65, 'a')), FileError);
     std::string tuples = "N";
     for (int i = 0; i < 100'000; ++i) tuples += "\x85";
     EXPECT_THROW(json(tuples), FileError);

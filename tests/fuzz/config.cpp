@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "options/options_json.h"
+#include "options/published_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
