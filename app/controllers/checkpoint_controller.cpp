@@ -151,7 +151,7 @@ QString CheckpointController::loadObstacle() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (m_info->loads()) return {};
     return m_info->model
-               ? QStringLiteral("The problems below keep the weights from loading")
+               ? QStringLiteral("The problems listed keep the weights from loading")
                : QStringLiteral("There is no configuration that says which model this is");
 }
 QString CheckpointController::verifyObstacle() const {

@@ -216,7 +216,7 @@ void CheckpointPage::opened() {
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
     m_title->setText(QString::fromStdString(info.name));
-    m_title->setToolTip(QString::fromStdString(info.path));
+    m_title->setToolTip(plainTip(QString::fromStdString(info.path)));
     m_files->setText(filesText(info));
     m_badge->setUnknown(info.hasReference);
     m_verify->setText(QStringLiteral("Verify"));
@@ -315,9 +315,8 @@ void CheckpointPage::showEvaluation(const Evaluation& evaluation, const QString&
     m_tabs->setCurrent(EvaluationTab);
     m_views->setCurrentIndex(EvaluationTab);
     m_messages.ok(QStringLiteral("%1 on %2: loss %3, accuracy %4")
-                      .arg(title(), name)
-                      .arg(evaluation.loss, 0, 'f', 3)
-                      .arg(percent(evaluation.accuracy)));
+                      .arg(title(), name, QString::number(evaluation.loss, 'f', 3),
+                           percent(evaluation.accuracy)));
 }
 
 void CheckpointPage::convert() {

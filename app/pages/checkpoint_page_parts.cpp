@@ -77,9 +77,9 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
     m_split->setChildrenCollapsible(false);
     m_split->addWidget(makeLeft());
     m_split->addWidget(makeRight());
-    m_split->setStretchFactor(0, 45);
-    m_split->setStretchFactor(1, 55);
-    m_split->setSizes({520, 640});
+    m_split->setStretchFactor(0, 48);
+    m_split->setStretchFactor(1, 52);
+    m_split->setSizes({560, 612});
     below->addWidget(m_split, 1);
     m_stack->addWidget(shown);
     auto* outer = new QVBoxLayout(this);

@@ -67,6 +67,7 @@ ErrorStrip::ErrorStrip(QWidget* parent)
     : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
     setAccessibleName(QStringLiteral("Error"));
     m_text->setFont(smallFont());
+    m_text->setTextFormat(Qt::PlainText);  // sentences name files, and files have any name
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* away = iconButton("close", QStringLiteral("Put this away"), this);

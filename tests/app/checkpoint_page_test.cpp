@@ -86,6 +86,8 @@ struct Opened {
     void drop(const QString& path) {
         QMimeData mime;
         mime.setUrls({QUrl::fromLocalFile(path)});
+        QDragEnterEvent enter({9, 9}, Qt::CopyAction, &mime, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(&page, &enter);
         QDropEvent event(QPointF(9, 9), Qt::CopyAction, &mime, Qt::LeftButton, {});
         QCoreApplication::sendEvent(&page, &event);
     }

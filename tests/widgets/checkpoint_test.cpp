@@ -128,6 +128,8 @@ TEST_F(TensorTableTest, FiltersByWordsAndKeepsTheChoice) {
     EXPECT_EQ(model()->shown(), 24);
     EXPECT_EQ(table.chosen(), "layers.blocks.0.attn.wr");
     EXPECT_EQ(table.csv().count('\n'), 25);
+    table.setFilter("layers.final_out.weight.");
+    EXPECT_EQ(model()->shown(), 1) << "a prefix that is a whole name";
     table.setFilter("nothing like it");
     EXPECT_EQ(model()->rowCount(), 0);
     table.setFilter("");
@@ -169,6 +171,15 @@ TEST_F(TensorTableTest, RangesFillAsNumbersArrive) {
     table.setStatistics({"no such tensor", 1, 0, 0, 0, 0, 0, {}});
     EXPECT_EQ(changed.size(), 2);
     EXPECT_TRUE(table.csv().contains("layers.blocks.0.attn.wr,\"[8, 1]\",F32,32,,-0.31,0.29"));
+}
+
+TEST_F(TensorTableTest, NamesAreNoMarkup) {
+    table.setTensors({tensor("<img src=/etc/passwd>", {1}), tensor("%1.%2", {1})});
+    const QString tip = at({0}).data(Qt::ToolTipRole).toString();
+    EXPECT_FALSE(tip.contains("<img")) << tip.toStdString();
+    EXPECT_TRUE(tip.contains("&lt;img") && tip.contains("src=/etc/passwd"));
+    EXPECT_EQ(at({1}).data(Qt::ToolTipRole).toString(), "%1.%2");
+    EXPECT_FALSE(table.grab().isNull());
 }
 
 TEST_F(TensorTableTest, TenThousandRows) {
@@ -259,6 +270,8 @@ TEST(ConfigTest, FlattensAndSurvivesWhatIsNoJson) {
     EXPECT_EQ(view.csv(),
               "option,value\nbias,false\nd_model,1024\ndecoder.n_heads,8\nname,RoPE\nnone,null\n"
               "p,0.1\nshape,\"[3, 36]\"\n");
+    view.setConfig(R"({"class": "ViT", "arguments": {"d_model": 8}})");
+    EXPECT_EQ(view.csv(), "option,value\nd_model,8\nclass,ViT\n");
     view.setConfig("{broken");
     ASSERT_EQ(view.rows().size(), 1U);
     view.setConfig("");

@@ -24,6 +24,7 @@ TEST(Sides, NamesAndLabels) {
     const auto two = fixture::seq2seq();
     EXPECT_EQ(objectName(*two, 1, 3), "target 3 '7'");
     EXPECT_EQ(objectName(*two, 0, 0), "source 0 'x'");
+    EXPECT_EQ(objectName(*two, 1, 1), "target 1 '1'") << "a token is named though it is its number";
     EXPECT_EQ(objectLabel(*two, 1, 4), QString(QChar(0x2423))) << "a space can be seen";
     EXPECT_EQ(sideSize(*two, 1), 7);
     EXPECT_EQ(layerName(*two, 2), "decoder 1 cross");

@@ -61,7 +61,7 @@ void StatusStrip::showMessage(MessageLevel level, const QString& sentence) {
     m_level = level;
     m_message = sentence;
     setAccessibleDescription(sentence);
-    setToolTip(sentence);
+    setToolTip(plainTip(sentence));
     update();
 }
 void StatusStrip::setRight(const QString& words) {
@@ -190,7 +190,7 @@ void LogDrawer::append(MessageLevel level, const QString& text, const QDateTime&
                             m_list);
     item->setIcon(icon(levelIcon(level), levelColor(level)));
     item->setData(Qt::UserRole, static_cast<int>(level));
-    item->setToolTip(text);
+    item->setToolTip(plainTip(text));
     while (m_list->count() > 5000) delete m_list->takeItem(0);
     item->setHidden(!passes(m_list->count() - 1));
     if (atEnd) m_list->scrollToBottom();

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -99,8 +100,9 @@ protected:
             const int k =
                 (at.x() - margin) / std::max(1, each) * perColumn() + (at.y() - 6) / rowHeight;
             if (k >= 0 && k < static_cast<int>(rows.size()))
-                setToolTip(rows[static_cast<std::size_t>(k)].first + QStringLiteral(" = ") +
-                           rows[static_cast<std::size_t>(k)].second);
+                setToolTip(plainTip(rows[static_cast<std::size_t>(k)].first +
+                                    QStringLiteral(" = ") +
+                                    rows[static_cast<std::size_t>(k)].second));
         }
         return QWidget::event(event);
     }
@@ -121,6 +123,9 @@ void ConfigView::setConfig(const QString& json) {
         flatten(document.object(), {}, m_canvas->rows);
     else if (!json.trimmed().isEmpty())
         m_canvas->rows.emplace_back(QStringLiteral("text"), json.simplified());
+    // Constructor arguments stored under that word: it is not said before each of them.
+    for (auto& [name, value] : m_canvas->rows)
+        if (name.startsWith(QLatin1String("arguments."))) name.remove(0, 10);
     m_canvas->layOut();
 }
 

@@ -66,7 +66,6 @@ OutlineView::OutlineView(QWidget* parent) : QWidget(parent), m_tree(new QTreeWid
     m_tree->setHeaderLabels({QStringLiteral("Part"), QStringLiteral("Parameters")});
     m_tree->headerItem()->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
     m_tree->header()->setFont(smallFont());
-    m_tree->header()->setFixedHeight(26);
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(1, QHeaderView::Fixed);
@@ -113,10 +112,10 @@ void OutlineView::setOutline(const OutlineNode& outline) {
 QString OutlineView::csv() const {
     QString text = QStringLiteral("part,detail,prefix,parameters\n");
     for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
-        text += QStringLiteral("%1,%2,%3,%4\n")
-                    .arg(quoted((*it)->text(0)), quoted((*it)->data(0, kDetail).toString()),
-                         quoted((*it)->data(0, kPrefix).toString()))
-                    .arg((*it)->data(0, kCount).toLongLong());
+        text +=
+            QStringLiteral("%1,%2,%3,%4\n")
+                .arg(quoted((*it)->text(0)), quoted((*it)->data(0, kDetail).toString()),
+                     quoted((*it)->data(0, kPrefix).toString()), (*it)->data(0, kCount).toString());
     return text;
 }
 

@@ -94,7 +94,7 @@ void ProblemsList::setProblems(const std::vector<CheckpointProblem>& problems) {
             message.contains(subject) ? message : subject + QStringLiteral(": ") + message, m_list);
         item->setData(kKind, static_cast<int>(problem.kind));
         item->setData(kSubject, subject);
-        item->setToolTip(item->text());
+        item->setToolTip(plainTip(item->text()));
     }
     const auto lines = static_cast<int>(problems.size());
     const auto stops = std::count_if(problems.begin(), problems.end(), [](const auto& p) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -117,7 +118,9 @@ void TensorModel::build() {
     m_leaves.clear();
     std::vector<int> members;
     for (int k = 0; k < static_cast<int>(m_tensors.size()); ++k) {
-        const QString name = QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name);
+        // With a dot at its end, so that the prefix "class_token." finds the tensor of that name.
+        const QString name =
+            QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name) + u'.';
         if (std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
                 return name.contains(word, Qt::CaseInsensitive);
             }))
@@ -133,6 +136,7 @@ void TensorModel::build() {
     };
     std::vector<Where> where;
     QHash<QString, QList<int>> numbers;
+    QHash<QString, int> tensorsOf, largest;  // tensors of a block, most in one of its kind
     for (const int k : members) {
         const QString name =
             QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name).mid(cut);
@@ -142,6 +146,9 @@ void TensorModel::build() {
         if (!match.hasMatch()) continue;
         auto& known = numbers[where.back().stem];
         if (!known.contains(where.back().number)) known << where.back().number;
+        const int count = ++tensorsOf[where.back().stem + u'.' + match.captured(2)];
+        int& most = largest[where.back().stem];
+        most = std::max(most, count);
     }
     QHash<QString, Node*> branches;
     const auto open = [&](Node& parent, const QString& name, int order) -> Node& {
@@ -160,7 +167,8 @@ void TensorModel::build() {
         QString name = QString::fromStdString(stored.name).mid(cut);
         Node* parent = m_root.get();
         const auto& known = numbers[where[m].stem];
-        if (where[m].number >= 0 && known.size() > 1) {
+        // A weight and its bias need no branch of their own.
+        if (where[m].number >= 0 && known.size() > 1 && largest[where[m].stem] > 2) {
             const QString own = where[m].stem + u'.' + QString::number(where[m].number);
             const bool first = where[m].number == known.first();
             if (!first && known.size() > 3)
@@ -346,11 +354,11 @@ QVariant TensorModel::leafData(const StoredTensor& tensor, const Node& node, int
         case Broken:
             return column == Range && statistics && statistics->notFinite > 0;
         case Qt::ToolTipRole:
-            return tensor.stored.empty() || tensor.stored == tensor.name
-                       ? QString::fromStdString(tensor.name)
-                       : QStringLiteral("%1\nin the file: %2")
-                             .arg(QString::fromStdString(tensor.name),
-                                  QString::fromStdString(tensor.stored));
+            return plainTip(tensor.stored.empty() || tensor.stored == tensor.name
+                                ? QString::fromStdString(tensor.name)
+                                : QStringLiteral("%1\nin the file: %2")
+                                      .arg(QString::fromStdString(tensor.name),
+                                           QString::fromStdString(tensor.stored)));
         case Qt::DisplayRole:
             break;
         default:

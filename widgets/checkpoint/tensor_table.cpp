@@ -45,7 +45,8 @@ public:
                         : index.data(TensorModel::Muted).toBool() ? t.muted
                                                                   : t.text);
         const QString text = index.data().toString();
-        const auto elide = index.column() == TensorModel::Name ? Qt::ElideMiddle : Qt::ElideRight;
+        // The end of a name says what the tensor is, its beginning only where.
+        const auto elide = index.column() == TensorModel::Name ? Qt::ElideLeft : Qt::ElideRight;
         painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
                           metrics.elidedText(text, elide, r.width()));
         const QString alias = index.data(TensorModel::Alias).toString();
@@ -101,12 +102,11 @@ TensorTable::TensorTable(QWidget* parent)
     m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     QHeaderView* header = m_view->header();
     header->setFont(smallFont());
-    header->setFixedHeight(rowHeight);
     header->setStretchLastSection(false);
     header->setSectionsMovable(false);
     header->setMinimumSectionSize(44);
     header->setSectionResizeMode(TensorModel::Name, QHeaderView::Stretch);
-    const int widths[] = {0, 112, 46, 74, 104};
+    const int widths[] = {0, 112, 46, 70, 102};
     for (int c = TensorModel::Shape; c < TensorModel::Columns; ++c) {
         header->setSectionResizeMode(c, QHeaderView::Interactive);
         header->resizeSection(c, widths[c]);
@@ -150,6 +150,11 @@ void TensorTable::setTensors(std::vector<StoredTensor> tensors) {
     m_chosen.clear();
     m_model->setTensors(std::move(tensors));
     m_marks->setVisible(!m_model->tensors().empty());
+    const QFontMetrics metrics(monoFont(12));
+    int widest = 46;
+    for (const StoredTensor& tensor : m_model->tensors())
+        widest = qMax(widest, metrics.horizontalAdvance(shapeText(tensor.shape)));
+    m_view->header()->resizeSection(TensorModel::Shape, qMin(widest, 150) + 18);
     openBranches();
     words();
     resizeEvent(nullptr);

@@ -169,10 +169,9 @@ QString VerifyBadge::csv(const VerifyReport& report) {
     QString text = QStringLiteral("output,absolute,relative,ok,note\n");
     for (const VerifyLine& line : report.lines)
         text += QStringLiteral("%1,%2,%3,%4,\"%5\"\n")
-                    .arg(QString::fromStdString(line.name))
-                    .arg(line.absolute, 0, 'g', 9)
-                    .arg(line.relative, 0, 'g', 9)
-                    .arg(line.ok ? QStringLiteral("true") : QStringLiteral("false"),
+                    .arg(QString::fromStdString(line.name), QString::number(line.absolute, 'g', 9),
+                         QString::number(line.relative, 'g', 9),
+                         line.ok ? QStringLiteral("true") : QStringLiteral("false"),
                          QString::fromStdString(line.note).replace(QLatin1String("\""),
                                                                    QLatin1String("\"\"")));
     return text;

@@ -239,7 +239,9 @@ void RelationInspector::refreshFooter() {
     const int i = shownSource();
     const int j = shownTarget();
     m_footer->setText(relascope::footerText(m_maps, m_view, i, j, true));
-    m_footer->setAccessibleDescription(relascope::footerText(m_maps, m_view, i, j));
+    const QString plain = relascope::footerText(m_maps, m_view, i, j);
+    m_footer->setAccessibleDescription(plain);
+    m_footer->setToolTip(plainTip(plain));  // half a window may not hold it all
     const MapValues& values = m_map->values();
     const bool inside =
         i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);

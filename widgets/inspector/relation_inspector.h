@@ -67,7 +67,7 @@ public:
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
-    QSize minimumSizeHint() const override { return m_compact ? QSize(450, 320) : QSize(640, 260); }
+    QSize minimumSizeHint() const override { return m_compact ? QSize(464, 320) : QSize(640, 260); }
 
 public Q_SLOTS:
     void nextRelation();

@@ -93,7 +93,6 @@ QWidget* RelationInspector::makeSource() {
     auto* column = new QVBoxLayout(pane);
     column->setContentsMargins(0, 0, 0, 0);
     m_source = new SourcePane(pane);
-    pane->setMinimumWidth(216);
     column->addWidget(m_source);
     return pane;
 }
@@ -245,7 +244,7 @@ void RelationInspector::setCompact(bool compact) {
     updateGeometry();
     m_bar->setCompact(compact);
     (compact ? m_outer : m_splitter)->addWidget(m_smallPane);
-    m_outer->setSizes({compact ? 320 : 1, 220});
+    m_outer->setSizes({compact ? 370 : 1, 200});
     m_hint->setVisible(!compact);
 }
 

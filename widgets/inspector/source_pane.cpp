@@ -24,11 +24,14 @@
 namespace relascope {
 namespace {
 
-constexpr int tallestChips = 84;  ///< of receivers above an image; more of them scroll
+constexpr int narrowest = 216;
+constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
+constexpr int tallestChips = 84;    ///< of receivers above an image; more of them scroll
 
 }  // namespace
 
 SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
+    setMinimumWidth(narrowest);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 10, 12, 10);
     column->setSpacing(6);
@@ -195,6 +198,7 @@ void SourcePane::arrangeChooser() {
     m_inputs->setVisible(own);
     m_chooser->setVisible(!own);
     m_filter->setVisible(!own);
+    setMinimumWidth(own ? widestChooser : narrowest);
 }
 
 QString SourcePane::csv() const {

@@ -84,7 +84,7 @@ InputChooser::InputChooser(QWidget* parent)
     m_number->setFont(numberFont(12));
     m_number->setAlignment(Qt::AlignRight);
     m_number->setKeyboardTracking(false);
-    m_number->setFixedWidth(68);
+    m_number->setFixedWidth(62);
     m_kinds->setMinimumWidth(m_kinds->sizeHint().width());
     auto* chance = framedIconButton("shuffle", QStringLiteral("Random input (R)"), this);
     auto* row = new QHBoxLayout;
@@ -142,11 +142,12 @@ bool InputChooser::references() const {
 void InputChooser::arrange(bool references) {
     const QSignalBlocker quiet(m_number);
     m_kinds->setCurrent(references ? 0 : 1);
-    m_number->setRange(0, references ? qMax(0, m_offer.references - 1) : largestSeed);
-    m_number->setValue(references ? m_reference : m_seed);
-    const QString name =
-        references ? QStringLiteral("Reference input, from 0 to %1").arg(m_number->maximum())
-                   : QStringLiteral("Seed of the random input");
+    // Reference inputs are counted from 1, as sentences do.
+    m_number->setRange(references ? 1 : 0, references ? qMax(1, m_offer.references) : largestSeed);
+    m_number->setValue(references ? m_reference + 1 : m_seed);
+    const QString name = references
+                             ? QStringLiteral("Reference input, 1 to %1").arg(m_number->maximum())
+                             : QStringLiteral("Seed of the random input");
     m_number->setAccessibleName(name);
     m_number->setToolTip(name);
 }
@@ -154,7 +155,7 @@ void InputChooser::arrange(bool references) {
 void InputChooser::request() {
     setProblem({});
     if (references()) {
-        m_reference = m_number->value();
+        m_reference = m_number->value() - 1;
         Q_EMIT referenceRequested(m_reference);
     } else {
         m_seed = m_number->value();
@@ -184,10 +185,13 @@ void InputChooser::showRandom(quint64 seed) {
 }
 void InputChooser::showTokens(const std::vector<std::int64_t>& source,
                               const std::vector<std::int64_t>& target) {
-    m_source->setText(joined(source));
-    m_target->setText(joined(target));
-    m_source->setCursorPosition(0);
-    m_target->setCursorPosition(0);
+    const auto show = [](QLineEdit* field, const QString& text) {
+        if (field->text().simplified() == text) return;  // typed just now: the cursor stays
+        field->setText(text);
+        field->setCursorPosition(0);
+    };
+    show(m_source, joined(source));
+    show(m_target, joined(target));
     setProblem({});
 }
 

@@ -337,6 +337,7 @@ void PatchView::paintLabel(QPainter& painter) {
     const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
     const int room = row.right() - left;
     // Where both do not fit, the name matters more than the word before it.
+    if (room < 8) return;  // the class token's chip is as wide as the picture
     const bool named = room > word + painter.fontMetrics().horizontalAdvance(m_label) + 2;
     const QString shown =
         painter.fontMetrics().elidedText(m_label, Qt::ElideRight, room - (named ? word : 0));

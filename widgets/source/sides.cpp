@@ -103,7 +103,9 @@ QString objectName(const ProbeResult& result, int side, int index) {
     word.toInt(&counts);
     if (counts && sequence && sequence->width > 0) return sideWord(result, side) + u' ' + word;
     const QString name = sideWord(result, side) + u' ' + number;
-    return word.isEmpty() || word == number ? name : name + QStringLiteral(" '%1'").arg(word);
+    const bool token = sequence && sequence->width == 0;
+    return word.isEmpty() || (word == number && !token) ? name
+                                                        : name + QStringLiteral(" '%1'").arg(word);
 }
 
 QString objectLabel(const ProbeResult& result, int side, int index) {

@@ -237,10 +237,14 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const QString shown = fontMetrics().elidedText(text(), m_mode, width());
     const QString tip = shown == text() ? QString() : text();
-    if (toolTip() != tip) setToolTip(tip);
+    if (toolTip() != plainTip(tip)) setToolTip(plainTip(tip));
     painter.setPen(
         palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, foregroundRole()));
     painter.drawText(rect(), static_cast<int>(alignment()), shown);
+}
+
+QString plainTip(const QString& text) {
+    return Qt::mightBeRichText(text) ? Qt::convertFromPlainText(text) : text;
 }
 
 PanelHead::PanelHead(const QString& title, QWidget* parent)
@@ -250,6 +254,7 @@ PanelHead::PanelHead(const QString& title, QWidget* parent)
     row->setContentsMargins(16, 0, 16, 1);
     row->setSpacing(8);
     m_title->setFont(headFont());
+    m_title->setTextFormat(Qt::PlainText);
     m_sub->setFont(smallFont());
     m_left = new QHBoxLayout;
     m_right = new QHBoxLayout;

@@ -128,6 +128,8 @@ private:
     QPushButton* m_button;
 };
 
+/// A tooltip that shows names from files as they are: Qt would take "<img ...>" for markup.
+QString plainTip(const QString& text);
 /// 1 px lines in the theme's border colour.
 QWidget* horizontalLine(QWidget* parent = nullptr);
 QWidget* verticalLine(QWidget* parent = nullptr);

@@ -209,8 +209,9 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                 painter->setPen(enabled ? t.muted : t.faint);
                 const QString text =
                     h->fontMetrics.elidedText(h->text, Qt::ElideRight, h->rect.width());
-                painter->drawText(h->rect, static_cast<int>(h->textAlignment) | Qt::AlignVCenter,
-                                  text);
+                // The label's box is lower than a line; letters below the base line need room.
+                painter->drawText(h->rect.adjusted(0, -6, 0, 6),
+                                  static_cast<int>(h->textAlignment) | Qt::AlignVCenter, text);
                 painter->restore();
                 return;
             }
