@@ -118,7 +118,7 @@ TEST(CheckpointInfo, NamesTheFieldOfAConfigurationThatCannotBeHad) {
                   .find("symmetric_attn"),
               std::string::npos);
     EXPECT_NE(problem("{", "[{").find("JSON"), std::string::npos);
-    EXPECT_NE(problem("{", std::string(100000, '[')).find("JSON"), std::string::npos);
+    EXPECT_NE(problem("{", std::string(100000, '[')).find("nests"), std::string::npos);
     EXPECT_NE(problem("\"rel_proj_dim\": null", "\"rel_proj_dim\": 3").find("rel_proj_dim"),
               std::string::npos);
     // Neutral values of research configurations are taken.
@@ -151,6 +151,7 @@ TEST(CheckpointModel, TakesFromTheTensorsWhatTheConfigurationDoesNotSay) {
 
 TEST(CheckpointModel, WithoutAConfigurationSaysWhatToDo) {
     TemporaryFolder home("checkpoint-model");
+    std::filesystem::create_directories(home.path());
     saveWeights(*makeModel(find("TransformerLM plain")), home / "alone.safetensors");
     const auto info = readCheckpointInfo(home / "alone.safetensors");
     EXPECT_FALSE(info.loads());
@@ -170,6 +171,7 @@ TEST(Verify, TakesEveryFormOfCheckpoint) {
 TEST(Verify, SeesAWrongNumber) {
     TemporaryFolder home("checkpoint-model");
     const std::string folder = home / "lm";
+    std::filesystem::create_directories(home.path());
     std::filesystem::copy(kGolden + "lm_rca", folder);
     auto io = readTensors(folder + "/io.safetensors");
     std::vector<std::pair<std::string, torch::Tensor>> changed;
