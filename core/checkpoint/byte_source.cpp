@@ -12,6 +12,10 @@ namespace relascope {
 namespace {
 
 constexpr off_t kReadAhead = 4 * kReadPiece;
+// A file larger than this is forgotten behind the reader: a model takes as much memory again as its
+// file, and pages that the cache gives back at once serve it without waiting for new ones.
+constexpr std::uint64_t kForgottenFrom = std::uint64_t{1} << 30;
+constexpr std::uint64_t kForgottenPart = std::uint64_t{1} << 20;
 
 class FileBytes : public ByteSource {
 public:
@@ -44,6 +48,11 @@ protected:
                 throw FileError(m_path, "cannot be read: " + std::string(std::strerror(errno)));
             if (got == 0) throw FileError(m_path, "was cut short while it was read; try again");
             done += static_cast<std::size_t>(got);
+        }
+        if (m_size > kForgottenFrom && out.size() >= kForgottenPart) {
+            const auto from = offset > 2 * kReadPiece ? offset - 2 * kReadPiece : 0;
+            ::posix_fadvise(m_file, static_cast<off_t>(from),
+                            static_cast<off_t>(offset + out.size() - from), POSIX_FADV_DONTNEED);
         }
         requireUnchanged();
     }

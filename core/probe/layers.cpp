@@ -55,7 +55,7 @@ std::vector<std::string> labelsOf(const ProbeSequence& sequence) {
         else if (sequence.width == 0)
             labels.push_back(std::to_string(sequence.tokens[at]));
         else
-            labels.push_back(number(i));
+            labels.push_back(std::to_string(i));
     }
     return labels;
 }

@@ -1,5 +1,6 @@
 #include "widgets/inspector/relation_inspector.h"
 
+#include <algorithm>
 #include <QDragEnterEvent>
 #include <QEvent>
 #include <QLabel>
@@ -43,6 +44,13 @@ void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
         return;
     }
     if (!m_started) {  // the first patch says more than the class token
+        // The first layer may have none of the relations one came for.
+        if (const auto first = std::find_if(now->maps.begin(), now->maps.end(),
+                                            [&](const RelationMap& map) {
+                                                return map.kind == m_view.kind;
+                                            });
+            first != now->maps.end())
+            m_view.layer = first->layer;
         m_view.source = now->grid.classToken ? 1 : 0;
         m_view.target = m_view.source + 1;
         // Under a causal mask the first token sees only itself, the last one all.
