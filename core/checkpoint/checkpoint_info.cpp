@@ -43,7 +43,7 @@ CheckpointInfo readCheckpointInfo(const std::string& path) {
         if (t.sameAs.empty()) info.parameters += t.count();
     describeModel(info, *source);
     const auto folder = fs::is_directory(absolute) ? absolute : absolute.parent_path();
-    info.hasReference = info.model && fs::is_regular_file(folder / "io.safetensors");
+    info.hasReference = info.loads() && fs::is_regular_file(folder / "io.safetensors");
     return info;
 }
 

@@ -10,7 +10,7 @@ namespace relascope::builtin {
 const std::vector<std::string>& presetFiles();
 /// resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
 const std::string& publishedRelationalGames();
-/// The program's version, "0.1.0".
+/// The program's version, "0.2.0".
 const char* version();
 
 }  // namespace relascope::builtin
