@@ -33,6 +33,30 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
         EXPECT_NE(words.out.find(part), std::string::npos) << part;
 }
 
+TEST(CheckpointCli, InspectTakesStoredTypedAndMadeUpInputs) {
+    const std::string pairs = std::string(RELASCOPE_FIXTURES) + "/golden/seq2seq_dat_math";
+    const auto cross =
+        json(cli("inspect --json " + pairs + " --reference 2 --layer 4 --kind attention-sa"));
+    EXPECT_EQ(cross["layer_name"], "decoder 1 cross");
+    EXPECT_EQ(cross["sample"], "reference input 2");
+    EXPECT_NE(cross["rows"], cross["columns"]);
+    const auto typed = json(cli("inspect --json " + pairs + " --tokens 1,2,3 --target 4,5"));
+    EXPECT_EQ(typed["layer_name"], "encoder 1");
+    EXPECT_EQ(typed["rows"], 3);
+    const std::string made = "inspect --json " + pairs + " --random 7";
+    EXPECT_EQ(cli(made).out, cli(made).out);
+    EXPECT_EQ(json(cli(made))["sample"], "random input, seed 7");
+
+    expectRefused("inspect " + pairs, 2, "--reference N or --random SEED");
+    expectRefused("inspect " + pairs + " --reference 9", 2, "no reference input");
+    expectRefused("inspect " + pairs + " --tokens 29 --target 1", 2, "token 29");
+    expectRefused("inspect " + pairs + " --tokens 1", 2, "target: is empty");
+    expectRefused("inspect " + pairs + " --random 7 --layer 4", 2,
+                  "(decoder 1 cross) has no relation maps; it has attention-sa");
+    expectRefused("inspect " + pairs + " --random 7 --layer 40", 2, "beyond the model's 6");
+    expectRefused("eval " + pairs + " --data x.npz", 1, "x.npz");
+}
+
 TEST(CheckpointCli, ConvertGoesFromFormToForm) {
     TemporaryFolder home("cli-convert");
     std::filesystem::create_directories(home.path());

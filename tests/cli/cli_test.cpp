@@ -32,7 +32,7 @@ TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(presets.size(), 6u);
     for (const auto& p : presets) {
         if (p["name"] != "relational-games-same") continue;
-        EXPECT_EQ(p["models"].size(), 10u);
+        EXPECT_EQ(p["models"].size(), 14u);
         EXPECT_EQ(p["models"][0]["name"], "dat");
         EXPECT_EQ(p["models"][0]["parameters"], 388322);
     }
@@ -55,7 +55,7 @@ TEST(Cli, RefusesBadUseWithTheNearestName) {
     expectRefused("train quick --out /proc/x/y", 1, "/proc/x/y");
     expectRefused("train --resume /nonexistent", 1, "/nonexistent");
     expectRefused("eval /nonexistent", 1, "does not exist");
-    expectRefused("verify /nonexistent", 1, "/nonexistent/config.json");
+    expectRefused("verify /nonexistent", 1, "/nonexistent: does not exist");
     expectRefused("bench relgames_dot", 2, "did you mean 'relgames_dat'");
     expectRefused("data quick --count 0 --out x.npz", 2, "--count");
     expectRefused("info /nonexistent", 1, "/nonexistent");
