@@ -91,8 +91,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
     inspect->add_option("--split", i.split, "split the example is from");
     inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example");
-    inspect->add_option("--tokens", i.tokens, "token ids of the (source) sequence")
-        ->delimiter(',');
+    inspect->add_option("--tokens", i.tokens, "token ids of the (source) sequence")->delimiter(',');
     inspect->add_option("--target", i.target, "token ids of the target sequence")->delimiter(',');
     inspect->add_option("--reference", i.reference, "input N stored beside a checkpoint, from 1")
         ->check(CLI::Range(1, 100000));

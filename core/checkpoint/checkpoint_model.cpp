@@ -86,15 +86,15 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
     std::vector<CheckpointProblem> problems;
     for (const auto& entry : model)
         if (entry.aliasOf.empty() && !present[entry.name])
-            problems.push_back({ProblemKind::Missing, entry.name,
-                                "the model needs it, " + shapeText(entry.shape) +
-                                    ", and the file has none"});
+            problems.push_back(
+                {ProblemKind::Missing, entry.name,
+                 "the model needs it, " + shapeText(entry.shape) + ", and the file has none"});
     for (const auto& tensor : stored) {
         const auto at = known.find(tensor.name);
         if (at == known.end())
-            problems.push_back({ProblemKind::Unexpected, tensor.name,
-                                "the file has it, " + shapeText(tensor.shape) +
-                                    ", and the model does not"});
+            problems.push_back(
+                {ProblemKind::Unexpected, tensor.name,
+                 "the file has it, " + shapeText(tensor.shape) + ", and the model does not"});
         else if (at->second->shape != tensor.shape)
             problems.push_back({ProblemKind::WrongShape, tensor.name,
                                 "is " + shapeText(tensor.shape) + " in the file, " +

@@ -5,12 +5,12 @@
 
 #include "checkpoint/byte_source.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/checkpoint_model.h"
+#include "checkpoint/safetensors.h"
 #include "checkpoint/source.h"
-#include "options/published_config.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
+#include "options/published_config.h"
 
 namespace relascope {
 namespace {

@@ -92,8 +92,8 @@ torch::Tensor AbstractorBlockImpl::forward(torch::Tensor a, const torch::Tensor&
     }
     if (m_parts.kind != Middle::None) {
         const auto y = first ? norm2(a) : a;
-        const auto out = m_parts.kind == Middle::Relational ? middle(x, x, y, relative)
-                                                            : middle(y, x, x);
+        const auto out =
+            m_parts.kind == Middle::Relational ? middle(x, x, y, relative) : middle(y, x, x);
         const auto& kept = m_parts.residual == "objects" ? x : a;
         a = m_parts.residual == "none" ? out : kept + out;
         if (!first) a = norm2(a);
@@ -117,8 +117,8 @@ AbstractorImpl::AbstractorImpl(const ModelOptions& o) : m_options(o) {
     parts.middle = parts.self;
     parts.hasSelf = o.use_self_attn;
     parts.hasFeedForward = o.abs_feed_forward;
-    parts.kind = o.relational ? AbstractorBlockImpl::Middle::Relational
-                              : AbstractorBlockImpl::Middle::Cross;
+    parts.kind =
+        o.relational ? AbstractorBlockImpl::Middle::Relational : AbstractorBlockImpl::Middle::Cross;
     if (o.relational) {
         parts.middle.activation = o.rca_activation;
         parts.middle.scaled = o.rca_scaled;
@@ -156,8 +156,7 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     }
     if (m_options.symbol_positions) a = withHalvedPositions(a);
     if (a.dim() == 2) a = a.unsqueeze(0).expand({x.size(0), n, m_options.d_model});
-    for (const auto& layer : *layers)
-        a = layer->as<AbstractorBlockImpl>()->forward(a, x, relative);
+    for (const auto& layer : *layers) a = layer->as<AbstractorBlockImpl>()->forward(a, x, relative);
     return a;
 }
 

@@ -19,8 +19,8 @@ DualAttnDecoderBlockImpl::DualAttnDecoderBlockImpl(const StackOptions& s)
     norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
     cross_attn = register_module("cross_attn", Attention(s.cross));
     norm3 = register_module("norm3", Norm(s.d_model, o.norm_type));
-    ff_block = register_module("ff_block",
-                               FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
 }
 
 torch::Tensor DualAttnDecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context,
@@ -43,8 +43,8 @@ DecoderBlockImpl::DecoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
     norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
     cross_attn = register_module("cross_attn", Attention(s.cross));
     norm3 = register_module("norm3", Norm(s.d_model, o.norm_type));
-    ff_block = register_module("ff_block",
-                               FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
 }
 
 torch::Tensor DecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context) {

@@ -110,7 +110,8 @@ DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
     norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
     dual_attn = register_module("dual_attn", DualAttention(s));
     norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
-    ff_block = register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 
@@ -133,7 +134,8 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
     norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
     self_attn = register_module("self_attn", Attention(heads));
     norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
-    ff_block = register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 

@@ -14,8 +14,8 @@ torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torc
     const torch::NoGradGuard noGrad;
     const std::int64_t vocabulary = usableVocabulary(options);
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto seen = prompt.slice(1, std::max<std::int64_t>(
-                                              0, prompt.size(1) - options.max_block_size));
+        const auto seen =
+            prompt.slice(1, std::max<std::int64_t>(0, prompt.size(1) - options.max_block_size));
         const auto logits = model.forward(seen).select(1, -1);  // [b, vocab]
         prompt = torch::cat({prompt, logits.slice(1, 0, vocabulary).argmax(1, true)}, 1);
     }

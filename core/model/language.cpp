@@ -42,8 +42,8 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
 LanguageModelImpl::LanguageModelImpl(const ModelOptions& options) : m_options(options) {
     options.check();
     m_layers = register_module("layers", std::make_shared<torch::nn::Module>());
-    m_tokens = m_layers->register_module("token_embedder",
-                                         Embedding(options.vocab_size, options.d_model));
+    m_tokens =
+        m_layers->register_module("token_embedder", Embedding(options.vocab_size, options.d_model));
     m_blocks = torch::nn::ModuleList();
 }
 

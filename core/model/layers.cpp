@@ -42,8 +42,7 @@ FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::st
                   : 4 * d;
     linear1 = register_module("linear1", Linear(d, dff, bias));
     linear2 = register_module("linear2", Linear(dff, d, bias));
-    if (activation == "swiglu")
-        linear3 = register_module("linear3", Linear(d, dff, bias));
+    if (activation == "swiglu") linear3 = register_module("linear3", Linear(d, dff, bias));
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {

@@ -16,9 +16,9 @@ ObjectCoRelNetImpl::ObjectCoRelNetImpl(const ModelOptions& o) : m_options(o) {
 
 torch::Tensor ObjectCoRelNetImpl::forward(const ModelInput& input) {
     requireObjects(input.x, m_options);
-    const auto x = embedder(input.x);                               // [b, n, d]
-    const auto r = relation(wq(x), wk(x));                          // [b, n, n]
-    return final_out(torch::relu(hidden(r.flatten(1))));            // [b, out_dim]
+    const auto x = embedder(input.x);                     // [b, n, d]
+    const auto r = relation(wq(x), wk(x));                // [b, n, n]
+    return final_out(torch::relu(hidden(r.flatten(1))));  // [b, out_dim]
 }
 
 ObjectPrediNetImpl::ObjectPrediNetImpl(const ModelOptions& o) : m_options(o) {
@@ -38,7 +38,8 @@ torch::Tensor ObjectPrediNetImpl::forward(const ModelInput& input) {
 ObjectTransformerImpl::ObjectTransformerImpl(const ModelOptions& o) : m_options(o) {
     o.check();
     embedder = register_module("embedder", Linear(o.object_dim, o.d_model));
-    for (std::int64_t i = 0; i < o.n_layers; ++i) encoder_blocks->push_back(EncoderBlock(stackOf(o)));
+    for (std::int64_t i = 0; i < o.n_layers; ++i)
+        encoder_blocks->push_back(EncoderBlock(stackOf(o)));
     register_module("encoder_blocks", encoder_blocks);
     hidden = register_module("hidden", Linear(o.n_objects * o.d_model, o.hidden));
     final_out = register_module("final_out", Linear(o.hidden, o.out_dim));

@@ -133,10 +133,9 @@ void Outline::abstractorBlocks(OutlineNode& parent, const std::string& title,
 
 void Outline::images(OutlineNode& root) {
     const auto& o = m_o;
-    const std::string grid = std::to_string(o.gridColumns()) + " x " +
-                             std::to_string(o.gridRows()) + " patches of " +
-                             std::to_string(o.patch_size[0]) + " x " +
-                             std::to_string(o.patch_size[1]) + " pixels";
+    const std::string grid =
+        std::to_string(o.gridColumns()) + " x " + std::to_string(o.gridRows()) + " patches of " +
+        std::to_string(o.patch_size[0]) + " x " + std::to_string(o.patch_size[1]) + " pixels";
     add(root, "patch embedding", "to_patch_embedding", grid);
     add(root, "patch embedding", "patch_embedder", grid);
     add(root, "class token", "cls_token", "");
@@ -170,7 +169,7 @@ void Outline::language(OutlineNode& root) {
     add(root, "positions", "layers.positional_embedder",
         std::to_string(o.max_block_size) + " learned");
     if (auto* node = add(root, "symbols", "layers.symbol_retrievers",
-                         symbols() + (o.shared_symbol_retriever ? ", shared by all layers"
+                         symbols() + (o.shared_symbol_retriever     ? ", shared by all layers"
                                       : o.weight_tie_symbol_library ? ", one library for all layers"
                                                                     : ", one retriever a layer")))
         if (!o.shared_symbol_retriever)

@@ -82,14 +82,13 @@ RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& option
         register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
     wq_rel = register_module("wq_rel", Linear(o.d_model, o.relations() * o.projDim(), false));
     // Symmetric relations: wk_rel is a second name of wq_rel.
-    wk_rel = register_module(
-        "wk_rel", o.symmetric_rels ? wq_rel
-                                   : Linear(o.d_model, o.relations() * o.projDim(), false));
-    wr = register_parameter("wr", newParameter({o.n_heads, o.head_dim, o.relations()},
-                                               [](torch::Tensor& t) {
-                                                   torch::nn::init::kaiming_uniform_(
-                                                       t, std::sqrt(5.0));
-                                               }));
+    wk_rel = register_module("wk_rel", o.symmetric_rels
+                                           ? wq_rel
+                                           : Linear(o.d_model, o.relations() * o.projDim(), false));
+    wr = register_parameter(
+        "wr", newParameter({o.n_heads, o.head_dim, o.relations()}, [](torch::Tensor& t) {
+            torch::nn::init::kaiming_uniform_(t, std::sqrt(5.0));
+        }));
 }
 
 RelationForm RelationalAttentionImpl::chosenForm(std::int64_t n) const {

@@ -69,8 +69,8 @@ CoRelNetImpl::CoRelNetImpl(const ModelOptions& o) : m_options(o) {
 
 torch::Tensor CoRelNetImpl::forward(const ModelInput& input) {
     requireImages(input.x, m_options);
-    const auto x = m_embedder(m_patches(input.x));         // [b, n, d]
-    return m_predictor(m_similarity(x, x).flatten(1));     // [b, classes]
+    const auto x = m_embedder(m_patches(input.x));      // [b, n, d]
+    return m_predictor(m_similarity(x, x).flatten(1));  // [b, classes]
 }
 
 PrediNetImpl::PrediNetImpl(const ModelOptions& o) : m_options(o) {
@@ -79,10 +79,9 @@ PrediNetImpl::PrediNetImpl(const ModelOptions& o) : m_options(o) {
     m_patches = register_module("patch_embedder", PatchEmbedding(o));
     m_heads = register_module("predinet", PrediNetHeads(o.patches(), o.d_model + 1, o.n_heads_sa,
                                                         o.n_relations, key, true));
-    m_predictor = register_module(
-        "mlp_predictor",
-        Mlp(std::vector<std::int64_t>{o.n_heads_sa * (o.n_relations + 2), o.d_model,
-                                      o.num_classes}));
+    m_predictor = register_module("mlp_predictor",
+                                  Mlp(std::vector<std::int64_t>{o.n_heads_sa * (o.n_relations + 2),
+                                                                o.d_model, o.num_classes}));
 }
 
 torch::Tensor PrediNetImpl::forward(const ModelInput& input) {
@@ -127,8 +126,7 @@ torch::Tensor ImageAbstractorLayerImpl::forward(torch::Tensor a, const torch::Te
 ImageAbstractorImpl::ImageAbstractorImpl(const ModelOptions& o) : m_options(o) {
     o.check();
     m_patches = register_module("patch_embedder", PatchEmbedding(o));
-    auto abstractor =
-        register_module("abstractor", std::make_shared<torch::nn::Module>());
+    auto abstractor = register_module("abstractor", std::make_shared<torch::nn::Module>());
     m_retriever = abstractor->register_module("symbol_retriever", makeSymbolRetriever(o));
     for (std::int64_t layer = 0; layer < o.n_layers; ++layer)
         m_abstractorLayers->push_back(ImageAbstractorLayer(o));

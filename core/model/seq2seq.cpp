@@ -64,7 +64,8 @@ torch::Tensor Seq2SeqImpl::forward(const ModelInput& input) {
 }
 
 Seq2SeqTransformerImpl::Seq2SeqTransformerImpl(const ModelOptions& o) : Seq2SeqImpl(o) {
-    for (std::int64_t i = 0; i < o.n_layers_enc; ++i) m_encoder->push_back(EncoderBlock(stackOf(o)));
+    for (std::int64_t i = 0; i < o.n_layers_enc; ++i)
+        m_encoder->push_back(EncoderBlock(stackOf(o)));
     for (std::int64_t i = 0; i < o.n_layers_dec; ++i)
         m_decoder->push_back(DecoderBlock(decoderStackOf(o)));
     finish();

@@ -19,8 +19,8 @@ Seq2SeqAbstractorImpl::Seq2SeqAbstractorImpl(const ModelOptions& options) : m_op
     using Block = AbstractorBlockImpl;
     const auto& wiring = o.abstractor_architecture;
     m_twoContexts = wiring == "c" || wiring == "d";
-    source_embedder = register_module("source_embedder",
-                                      SequenceEmbedder(o.input_type, o.input_size, o.d_model));
+    source_embedder =
+        register_module("source_embedder", SequenceEmbedder(o.input_type, o.input_size, o.d_model));
     target_embedder = register_module("target_embedder",
                                       SequenceEmbedder(o.output_type, o.output_size, o.d_model));
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));

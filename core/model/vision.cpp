@@ -55,11 +55,11 @@ void VisionModelImpl::addClassifier() {
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     requireImages(images.x, m_options);
-    auto x = to_patch_embedding(images.x);                                     // [b, patches, d]
-    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);     // [b, n, d]
-    x = encode(m_dropout(x + pos_embedding));                                // [b, n, d]
-    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);                // [b, d]
-    return final_out(m_options.final_norm ? final_norm(x) : x);              // [b, classes]
+    auto x = to_patch_embedding(images.x);                                // [b, patches, d]
+    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);  // [b, n, d]
+    x = encode(m_dropout(x + pos_embedding));                             // [b, n, d]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);             // [b, d]
+    return final_out(m_options.final_norm ? final_norm(x) : x);           // [b, classes]
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const ModelOptions& options)

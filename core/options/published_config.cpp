@@ -262,8 +262,8 @@ void readAbstractor(ModelOptions& m, Arguments& a) {
 }
 
 void readMessagePassing(ModelOptions& m, Arguments& a) {
-    a.require({"n_objects", "dim", "d_model", "n_layers", "n_relations", "proj_dim", "dff", "hidden",
-               "out_dim"});
+    a.require({"n_objects", "dim", "d_model", "n_layers", "n_relations", "proj_dim", "dff",
+               "hidden", "out_dim"});
     bool norm = false;
     m.rel_activation = "sigmoid";
     m.use_self_attn = false;
@@ -342,7 +342,8 @@ void readObjectBaseline(ModelOptions& m, Arguments& a) {
 std::string classOf(const Json& arguments) {
     const auto has = [&](const char* key) { return arguments.contains(key); };
     const auto dual = [](const Json& a) { return a.is_object() && a.contains("n_heads_ra"); };
-    if (has("image_shape")) return dual(arguments) ? "VisionDualAttnTransformer" : "VisionTransformer";
+    if (has("image_shape"))
+        return dual(arguments) ? "VisionDualAttnTransformer" : "VisionTransformer";
     if (has("input_spec")) {
         if (has("n_layers_abs")) return "Seq2SeqAbstractor";
         return has("encoder_kwargs") && dual(arguments["encoder_kwargs"])

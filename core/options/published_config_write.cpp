@@ -84,12 +84,9 @@ Json plainAttention(const BlockOptions& b) {
 }
 
 Json visionArguments(const ModelOptions& m) {
-    Json a = {{"image_shape", m.image_shape},
-              {"patch_size", m.patch_size},
-              {"num_classes", m.num_classes},
-              {"d_model", m.d_model},
-              {"n_layers", m.n_layers},
-              {"pool", m.pool}};
+    Json a = {{"image_shape", m.image_shape}, {"patch_size", m.patch_size},
+              {"num_classes", m.num_classes}, {"d_model", m.d_model},
+              {"n_layers", m.n_layers},       {"pool", m.pool}};
     addBlock(a, m);
     if (m.final_norm) a["final_norm"] = true;
     if (m.isDual()) {
@@ -114,9 +111,8 @@ Json languageArguments(const ModelOptions& m) {
     if (m.isDual()) {
         a["symbol_retrieval"] = m.symbol_retrieval;
         a["symbol_retrieval_kwargs"] = symbolArguments(m);
-        a["symbol_retriever_config"] = {
-            {"shared_symbol_retriever", m.shared_symbol_retriever},
-            {"weight_tie_symbol_library", m.weight_tie_symbol_library}};
+        a["symbol_retriever_config"] = {{"shared_symbol_retriever", m.shared_symbol_retriever},
+                                        {"weight_tie_symbol_library", m.weight_tie_symbol_library}};
         addHeads(a, m, m.symbol_retrieval);
     } else {
         a["n_heads"] = m.n_heads_sa;
@@ -215,9 +211,8 @@ Json imageBaselineArguments(const ModelOptions& m) {
             {"dropout_rate", m.dropout_rate},
             {"activation", m.activation},
             {"norm_first", m.norm_first},
-            {"symbol_retriever_type", m.symbol_retrieval == "positional_symbols"
-                                          ? "positional"
-                                          : m.symbol_retrieval},
+            {"symbol_retriever_type",
+             m.symbol_retrieval == "positional_symbols" ? "positional" : m.symbol_retrieval},
             {"symbol_retriever_kwargs", symbolArguments(m)},
             {"symbol_add_pos_embedding", false},
             {"max_len", m.patches()}};
@@ -254,11 +249,11 @@ Json objectArguments(const ModelOptions& m) {
 
 std::string modelToPublishedConfig(const ModelOptions& m) {
     if (m.isLanguage()) return languageArguments(m).dump(1);
-    const Json arguments = m.isVision()                        ? visionArguments(m)
-                           : m.isSeq2Seq()                     ? seq2seqArguments(m)
-                           : m.isSeq2SeqAbstractor()           ? abstractorArguments(m)
-                           : m.input() == InputKind::Images    ? imageBaselineArguments(m)
-                                                               : objectArguments(m);
+    const Json arguments = m.isVision()                     ? visionArguments(m)
+                           : m.isSeq2Seq()                  ? seq2seqArguments(m)
+                           : m.isSeq2SeqAbstractor()        ? abstractorArguments(m)
+                           : m.input() == InputKind::Images ? imageBaselineArguments(m)
+                                                            : objectArguments(m);
     return Json{{"class", m.architecture}, {"arguments", arguments}}.dump(1);
 }
 

@@ -22,8 +22,8 @@ bool endsWith(const std::string& text, const std::string& tail) {
 bool isRelational(const std::string& module, const ModelOptions& o) {
     for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
         if (endsWith(module, tail)) return true;
-    return module == "relation" || (o.is("MessagePassingAbstractor") &&
-                                    !endsWith(module, "self_attn"));
+    return module == "relation" ||
+           (o.is("MessagePassingAbstractor") && !endsWith(module, "self_attn"));
 }
 
 // maps [count, rows, columns], any device and floating type.
@@ -46,12 +46,12 @@ torch::Tensor imageInput(const ProbeSample& sample, const ModelOptions& o) {
     const auto& image = sample.image;
     if (image.channels != o.image_shape[0] || image.width != o.image_shape[1] ||
         image.height != o.image_shape[2])
-        throw OptionError("image",
-                          sample.origin + " is " + std::to_string(image.channels) + " x " +
-                              std::to_string(image.height) + " x " + std::to_string(image.width) +
-                              ", the model takes " + std::to_string(o.image_shape[0]) + " x " +
-                              std::to_string(o.image_shape[2]) + " x " +
-                              std::to_string(o.image_shape[1]));
+        throw OptionError("image", sample.origin + " is " + std::to_string(image.channels) + " x " +
+                                       std::to_string(image.height) + " x " +
+                                       std::to_string(image.width) + ", the model takes " +
+                                       std::to_string(o.image_shape[0]) + " x " +
+                                       std::to_string(o.image_shape[2]) + " x " +
+                                       std::to_string(o.image_shape[1]));
     const auto bytes = torch::tensor(torch::ArrayRef<std::uint8_t>(image.pixels))
                            .view({1, image.height, image.width, image.channels});
     return bytes.permute({0, 3, 1, 2}).to(torch::kFloat) / 255.0f;
@@ -85,8 +85,8 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
     if (o.input() == InputKind::Objects && o.out_dim == 1) {
         const float yes = torch::sigmoid(logits)[0].item<float>();
         result.probabilities = {1.0F - yes, yes};
-        result.classNames = classNames.size() == 2 ? classNames
-                                                   : std::vector<std::string>{"no", "yes"};
+        result.classNames =
+            classNames.size() == 2 ? classNames : std::vector<std::string>{"no", "yes"};
         return;
     }
     const auto all = torch::softmax(logits, 0).contiguous();

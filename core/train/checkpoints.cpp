@@ -78,8 +78,8 @@ std::int64_t stepOf(const std::string& name) {
 
 }  // namespace
 
-void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
-                    const Optimizer& optimizer, const TrainState& state) {
+void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Optimizer& optimizer,
+                    const TrainState& state) {
     const std::string folder = checkpoints + "/step-" + std::to_string(state.step);
     std::uint64_t bytes = 1 << 20;
     for (const auto& p : model.parameters()) bytes += 3 * static_cast<std::uint64_t>(p.nbytes());
@@ -114,8 +114,7 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
     }
 }
 
-TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
-                          Optimizer* optimizer) {
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer) {
     const std::string path = checkpoint + "/state.json";
     const TrainState state = stateFromText(readTextFile(path, 1 << 20), path);
     loadWeights(model, checkpoint + "/model.safetensors");

@@ -31,12 +31,11 @@ struct TrainState {
 };
 
 /// Writes checkpoints/step-N. Throws DiskFull or FileError; the older checkpoints stay as they are.
-void saveCheckpoint(const std::string& checkpoints, ModelImpl& model,
-                    const Optimizer& optimizer, const TrainState& state);
+void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Optimizer& optimizer,
+                    const TrainState& state);
 
 /// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.
-TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model,
-                          Optimizer* optimizer);
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer);
 
 /// The folder of the newest checkpoint whose manifest holds, or "". What was passed over is named
 /// in `problems` ("step-120: model.safetensors does not match its checksum").

@@ -51,8 +51,10 @@ Image imageOf(const torch::Tensor& batch, std::int64_t index) {
                            .permute({1, 2, 0})
                            .contiguous();
     const auto* data = bytes.const_data_ptr<std::uint8_t>();
-    return {static_cast<int>(bytes.size(1)), static_cast<int>(bytes.size(0)),
-            static_cast<int>(bytes.size(2)), {data, data + bytes.numel()}};
+    return {static_cast<int>(bytes.size(1)),
+            static_cast<int>(bytes.size(0)),
+            static_cast<int>(bytes.size(2)),
+            {data, data + bytes.numel()}};
 }
 
 const char* inputKey(const ModelOptions& options) {

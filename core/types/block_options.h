@@ -60,8 +60,8 @@ inline const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         std::function<bool(const O&)>([](const O& o) { return o.n_heads_sa > 0; });
     static const auto disentangled = std::function<bool(const O&)>(
         [](const O& o) { return o.n_heads_ra > 0 && o.ra_type == "relational_attention"; });
-    static const auto rca =
-        std::function<bool(const O&)>([](const O& o) { return relational(o) && o.ra_type == "rca"; });
+    static const auto rca = std::function<bool(const O&)>(
+        [](const O& o) { return relational(o) && o.ra_type == "rca"; });
     static const FieldTable<O> table = {
         integer(&O::n_heads_sa, "n_heads_sa", "Sensory heads",
                 "Heads that mix what the other objects are.", 0, 1024),
@@ -129,10 +129,10 @@ inline const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         advanced(when<O>(relational,
                          boolean(&O::ra_add_bias_out, "ra_add_bias_out", "Relational output bias",
                                  "Adds a bias to the relational output projection."))),
-        advanced(when<O>(
-            relational, boolean(&O::share_attn_params, "share_attn_params", "Share attention",
-                                "Sensory and relational heads look with the same queries and "
-                                "keys."))),
+        advanced(when<O>(relational,
+                         boolean(&O::share_attn_params, "share_attn_params", "Share attention",
+                                 "Sensory and relational heads look with the same queries and "
+                                 "keys."))),
         advanced(boolean(&O::rope, "rope", "Rotary positions",
                          "Rotates queries and keys by their position (RoPE).")),
         advanced(boolean(&O::causal, "causal", "Causal",

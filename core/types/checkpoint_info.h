@@ -69,11 +69,11 @@ struct OutlineNode {
 };
 
 struct CheckpointInfo {
-    std::string path;                ///< the file or folder that was opened
-    std::string name;                ///< its last part
-    std::string form;                ///< "safetensors", "sharded safetensors", "PyTorch archive"
-    std::vector<std::string> files;  ///< absolute paths of everything read
-    std::uint64_t bytes = 0;         ///< of all weight files
+    std::string path;                   ///< the file or folder that was opened
+    std::string name;                   ///< its last part
+    std::string form;                   ///< "safetensors", "sharded safetensors", "PyTorch archive"
+    std::vector<std::string> files;     ///< absolute paths of everything read
+    std::uint64_t bytes = 0;            ///< of all weight files
     std::vector<StoredTensor> tensors;  ///< in the order of the file
     std::map<std::string, std::string> metadata;
     std::string config;                 ///< the JSON text, "" without one

@@ -50,8 +50,7 @@ inline bool blockFieldApplies(const ModelOptions& o, const std::string& name, bo
             if (name == candidate) return true;
         return false;
     };
-    if (o.isDual())
-        return in({"causal"}) ? o.isSeq2Seq() : !in({"rope"}) || o.isVision();
+    if (o.isDual()) return in({"causal"}) ? o.isSeq2Seq() : !in({"rope"}) || o.isVision();
     if (o.isVision() || o.isLanguage() || o.isSeq2Seq() || o.is("ObjectTransformer")) {
         if (in({"n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type",
                 "bias"}))
@@ -86,9 +85,8 @@ inline void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
         if (decoder) {
             field.spec.name = "decoder." + inner.spec.name;
             field.spec.label = "Decoder: " + inner.spec.label;
-            field.spec.advanced =
-                inner.spec.advanced ||
-                (inner.spec.name != "n_heads_sa" && inner.spec.name != "n_heads_ra");
+            field.spec.advanced = inner.spec.advanced || (inner.spec.name != "n_heads_sa" &&
+                                                          inner.spec.name != "n_heads_ra");
         }
         field.get = [inner, block](const ModelOptions& o) { return inner.get(block(o)); };
         field.set = [inner, block](ModelOptions& o, const FieldValue& v) {
@@ -147,24 +145,22 @@ inline void addInputFields(FieldTable<ModelOptions>& t) {
         both(dualLanguage, [](const O& o) { return !o.shared_symbol_retriever; }),
         boolean<O>(&O::weight_tie_symbol_library, "weight_tie_symbol_library", "Tied symbols",
                    "The layers' own retrievers share one symbol library."))));
-    t.push_back(when<O>(pairs, choice<O>(&O::input_type, "input_type", "Source",
-                                         "What the source sequence is made of.",
-                                         {"token", "vector"})));
+    t.push_back(
+        when<O>(pairs, choice<O>(&O::input_type, "input_type", "Source",
+                                 "What the source sequence is made of.", {"token", "vector"})));
     t.push_back(when<O>(pairs, integer<O>(&O::input_size, "input_size", "Source size",
                                           "Vocabulary of the source tokens, or the dimension of "
                                           "its vectors.",
                                           1, 10000000)));
-    t.push_back(when<O>(pairs, choice<O>(&O::output_type, "output_type", "Target",
-                                         "What the target sequence is made of.",
-                                         {"token", "vector"})));
+    t.push_back(
+        when<O>(pairs, choice<O>(&O::output_type, "output_type", "Target",
+                                 "What the target sequence is made of.", {"token", "vector"})));
     t.push_back(when<O>(pairs, integer<O>(&O::output_size, "output_size", "Target size",
                                           "Vocabulary of the target tokens, or the dimension of "
                                           "its vectors.",
                                           1, 10000000)));
     t.push_back(when<O>(
-        [](const O& o) {
-            return o.input() == InputKind::Pairs || o.input() == InputKind::Objects;
-        },
+        [](const O& o) { return o.input() == InputKind::Pairs || o.input() == InputKind::Objects; },
         integer<O>(&O::out_dim, "out_dim", "Outputs", "How many scores the model gives.", 1,
                    10000000)));
     t.push_back(when<O>(pairs, integer<O>(&O::in_block_size, "in_block_size", "Source length",
@@ -182,31 +178,31 @@ inline void addSequenceFields(FieldTable<ModelOptions>& t) {
     using namespace fields;
     const auto seq2seq = Applies([](const O& o) { return o.isSeq2Seq(); });
     const auto dual = of({"Seq2SeqDualAttnTransformer"});
-    t.push_back(when<O>(seq2seq, integer<O>(&O::n_heads_cross, "n_heads_cross", "Cross heads",
-                                            "Heads of the decoder that look at the encoder.", 1,
-                                            1024)));
+    t.push_back(
+        when<O>(seq2seq, integer<O>(&O::n_heads_cross, "n_heads_cross", "Cross heads",
+                                    "Heads of the decoder that look at the encoder.", 1, 1024)));
     t.push_back(advanced(when<O>(
         dual, integer<O>(&O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
                          "Key and value heads shared by groups of cross heads; 0 means one each.",
                          0, 1024))));
     t.push_back(advanced(when<O>(
-        dual, integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
-                         "Width of the cross queries and keys; 0 means the head width.", 0,
-                         65536))));
-    t.push_back(advanced(when<O>(
-        dual, boolean<O>(&O::cross_add_bias_kv, "cross_add_bias_kv", "Cross key bias",
-                         "Adds a bias to the cross key and value projections."))));
-    t.push_back(advanced(when<O>(
-        dual, boolean<O>(&O::cross_add_bias_out, "cross_add_bias_out", "Cross output bias",
-                         "Adds a bias to the cross output projection."))));
+        dual,
+        integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
+                   "Width of the cross queries and keys; 0 means the head width.", 0, 65536))));
+    t.push_back(advanced(
+        when<O>(dual, boolean<O>(&O::cross_add_bias_kv, "cross_add_bias_kv", "Cross key bias",
+                                 "Adds a bias to the cross key and value projections."))));
+    t.push_back(advanced(
+        when<O>(dual, boolean<O>(&O::cross_add_bias_out, "cross_add_bias_out", "Cross output bias",
+                                 "Adds a bias to the cross output projection."))));
     t.push_back(advanced(when<O>(
         seq2seq, boolean<O>(&O::tie_weights, "tie_weights", "Second name",
                             "Stores the output layer under a second name, as the published code "
                             "does; it ties nothing."))));
-    t.push_back(advanced(when<O>(
-        [](const O& o) { return o.input() == InputKind::Pairs; },
-        integer<O>(&O::loss_ignore_idx, "loss_ignore_idx", "Ignored target",
-                   "Targets of this number count for no loss.", -1000000, 10000000))));
+    t.push_back(advanced(
+        when<O>([](const O& o) { return o.input() == InputKind::Pairs; },
+                integer<O>(&O::loss_ignore_idx, "loss_ignore_idx", "Ignored target",
+                           "Targets of this number count for no loss.", -1000000, 10000000))));
 }
 
 inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
@@ -242,45 +238,44 @@ inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
         seq, integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
                         "Heads of the Abstractor; 0 means as many as elsewhere.", 0, 1024))));
     t.push_back(advanced(when<O>(
-        seq, integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
-                        "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0,
-                        1048576))));
+        seq,
+        integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
+                   "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0, 1048576))));
     t.push_back(advanced(when<O>(
         of({"Seq2SeqAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet"}),
         integer<O>(&O::key_dim, "key_dim", "Key width",
                    "Width of every head's queries, keys and values; 0 means the model's default.",
                    0, 65536))));
-    t.push_back(advanced(when<O>(seq, boolean<O>(&O::abs_feed_forward, "abs_feed_forward",
-                                                 "Abstractor feed-forward",
-                                                 "Each Abstractor layer ends with a feed-forward "
-                                                 "block."))));
+    t.push_back(advanced(
+        when<O>(seq, boolean<O>(&O::abs_feed_forward, "abs_feed_forward", "Abstractor feed-forward",
+                                "Each Abstractor layer ends with a feed-forward "
+                                "block."))));
     t.push_back(advanced(when<O>(
         seq, choice<O>(&O::abs_residual, "abs_residual", "Abstractor residual",
                        "What is added to the relational cross-attention: the abstract objects, "
                        "the objects themselves (which lets sensory information through), or "
                        "nothing.",
                        {"symbols", "objects", "none"}))));
-    t.push_back(advanced(when<O>(
-        of({"Seq2SeqAbstractor", "MessagePassingAbstractor"}),
-        choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
-                  "Kind of normalisation inside the Abstractor.",
-                  {"layernorm", "rmsnorm", "none"}))));
-    t.push_back(advanced(when<O>(
-        seq, boolean<O>(&O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
-                        "Normalises before each sub-layer instead of after it."))));
+    t.push_back(advanced(when<O>(of({"Seq2SeqAbstractor", "MessagePassingAbstractor"}),
+                                 choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
+                                           "Kind of normalisation inside the Abstractor.",
+                                           {"layernorm", "rmsnorm", "none"}))));
+    t.push_back(advanced(
+        when<O>(seq, boolean<O>(&O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
+                                "Normalises before each sub-layer instead of after it."))));
     t.push_back(advanced(when<O>(
         relational, boolean<O>(&O::rca_scaled, "rca_scaled", "Scaled relations",
                                "Divides the inner products by the root of the key width."))));
-    t.push_back(advanced(when<O>(
-        relational, boolean<O>(&O::mask_diagonal, "mask_diagonal", "Mask diagonal",
-                               "No object relates to itself."))));
-    t.push_back(when<O>(seq,
-                        boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
-                                   "Adds sinusoidal positions to the symbols.")));
-    t.push_back(advanced(when<O>(
-        of({"MessagePassingAbstractor"}),
-        integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
-                   "Width of the learned symbols; 0 means d.", 0, 65536))));
+    t.push_back(
+        advanced(when<O>(relational, boolean<O>(&O::mask_diagonal, "mask_diagonal", "Mask diagonal",
+                                                "No object relates to itself."))));
+    t.push_back(
+        when<O>(seq, boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
+                                "Adds sinusoidal positions to the symbols.")));
+    t.push_back(
+        advanced(when<O>(of({"MessagePassingAbstractor"}),
+                         integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                                    "Width of the learned symbols; 0 means d.", 0, 65536))));
     t.push_back(advanced(when<O>(
         of({"MessagePassingAbstractor"}),
         boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
@@ -313,12 +308,12 @@ inline void addSymbolFields(FieldTable<ModelOptions>& t) {
     };
     const auto library = kind({"symbolic_attention", "rel_sym_attn"});
     const auto neighbours = kind({"rel_sym_attn"});
-    t.push_back(when<O>(
-        owns, choice<O>(&O::symbol_retrieval, "symbol_retrieval", "Symbols",
-                        "How each sender gets the symbol that says who it is (learned and "
-                        "sinusoidal symbols: the Abstractor's alone).",
-                        {"positional_symbols", "position_relative", "symbolic_attention",
-                         "rel_sym_attn", "learned", "sinusoidal"})));
+    t.push_back(
+        when<O>(owns, choice<O>(&O::symbol_retrieval, "symbol_retrieval", "Symbols",
+                                "How each sender gets the symbol that says who it is (learned and "
+                                "sinusoidal symbols: the Abstractor's alone).",
+                                {"positional_symbols", "position_relative", "symbolic_attention",
+                                 "rel_sym_attn", "learned", "sinusoidal"})));
     t.push_back(advanced(when<O>(
         kind({"positional_symbols"}),
         integer<O>(&O::max_length, "max_length", "Symbol rows",
@@ -328,45 +323,43 @@ inline void addSymbolFields(FieldTable<ModelOptions>& t) {
         integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
                    "Offsets j - i beyond this share a symbol; 0 means the number of tokens.", 0,
                    1048576))));
-    t.push_back(advanced(when<O>(library, integer<O>(&O::n_symbols, "n_symbols",
-                                                     "Symbols in library",
-                                                     "How many symbols can be retrieved.", 1,
-                                                     1048576))));
+    t.push_back(
+        advanced(when<O>(library, integer<O>(&O::n_symbols, "n_symbols", "Symbols in library",
+                                             "How many symbols can be retrieved.", 1, 1048576))));
     t.push_back(advanced(when<O>(
         library, integer<O>(&O::symbol_heads, "symbol_heads", "Symbol heads",
                             "Heads of the symbolic attention; must divide the width.", 1, 1024))));
-    t.push_back(advanced(when<O>(
-        library, real<O>(&O::symbol_dropout, "symbol_dropout", "Symbol dropout",
-                         "Dropout on the weights of the symbolic attention.", 0.0, 0.99))));
-    t.push_back(advanced(when<O>(
-        library, real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
-                         "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0,
-                         1e6))));
-    t.push_back(advanced(when<O>(kind({"symbolic_attention"}),
-                                 boolean<O>(&O::trainable_symbols, "trainable_symbols",
-                                            "Trainable symbols",
-                                            "Lets training change the symbols themselves."))));
+    t.push_back(advanced(
+        when<O>(library, real<O>(&O::symbol_dropout, "symbol_dropout", "Symbol dropout",
+                                 "Dropout on the weights of the symbolic attention.", 0.0, 0.99))));
+    t.push_back(advanced(
+        when<O>(library,
+                real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
+                        "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
+    t.push_back(
+        advanced(when<O>(kind({"symbolic_attention"}),
+                         boolean<O>(&O::trainable_symbols, "trainable_symbols", "Trainable symbols",
+                                    "Lets training change the symbols themselves."))));
     t.push_back(advanced(when<O>(
         neighbours,
         integer<O>(&O::rel_n_heads, "rel_n_heads", "Neighbour heads",
                    "Relations computed with each neighbour; must divide the width.", 1, 1024))));
-    t.push_back(advanced(when<O>(neighbours, integer<O>(&O::nbhd_delta, "nbhd_delta",
-                                                        "Neighbourhood",
-                                                        "How far the neighbourhood reaches.", 1,
-                                                        4096))));
-    t.push_back(advanced(when<O>(neighbours, boolean<O>(&O::causal_nbhd, "causal_nbhd",
-                                                        "Causal neighbourhood",
-                                                        "Looks at earlier tokens only."))));
-    t.push_back(advanced(when<O>(neighbours,
-                                 boolean<O>(&O::include_self, "include_self", "Include itself",
-                                            "Counts the token itself as a neighbour."))));
-    t.push_back(advanced(when<O>(neighbours, boolean<O>(&O::normalize_rels, "normalize_rels",
-                                                        "Normalise relations",
-                                                        "Softmax over the neighbourhood."))));
+    t.push_back(
+        advanced(when<O>(neighbours, integer<O>(&O::nbhd_delta, "nbhd_delta", "Neighbourhood",
+                                                "How far the neighbourhood reaches.", 1, 4096))));
+    t.push_back(advanced(
+        when<O>(neighbours, boolean<O>(&O::causal_nbhd, "causal_nbhd", "Causal neighbourhood",
+                                       "Looks at earlier tokens only."))));
+    t.push_back(
+        advanced(when<O>(neighbours, boolean<O>(&O::include_self, "include_self", "Include itself",
+                                                "Counts the token itself as a neighbour."))));
+    t.push_back(advanced(
+        when<O>(neighbours, boolean<O>(&O::normalize_rels, "normalize_rels", "Normalise relations",
+                                       "Softmax over the neighbourhood."))));
     t.push_back(advanced(when<O>(
-        neighbours, real<O>(&O::rel_scale, "rel_scale", "Neighbour scale",
-                            "Scale of the neighbour relations; 0 means 1/sqrt(d / heads).", 0.0,
-                            1e6))));
+        neighbours,
+        real<O>(&O::rel_scale, "rel_scale", "Neighbour scale",
+                "Scale of the neighbour relations; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
 }
 
 }  // namespace model_fields
@@ -380,12 +373,12 @@ inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
                               "Which model: dual attention, its Transformer baselines, the "
                               "Abstractor, or another relational baseline.",
                               architectures()));
-        t.push_back(when<O>(model_fields::of({"VisionDualAttnTransformer", "VisionTransformer",
-                                              "DualAttnTransformerLM", "TransformerLM",
-                                              "AbstractorModel", "MessagePassingAbstractor",
-                                              "ObjectTransformer"}),
-                            integer<O>(&O::n_layers, "n_layers", "Layers",
-                                       "How many blocks stand on one another.", 1, 1000)));
+        t.push_back(
+            when<O>(model_fields::of({"VisionDualAttnTransformer", "VisionTransformer",
+                                      "DualAttnTransformerLM", "TransformerLM", "AbstractorModel",
+                                      "MessagePassingAbstractor", "ObjectTransformer"}),
+                    integer<O>(&O::n_layers, "n_layers", "Layers",
+                               "How many blocks stand on one another.", 1, 1000)));
         const auto pairs = [](const O& o) { return o.input() == InputKind::Pairs; };
         t.push_back(when<O>(
             [](const O& o) {

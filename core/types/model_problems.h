@@ -25,10 +25,12 @@ inline std::vector<FieldProblem> ModelOptions::problems() const {
     // A form may hold any number; what cannot be divided by is refused before anything is.
     atLeast("d_model", d_model, 1);
     if (input() == InputKind::Pairs) {
-        for (const auto& [field, value] :
-             {std::pair{"input_size", input_size}, {"output_size", output_size},
-              {"out_dim", out_dim}, {"in_block_size", in_block_size},
-              {"out_block_size", out_block_size}, {"n_layers_dec", n_layers_dec}})
+        for (const auto& [field, value] : {std::pair{"input_size", input_size},
+                                           {"output_size", output_size},
+                                           {"out_dim", out_dim},
+                                           {"in_block_size", in_block_size},
+                                           {"out_block_size", out_block_size},
+                                           {"n_layers_dec", n_layers_dec}})
             atLeast(field, value, 1);
     } else if (isVision() || isLanguage() || is("AbstractorModel") ||
                is("MessagePassingAbstractor") || is("ObjectTransformer")) {
@@ -65,8 +67,7 @@ inline std::vector<FieldProblem> ModelOptions::problems() const {
             refuse(p.field == "d_model" ? "d_model" : "decoder." + p.field, p.message);
         const std::int64_t cross = isDual() ? n_heads_cross : decoder.n_heads_sa;
         if (cross < 1 || d_model % cross != 0)
-            refuse("n_heads_cross",
-                   n(cross) + " heads do not divide the width " + n(d_model));
+            refuse("n_heads_cross", n(cross) + " heads do not divide the width " + n(d_model));
         else if (cross_n_kv_heads > 0 && cross % cross_n_kv_heads != 0)
             refuse("cross_n_kv_heads",
                    n(cross_n_kv_heads) + " does not divide the " + n(cross) + " heads");
@@ -98,8 +99,7 @@ inline std::vector<FieldProblem> ModelOptions::problems() const {
     if (is("AbstractorModel")) {
         divides("n_heads_sa", n_heads_sa, d_model);
         if (symbol_retrieval != "positional_symbols" && symbol_retrieval != "symbolic_attention")
-            refuse("symbol_retrieval",
-                   "this model takes positional_symbols or symbolic_attention");
+            refuse("symbol_retrieval", "this model takes positional_symbols or symbolic_attention");
     }
     if (isDual() && (symbol_retrieval == "learned" || symbol_retrieval == "sinusoidal"))
         refuse("symbol_retrieval", "'" + symbol_retrieval + "' symbols are the Abstractor's alone");

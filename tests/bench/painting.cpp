@@ -38,8 +38,7 @@ RelationMap wave(MapKind kind, int layer, int index, int n) {
 std::shared_ptr<ProbeResult> model(int gridRows, int gridColumns, int layers, int maps) {
     auto result = std::make_shared<ProbeResult>();
     result->grid = {gridRows, gridColumns, false};
-    for (int l = 0; l < layers; ++l)
-        result->layers.push_back({"layer " + std::to_string(l + 1)});
+    for (int l = 0; l < layers; ++l) result->layers.push_back({"layer " + std::to_string(l + 1)});
     result->classNames = {"no", "yes"};
     result->probabilities = {0.3F, 0.7F};
     Image& image = result->sample.image;

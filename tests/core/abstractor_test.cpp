@@ -111,8 +111,8 @@ TEST(AbstractorAttention, EqualsItsLoopForEveryOption) {
             if (!o.causal && !o.mask_diagonal) {
                 const auto context = torch::randn({1, 3, 6}, torch::kDouble);
                 const auto c = rowsOf(context[0]);
-                expectSame(m->forward(x, context, context)[0],
-                           attention(*m, o, rowsOf(x[0]), c, c), what + " cross");
+                expectSame(m->forward(x, context, context)[0], attention(*m, o, rowsOf(x[0]), c, c),
+                           what + " cross");
             }
         }
 }

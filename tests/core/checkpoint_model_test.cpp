@@ -34,7 +34,8 @@ ModelOptions find(const std::string& name) {
 }
 
 // The model saved as a published folder.
-std::string saved(const TemporaryFolder& home, const ModelOptions& options, const std::string& name) {
+std::string saved(const TemporaryFolder& home, const ModelOptions& options,
+                  const std::string& name) {
     const std::string folder = home / name;
     std::filesystem::create_directories(folder);
     write(folder + "/config.json", modelToPublishedConfig(options));

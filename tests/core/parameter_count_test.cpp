@@ -25,8 +25,8 @@ void expectCount(const ModelOptions& options, std::int64_t total, std::int64_t t
     EXPECT_EQ(countParameters(options).trainable, trainable);
 }
 
-ModelOptions mathematics(bool dual, std::int64_t layers, bool both = false,
-                         std::int64_t d = 128, std::int64_t dff = 256) {
+ModelOptions mathematics(bool dual, std::int64_t layers, bool both = false, std::int64_t d = 128,
+                         std::int64_t dff = 256) {
     ModelOptions m;
     m.architecture = dual ? "Seq2SeqDualAttnTransformer" : "Seq2SeqTransformer";
     m.d_model = d;

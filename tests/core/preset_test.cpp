@@ -5,8 +5,8 @@
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/options_json.h"
-#include "options/published_config.h"
 #include "options/presets.h"
+#include "options/published_config.h"
 
 namespace relascope {
 namespace {

@@ -54,8 +54,7 @@ TEST_P(Zoo, GradientsMatchFiniteDifferences) {
             const double below = value().item<double>();
             flat[at] = kept;
             const double numeric = (above - below) / (2 * step);
-            const double analytic =
-                gradient.defined() ? gradient.view(-1)[at].item<double>() : 0.0;
+            const double analytic = gradient.defined() ? gradient.view(-1)[at].item<double>() : 0.0;
             EXPECT_NEAR(analytic, numeric, 1e-6 * (1 + std::abs(numeric)))
                 << entry.name << "[" << at << "]";
         }

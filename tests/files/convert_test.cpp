@@ -74,8 +74,7 @@ TEST_F(Convert, GoesRoundThroughEveryForm) {
     };
     EXPECT_EQ(model(in), model(home / "folder"));
     EXPECT_EQ(model(in), model(home / "b.pt"));
-    EXPECT_EQ(CheckpointSource::open(home / "folder")->config(),
-              modelToPublishedConfig(model(in)));
+    EXPECT_EQ(CheckpointSource::open(home / "folder")->config(), modelToPublishedConfig(model(in)));
     convertCheckpoint(home / "a.safetensors", home / "c.pth");
     EXPECT_TRUE(CheckpointSource::open(home / "c.pth")->config().empty()) << "a bare state";
     expectSame(in, home / "c.pth");

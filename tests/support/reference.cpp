@@ -60,8 +60,7 @@ std::vector<std::vector<double>> innerProducts(const torch::Tensor& q, const tor
 
 // out[i] += w_ij (s_j W_s^h), s_ij when the symbols are relative.
 void addSymbols(torch::Tensor& heads, const torch::Tensor& weights, const torch::Tensor& symbols,
-                const Linear& wv, std::int64_t h, std::int64_t kvHead,
-                std::int64_t width) {
+                const Linear& wv, std::int64_t h, std::int64_t kvHead, std::int64_t width) {
     const std::int64_t n = heads.size(0);
     const bool relative = symbols.dim() == 3;
     const auto projected = relative ? torch::Tensor() : project(symbols, wv);

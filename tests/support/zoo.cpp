@@ -69,9 +69,8 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
     add("learned positions", language("TransformerLM"), [](O& m) { m.pos_enc_type = "pos_emb"; });
     add("plain", dual, plain);
     add("own retrievers", dual, [](O& m) { m.shared_symbol_retriever = false; });
-    add("tied library", dual, [](O& m) {
-        m.shared_symbol_retriever = false, m.weight_tie_symbol_library = true;
-    });
+    add("tied library", dual,
+        [](O& m) { m.shared_symbol_retriever = false, m.weight_tie_symbol_library = true; });
     add("tied positional library", dual, [](O& m) {
         m.symbol_retrieval = "positional_symbols";
         m.shared_symbol_retriever = false, m.weight_tie_symbol_library = true;

@@ -37,8 +37,7 @@ struct Shape {
 inline std::shared_ptr<ProbeResult> result(const Shape& s = {}) {
     auto r = std::make_shared<ProbeResult>();
     r->step = 980;
-    for (int l = 0; l < s.layers; ++l)
-        r->layers.push_back({"layer " + std::to_string(l + 1)});
+    for (int l = 0; l < s.layers; ++l) r->layers.push_back({"layer " + std::to_string(l + 1)});
     r->sides = {{"patches", {}}};
     r->grid = {s.gridRows, s.gridColumns, s.classToken};
     r->classNames = {"no match", "match"};

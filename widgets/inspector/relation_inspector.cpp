@@ -1,6 +1,5 @@
 #include "widgets/inspector/relation_inspector.h"
 
-#include <algorithm>
 #include <QDragEnterEvent>
 #include <QEvent>
 #include <QLabel>
@@ -8,6 +7,7 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QUrl>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -45,10 +45,9 @@ void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
     }
     if (!m_started) {  // the first patch says more than the class token
         // The first layer may have none of the relations one came for.
-        if (const auto first = std::find_if(now->maps.begin(), now->maps.end(),
-                                            [&](const RelationMap& map) {
-                                                return map.kind == m_view.kind;
-                                            });
+        if (const auto first =
+                std::find_if(now->maps.begin(), now->maps.end(),
+                             [&](const RelationMap& map) { return map.kind == m_view.kind; });
             first != now->maps.end())
             m_view.layer = first->layer;
         m_view.source = now->grid.classToken ? 1 : 0;
