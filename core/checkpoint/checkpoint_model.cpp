@@ -29,6 +29,14 @@ std::int64_t countLayers(const CheckpointSource& source, const std::string& pref
 // What the configuration does not say and the tensors do.
 void takeFromTensors(ModelOptions& m, const CheckpointSource& source) {
     if (m.isVision() && source.find("final_out.1.weight")) m.final_norm = true;
+    // How wide their heads' keys are, these two do not say.
+    const auto rows = [&](const char* name) -> std::int64_t {
+        const auto* tensor = source.find(name);
+        return tensor && tensor->shape.size() == 2 ? tensor->shape[0] : 0;
+    };
+    if (m.is("PrediNet") && m.key_dim == 0) m.key_dim = rows("predinet.W_k.weight");
+    if (m.is("MessagePassingAbstractor") && m.use_self_attn && m.key_dim == 0 && m.n_heads_sa > 0)
+        m.key_dim = rows("layers.0.self_attn.wq.weight") / m.n_heads_sa;
     // The published class builds as many decoder blocks as encoder blocks, whatever was asked for.
     if (m.is("Seq2SeqDualAttnTransformer") && m.n_layers_dec != m.n_layers_enc &&
         countLayers(source, "layers.decoder_blocks.") == m.n_layers_enc)

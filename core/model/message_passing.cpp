@@ -22,13 +22,10 @@ MessagePassingLayerImpl::MessagePassingLayerImpl(const ModelOptions& o, std::int
     norm1 = register_module("norm1", Norm(d, "layernorm", 1e-3));
     if (o.abs_norm != "none") norm2 = register_module("norm2", Norm(d, o.abs_norm, 1e-3));
     if (o.use_self_attn) {
-        HeadOptions heads;
-        heads.d_model = d;
-        heads.n_heads = o.n_heads_sa;
-        heads.head_dim = d / o.n_heads_sa;
-        heads.dropout = o.dropout_rate;
-        heads.add_bias_kv = heads.add_bias_out = true;
-        self_attn = register_module("self_attn", Attention(heads));
+        const std::int64_t key = o.key_dim > 0 ? o.key_dim : o.rel_proj_dim;
+        self_attn = register_module(
+            "self_attn",
+            AbstractorAttention(AbstractorHeads{d, o.n_heads_sa, key, o.dropout_rate}));
         norm3 = register_module("norm3", Norm(d, "layernorm", 1e-3));
     }
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));

@@ -3,6 +3,7 @@
 
 #include <torch/nn/modules/container/modulelist.h>
 
+#include "model/abstractor.h"
 #include "model/attention.h"
 #include "model/layers.h"
 #include "model/model.h"
@@ -21,7 +22,7 @@ struct MessagePassingLayerImpl : torch::nn::Module, RecordingPoint {
     torch::nn::ModuleList values;  ///< one Linear a relation, to d / n_relations
     FeedForward ff_block{nullptr};
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
-    Attention self_attn{nullptr};
+    AbstractorAttention self_attn{nullptr};  ///< n_relations heads of the projection's width
 
 private:
     std::int64_t m_relations;

@@ -281,7 +281,9 @@ void readMessagePassing(ModelOptions& m, Arguments& a) {
     a.read("dff", m.dff);
     a.read("use_self_attn", m.use_self_attn);
     a.read("use_norm", norm);
+    m.n_heads_sa = m.n_relations;  // of the self-attention, where nothing else is said
     a.read("n_heads", m.n_heads_sa);
+    a.read("key_dim", m.key_dim);
     a.read("dropout_rate", m.dropout_rate);
     a.read("hidden", m.hidden);
     a.read("out_dim", m.out_dim);
@@ -315,7 +317,9 @@ void readImageBaseline(ModelOptions& m, Arguments& a) {
     k.read("symbol_retriever_type", symbols);
     k.neutral("symbol_add_pos_embedding", false);
     k.has("max_len");
-    m.symbol_retrieval = symbols == "positional" ? "positional_symbols" : symbols;
+    m.symbol_retrieval = symbols == "positional" ? "positional_symbols"
+                         : symbols == "symbolic" ? "symbolic_attention"
+                                                 : symbols;
     readSymbols(m, k.sub("symbol_retriever_kwargs"));
     k.done();
 }

@@ -200,7 +200,7 @@ Json imageBaselineArguments(const ModelOptions& m) {
     if (m.is("PrediNet")) {
         a["n_heads"] = m.n_heads_sa;
         a["n_relations"] = m.n_relations;
-        if (m.key_dim > 0) a["key_dim"] = m.key_dim;
+        if (m.key_dim > 0 && m.key_dim != m.d_model / m.n_heads_sa) a["key_dim"] = m.key_dim;
     }
     if (m.is("AbstractorModel"))
         a["abstractor_kwargs"] = {
@@ -235,6 +235,7 @@ Json objectArguments(const ModelOptions& m) {
                 {"use_self_attn", m.use_self_attn},
                 {"use_norm", m.abs_norm != "none"},
                 {"n_heads", m.n_heads_sa},
+                {"key_dim", orNull(m.key_dim)},
                 {"dropout_rate", m.dropout_rate},
                 {"hidden", m.hidden},
                 {"out_dim", m.out_dim}};
