@@ -26,6 +26,11 @@ std::int64_t countLayers(const CheckpointSource& source, const std::string& pref
     return static_cast<std::int64_t>(layers.size());
 }
 
+// Every weight of a model is F32; these can be made one.
+bool widens(const std::string& dtype) {
+    return dtype == "F32" || dtype == "F16" || dtype == "BF16" || dtype == "F64";
+}
+
 // What the configuration does not say and the tensors do.
 void takeFromTensors(ModelOptions& m, const CheckpointSource& source) {
     if (m.isVision() && source.find("final_out.1.weight")) m.final_norm = true;
@@ -107,6 +112,9 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
             problems.push_back({ProblemKind::WrongShape, tensor.name,
                                 "is " + shapeText(tensor.shape) + " in the file, " +
                                     shapeText(at->second->shape) + " in the model"});
+        else if (!widens(tensor.dtype))
+            problems.push_back({ProblemKind::File, tensor.name,
+                                "holds " + tensor.dtype + " numbers, which cannot become weights"});
     }
     return problems;
 }

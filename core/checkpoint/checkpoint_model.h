@@ -18,7 +18,8 @@ namespace relascope {
 ModelOptions checkpointModel(const CheckpointSource& source, std::string* from = nullptr);
 
 /// Every difference between a model and the tensors of a file, in one list: missing (a tied tensor
-/// may be stored under any of its names), unexpected, wrongly shaped.
+/// may be stored under any of its names), unexpected, wrongly shaped, or of
+/// numbers that cannot become weights.
 std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
                                               const std::vector<StoredTensor>& stored);
 

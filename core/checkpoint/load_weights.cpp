@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "checkpoint/byte_source.h"
+#include "checkpoint/checkpoint_model.h"
 #include "checkpoint/finite.h"
 #include "checkpoint/tensor_io.h"
 
@@ -17,12 +18,6 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
     return text;
 }
 
-std::string words(const StoredTensor& stored) {
-    std::string shape;
-    for (const auto n : stored.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(n);
-    return stored.name + " [" + shape + "]";
-}
-
 // The stored tensor of a parameter: under its own name, else under one of its aliases.
 using Found = std::map<std::string, const StoredTensor*>;
 
@@ -34,12 +29,6 @@ Found findAll(const std::vector<NamedTensor>& state, const CheckpointSource& sou
         if (!stored) stored = source.find(entry.name);
     }
     return found;
-}
-
-bool converts(const std::string& dtype, torch::ScalarType to) {
-    const auto from = scalarType(dtype);
-    if (!from) return false;
-    return *from == to || (torch::isFloatingType(*from) && torch::isFloatingType(to));
 }
 
 // Reads one tensor into one parameter.
@@ -106,20 +95,20 @@ std::string LoadReport::text() const {
 }
 
 LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source) {
+    std::vector<TensorShape> shapes;
+    for (const auto& entry : stateOf(model))
+        shapes.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf});
     LoadReport report;
-    const auto state = stateOf(model);
-    for (const auto& [name, stored] : findAll(state, source))
-        if (!stored) report.missing.push_back(name);
-    std::map<std::string, torch::Tensor> known;
-    for (const auto& entry : state) known[entry.name] = entry.tensor;
-    for (const auto& stored : source.tensors()) {
-        const auto at = known.find(stored.name);
-        if (at == known.end())
-            report.unexpected.push_back(stored.name);
-        else if (at->second.sizes() != torch::IntArrayRef(stored.shape))
-            report.wrongShape.push_back(words(stored));
-        else if (!converts(stored.dtype, at->second.scalar_type()))
-            report.wrongType.push_back(stored.name + " " + stored.dtype);
+    for (const auto& problem : compareTensors(shapes, source.tensors())) {
+        const auto* stored = source.find(problem.subject);
+        if (problem.kind == ProblemKind::Missing)
+            report.missing.push_back(problem.subject);
+        else if (problem.kind == ProblemKind::Unexpected)
+            report.unexpected.push_back(problem.subject);
+        else if (problem.kind == ProblemKind::WrongShape)
+            report.wrongShape.push_back(problem.subject + " " + shapeText(stored->shape));
+        else
+            report.wrongType.push_back(problem.subject + " " + stored->dtype);
     }
     return report;
 }

@@ -72,6 +72,8 @@ TEST(CheckpointInfo, ListsEveryDifferenceAtOnce) {
         changed.emplace_back(name, tensor);
     }
     changed.emplace_back("layers.blocks.7.norm1.weight", torch::ones({8}));
+    for (auto& [name, tensor] : changed)
+        if (name == "layers.blocks.0.norm1.weight") tensor = tensor.to(torch::kLong);
     saveTensors(folder + "/model.safetensors", changed,
                 {{"layers.token_embedder.weight", "layers.final_out.weight"}});
     const auto info = readCheckpointInfo(folder);
@@ -79,7 +81,8 @@ TEST(CheckpointInfo, ListsEveryDifferenceAtOnce) {
     std::map<std::string, ProblemKind> found;
     for (const auto& problem : info.problems) found[problem.subject] = problem.kind;
     // token_embedder is there or final_out is: one name of the two is enough.
-    EXPECT_EQ(found.size(), 3u);
+    EXPECT_EQ(found.size(), 4u);
+    EXPECT_EQ(found.at("layers.blocks.0.norm1.weight"), ProblemKind::File);  // whole numbers
     EXPECT_EQ(found.at("layers.norm.bias"), ProblemKind::Missing);
     EXPECT_EQ(found.at("layers.norm.weight"), ProblemKind::WrongShape);
     EXPECT_EQ(found.at("layers.blocks.7.norm1.weight"), ProblemKind::Unexpected);
@@ -87,8 +90,8 @@ TEST(CheckpointInfo, ListsEveryDifferenceAtOnce) {
         OpenedModel opened(folder, "", "cpu");
         FAIL() << "loaded";
     } catch (const FileError& error) {
-        for (const char* name :
-             {"layers.norm.bias", "layers.norm.weight", "layers.blocks.7.norm1.weight"})
+        for (const char* name : {"layers.norm.bias", "layers.norm.weight",
+                                 "layers.blocks.7.norm1.weight", "layers.blocks.0.norm1.weight"})
             EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
     }
 }
