@@ -104,7 +104,7 @@ int makeData(const DataArguments& arguments) {
     const auto stop = stopOnSignals();
     const auto splits = openData(options.data);
     ProgressLine line;
-    writeNpzImages(arguments.out, *splits.train, [&](double share) {
+    writeNpzImages(arguments.out, *asImages(splits.train), [&](double share) {
         line.show(share, "writing " + arguments.out);
         return !stop.stop_requested();
     });

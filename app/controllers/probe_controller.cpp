@@ -293,7 +293,7 @@ void ProbeController::chooseByLabel(const QString& split, int label, bool forwar
     const auto data =
         m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
     if (!data) return;
-    const auto work = [data, label, forward,
+    const auto work = [data = asImages(data), label, forward,
                        from = m_selection.sample()](std::stop_token stop) -> qint64 {
         std::vector<std::uint8_t> pixels(data->pixelBytes());
         const qint64 size = data->size();

@@ -14,9 +14,9 @@ namespace relascope {
 namespace {
 
 /// Chosen examples of a data set.
-class Picked : public Dataset {
+class Picked : public ImageDataset {
 public:
-    Picked(DatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices,
+    Picked(ImageDatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices,
            std::int64_t count)
         : m_data(std::move(data)), m_indices(std::move(indices)), m_info(m_data->info()) {
         m_info.size = count;
@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    DatasetPtr m_data;
+    ImageDatasetPtr m_data;
     std::shared_ptr<const std::vector<std::int64_t>> m_indices;
     DatasetInfo m_info;
 };
@@ -162,7 +162,7 @@ void DataSource::show(const QString& part) {
 }
 
 void DataSource::count(const DatasetPtr& data) {
-    const auto work = [data, turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
+    const auto work = [data = asImages(data), turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
         const auto& info = data->info();
         DataStatistics s;
         s.classes.resize(info.classNames.size());
@@ -198,7 +198,7 @@ void DataSource::setLabel(int label) {
         return;
     }
     const auto job = begin(QStringLiteral("Looking for %1").arg(classNames().value(label)));
-    const auto work = [data = m_data, label, job](std::stop_token stop) {
+    const auto work = [data = asImages(m_data), label, job](std::stop_token stop) {
         auto matches = std::make_shared<std::vector<std::int64_t>>();
         std::vector<std::uint8_t> pixels(data->pixelBytes());
         const auto goOn = job->callback(stop);
@@ -271,7 +271,7 @@ void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
     m_saving = std::make_shared<LongJob>();
     const auto images =
-        std::make_shared<Picked>(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
+        std::make_shared<Picked>(asImages(m_data), m_matches, std::clamp<qint64>(count, 0, this->count()));
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
         writeNpzImages(file, *images, job->callback(stop));

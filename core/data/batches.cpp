@@ -6,7 +6,18 @@
 
 namespace relascope {
 
-Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
+namespace {
+
+Batch tokenBatch(const TokenDataset& data, const std::int64_t* indices, std::int64_t count) {
+    const std::int64_t n = data.context();
+    const auto windows = torch::empty({count, n + 1}, torch::kLong);
+    auto* out = windows.data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < count; ++i)
+        data.read(indices[i], {out + i * (n + 1), static_cast<std::size_t>(n + 1)});
+    return {windows.slice(1, 0, n).contiguous(), windows.slice(1, 1).contiguous()};
+}
+
+Batch imageBatch(const ImageDataset& data, const std::int64_t* indices, std::int64_t count) {
     static const auto scaled = [] {
         std::array<float, 256> table{};
         for (std::size_t i = 0; i < 256; ++i) table[i] = static_cast<float>(i) / 255.0f;
@@ -17,7 +28,7 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
                        channels = info.channels;
     Batch batch{torch::empty({count, channels, info.height, info.width}),
                 torch::empty({count}, torch::kLong)};
-    auto* out = batch.images.data_ptr<float>();
+    auto* out = batch.inputs.data_ptr<float>();
     auto* targets = batch.targets.data_ptr<std::int64_t>();
     std::vector<std::uint8_t> bytes(data.pixelBytes());
     for (std::int64_t i = 0; i < count; ++i) {
@@ -28,6 +39,14 @@ Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t c
                 image[c * pixels + p] = scaled[bytes[static_cast<std::size_t>(p * channels + c)]];
     }
     return batch;
+}
+
+}  // namespace
+
+Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
+    if (const auto* tokens = dynamic_cast<const TokenDataset*>(&data))
+        return tokenBatch(*tokens, indices, count);
+    return imageBatch(dynamic_cast<const ImageDataset&>(data), indices, count);
 }
 
 std::vector<std::int64_t> plainOrder(std::int64_t size) {

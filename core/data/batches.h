@@ -16,12 +16,13 @@
 namespace relascope {
 
 struct Batch {
-    torch::Tensor images;   ///< [b, c, H, W] float, 0..1, on the CPU
-    torch::Tensor targets;  ///< [b] int64
+    torch::Tensor inputs;   ///< images [b, c, H, W] float, 0..1; tokens [b, n] int64; on the CPU
+    torch::Tensor targets;  ///< labels [b]; the token that follows each [b, n]; int64
     std::int64_t size() const { return targets.size(0); }
 };
 
-/// Pixels are divided by 255 and turned from [H, W, C] to [C, H, W].
+/// Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a window of tokens gives its
+/// first n as inputs and its last n as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
 
 /// The order of one pass over `size` examples: a permutation that depends on (seed, epoch) alone.

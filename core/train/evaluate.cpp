@@ -45,7 +45,7 @@ Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t 
             torch::Tensor logits;
             {
                 const AutocastScope autocast(bfloat16);
-                logits = model.forward(batch->images.to(device)).to(torch::kFloat);
+                logits = model.forward(batch->inputs.to(device)).to(torch::kFloat);
             }
             lossSum +=
                 torch::cross_entropy_loss(logits, batch->targets.to(device), {}, at::Reduction::Sum)

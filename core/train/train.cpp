@@ -173,7 +173,7 @@ void Trainer::trainEpoch() {
 
 void Trainer::step(const Batch& batch) {
     requireLabels(batch.targets, m_options.model.num_classes);
-    const auto images = batch.images.to(m_device, /*non_blocking=*/true),
+    const auto images = batch.inputs.to(m_device, /*non_blocking=*/true),
                targets = batch.targets.to(m_device, true);
     const auto generator = saveGenerator(m_device);
 

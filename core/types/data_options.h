@@ -16,39 +16,34 @@ inline const std::vector<std::string>& relationalGamesTasks() {
     return names;
 }
 
-/// Options of the Relational Games data (DAT 4.1, relational-games data of Shanahan et al. 2020).
+/// The data of a run: Relational Games (DAT 4.1, data of Shanahan et al. 2020), or text.
 struct DataOptions {
+    std::string kind = "relational-games";  // or "text"
+    std::string path;                       // empty: generated, or the English text installed
+    std::int64_t train_size = 2500;         // images; windows of text a pass, 0 = all
+    std::int64_t validation_size = 5000;    // images; windows of text, 0 = all held out
+    std::int64_t seed = 0;
+
+    // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
     std::string task = "between";
-    std::string path;  // empty: generated; else a folder of <task>_<split>.npz or one .npz file
     std::string family = "pentos";  // trained and validated on
-    std::int64_t train_size = 2500;
-    std::int64_t validation_size = 5000;
     std::int64_t test_size = 10000;
     bool streaming = false;  // a fresh image for every example; train_size is then an epoch
-    std::int64_t seed = 0;
     std::string patterns = "AAB,ABA,ABB,ABC";  // match_pattern
 
-    std::vector<FieldProblem> problems() const {
-        std::vector<FieldProblem> found;
-        if (task == "match_pattern") {
-            std::string rest = patterns + ",";
-            std::size_t count = 0;
-            for (std::size_t comma; (comma = rest.find(',')) != std::string::npos;
-                 rest.erase(0, comma + 1), ++count) {
-                const std::string name = rest.substr(0, comma);
-                if (name != "AAA" && name != "AAB" && name != "ABA" && name != "ABB" &&
-                    name != "ABC")
-                    found.push_back(
-                        {"patterns", "'" + name + "' is none of AAA, AAB, ABA, ABB, ABC"});
-            }
-            if (count < 2)
-                found.push_back({"patterns", "needs at least two patterns, separated by commas"});
-        }
-        if (streaming && !path.empty())
-            found.push_back(
-                {"streaming", "goes with generated images only; leave data.path empty"});
-        return found;
-    }
+    // Text: path is a text file, a folder of them, JSON lines, or token shards (formats.md 8)
+    std::string tokenizer = "characters";  // or "gpt2", or a tokenizer's file or folder
+    std::int64_t context = 256;            // tokens of one example
+    double validation_fraction = 0.1;      // the end of the text, held out
+    std::string text_field;                // of JSON lines; empty: text, story or content
+    std::string pinned_text =
+        "The model of a state machine is a state machine of the model.";  // its relations are kept
+    std::string prompt = "The ";       // of the sample written along the run
+    std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
+
+    bool isText() const { return kind == "text"; }
+
+    std::vector<FieldProblem> problems() const;
     /// Throws OptionError ("data.FIELD: ...") with the first problem.
     void check() const {
         const auto found = problems();
@@ -57,41 +52,7 @@ struct DataOptions {
 
     bool operator==(const DataOptions&) const = default;
 
-    static const FieldTable<DataOptions>& fieldTable() {
-        using O = DataOptions;
-        using namespace fields;
-        static const auto generated =
-            std::function<bool(const O&)>([](const O& o) { return o.path.empty(); });
-        static const FieldTable<O> table = {
-            choice(&O::task, "task", "Task", "Which relation decides the label.",
-                   relationalGamesTasks()),
-            integer(&O::train_size, "train_size", "Training size", "Images trained on.", 2,
-                    100000000),
-            integer(&O::validation_size, "validation_size", "Validation size",
-                    "Images held out to watch training.", 2, 10000000),
-            integer(&O::test_size, "test_size", "Test size", "Images of each test split.", 2,
-                    10000000),
-            choice(&O::family, "family", "Train on",
-                   "Family of figures in training and validation; the others are test splits.",
-                   {"pentos", "hexos", "stripes"}),
-            when<O>(
-                generated,
-                integer(&O::seed, "seed", "Data seed",
-                        "Start of the generator; the run's own seed does not change the images.", 0,
-                        9007199254740992.0)),
-            when<O>(
-                generated,
-                boolean(&O::streaming, "streaming", "Streaming",
-                        "A fresh image for every example; the training size is then one epoch.")),
-            when<O>([](const O& o) { return o.task == "match_pattern" && o.path.empty(); },
-                    text(&O::patterns, "patterns", "Patterns",
-                         "Patterns that occur, separated by commas.")),
-            advanced(
-                text(&O::path, "path", "Real data",
-                     "A .npz file, or a folder of <task>_<split>.npz; empty means generated.")),
-        };
-        return table;
-    }
+    static const FieldTable<DataOptions>& fieldTable();
 };
 
 }  // namespace relascope

@@ -25,8 +25,8 @@ inline const char* splitName(Split split) {
 }
 
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
-/// "learning_rate", "grad_norm" and whatever else a task measures, in the order written. NaN where
-/// not finite.
+/// "learning_rate", "grad_norm" and whatever else a task measures, in the order written; of text
+/// also "perplexity" (exp of the loss) and "tokens" (trained on so far). NaN where not finite.
 struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
     double epoch = 0.0;         ///< passes over the training set, fractional

@@ -179,6 +179,3 @@ struct ModelOptions : BlockOptions {
 };
 
 }  // namespace relascope
-
-#include "types/model_fields.h"
-#include "types/model_problems.h"

@@ -41,6 +41,7 @@ struct RunInfo {
     RunState state = RunState::Queued;
     std::string message;  ///< why it failed or stopped; empty otherwise
     std::string device;
+    std::string metric = "accuracy";  ///< what lists show: "accuracy", or "perplexity" of text
     std::int64_t parameters = 0;
     std::int64_t step = 0;
     std::int64_t totalSteps = 0;

@@ -24,11 +24,13 @@ struct Progress {
     double totalEpochs = 0.0;
     double examplesPerSecond = 0.0;
     double secondsLeft = 0.0;
+    double tokensPerSecond = 0.0;  ///< of text; 0 otherwise
 };
 
-/// A line for events.jsonl and the log: live edits, warnings, checkpoints.
+/// A line for events.jsonl and the log: live edits, warnings, checkpoints, and the continuation
+/// that a language model wrote of its prompt.
 struct Note {
-    enum class Level { Info, Warning, Edit, Checkpoint };
+    enum class Level { Info, Warning, Edit, Checkpoint, Sample };
     Level level = Level::Info;
     std::int64_t step = 0;
     std::string text;

@@ -30,7 +30,7 @@ struct Scene {
 };
 
 /// Labels are half and half: of each pair of neighbouring indices one is positive.
-class RelationalGames : public Dataset {
+class RelationalGames : public ImageDataset {
 public:
     static constexpr int kSide = 36;
 

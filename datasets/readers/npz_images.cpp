@@ -263,9 +263,9 @@ std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> by
 
 namespace {
 
-class Slice : public Dataset {
+class Slice : public ImageDataset {
 public:
-    Slice(DatasetPtr data, std::int64_t first, std::int64_t count, const std::string& name)
+    Slice(ImageDatasetPtr data, std::int64_t first, std::int64_t count, const std::string& name)
         : m_data(std::move(data)), m_first(first), m_info(m_data->info()) {
         m_info.size = count;
         m_info.name = name;
@@ -276,7 +276,7 @@ public:
     }
 
 private:
-    DatasetPtr m_data;
+    ImageDatasetPtr m_data;
     std::int64_t m_first;
     DatasetInfo m_info;
 };
@@ -285,7 +285,7 @@ private:
 
 DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
                    const std::string& name) {
-    return std::make_shared<Slice>(data, first, count, name);
+    return std::make_shared<Slice>(asImages(data), first, count, name);
 }
 
 }  // namespace relascope

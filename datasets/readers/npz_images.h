@@ -13,7 +13,7 @@
 namespace relascope {
 
 /// Labelled images kept in memory as one byte a channel.
-class ImageTable : public Dataset {
+class ImageTable : public ImageDataset {
 public:
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
@@ -41,7 +41,7 @@ std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> by
 
 /// Writes a data set as .npz that NumPy opens: images <u1 (N, H, W, C), labels <i8 (N, 1);
 /// deflated, ZIP64 where needed, atomically. Throws FileError or Cancelled.
-void writeNpzImages(const std::string& path, const Dataset& data,
+void writeNpzImages(const std::string& path, const ImageDataset& data,
                     const ProgressCallback& progress = {});
 
 /// Examples first .. first + count - 1 of a data set under another name.

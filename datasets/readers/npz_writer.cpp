@@ -79,7 +79,7 @@ zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t
 
 }  // namespace
 
-void writeNpzImages(const std::string& path, const Dataset& data,
+void writeNpzImages(const std::string& path, const ImageDataset& data,
                     const ProgressCallback& progress) {
     const auto& info = data.info();
     MemberSource images, labels;

@@ -274,7 +274,7 @@ TEST(Train, StopsEarlyAndRestoresTheBest) {
     Control control;
     // Labels of the validation set are independent of the images: its loss soon rises.
     auto data = tinyData();
-    class Contrary : public Dataset {
+    class Contrary : public ImageDataset {
     public:
         const DatasetInfo& info() const override { return m_data.info(); }
         std::int64_t read(std::int64_t i, std::span<std::uint8_t> pixels) const override {

@@ -11,7 +11,7 @@
 namespace relascope::testing_support {
 
 /// Images whose label says which half is brighter; made from the index alone.
-class HalfBright : public Dataset {
+class HalfBright : public ImageDataset {
 public:
     explicit HalfBright(std::int64_t size, std::int64_t offset = 0) : m_offset(offset) {
         m_info.name = "halves";

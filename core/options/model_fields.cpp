@@ -1,12 +1,9 @@
 // The field table of ModelOptions: labels, bounds, and which architecture each option belongs to.
-// Included by model_options.h.
-#pragma once
-
 #include "types/model_options.h"
 
 namespace relascope {
 
-inline const std::vector<std::string>& ModelOptions::architectures() {
+const std::vector<std::string>& ModelOptions::architectures() {
     static const std::vector<std::string> names = {"VisionDualAttnTransformer",
                                                    "VisionTransformer",
                                                    "AbstractorModel",
@@ -27,24 +24,24 @@ inline const std::vector<std::string>& ModelOptions::architectures() {
     return names;
 }
 
-namespace model_fields {
+namespace {
 
 using Applies = std::function<bool(const ModelOptions&)>;
 
 /// True for the architectures named.
-inline Applies of(std::vector<std::string> names) {
+Applies of(std::vector<std::string> names) {
     return [names = std::move(names)](const ModelOptions& o) {
         for (const auto& name : names)
             if (o.architecture == name) return true;
         return false;
     };
 }
-inline Applies both(Applies a, Applies b) {
+Applies both(Applies a, Applies b) {
     return [a = std::move(a), b = std::move(b)](const ModelOptions& o) { return a(o) && b(o); };
 }
 
 /// Which block options mean something to the model's (first) stack of blocks.
-inline bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool decoder) {
+bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool decoder) {
     const auto in = [&name](std::initializer_list<const char*> names) {
         for (const char* candidate : names)
             if (name == candidate) return true;
@@ -73,7 +70,7 @@ inline bool blockFieldApplies(const ModelOptions& o, const std::string& name, bo
 }
 
 /// The block options of one of the model's stacks as options of the model.
-inline void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
+void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
     for (const auto& inner : BlockOptions::fieldTable()) {
         const auto block = [decoder](auto& o) -> auto& {
             using Block = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(o)>>,
@@ -102,7 +99,7 @@ inline void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
     }
 }
 
-inline void addInputFields(FieldTable<ModelOptions>& t) {
+void addInputFields(FieldTable<ModelOptions>& t) {
     using O = ModelOptions;
     using namespace fields;
     const auto images = Applies([](const O& o) { return o.input() == InputKind::Images; });
@@ -173,7 +170,7 @@ inline void addInputFields(FieldTable<ModelOptions>& t) {
                                             "Numbers that describe one object.", 1, 1048576)));
 }
 
-inline void addSequenceFields(FieldTable<ModelOptions>& t) {
+void addSequenceFields(FieldTable<ModelOptions>& t) {
     using O = ModelOptions;
     using namespace fields;
     const auto seq2seq = Applies([](const O& o) { return o.isSeq2Seq(); });
@@ -205,7 +202,7 @@ inline void addSequenceFields(FieldTable<ModelOptions>& t) {
                            "Targets of this number count for no loss.", -1000000, 10000000))));
 }
 
-inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
+void addAbstractorFields(FieldTable<ModelOptions>& t) {
     using O = ModelOptions;
     using namespace fields;
     const auto seq = of({"Seq2SeqAbstractor"});
@@ -292,7 +289,7 @@ inline void addAbstractorFields(FieldTable<ModelOptions>& t) {
                                     "Widths of the hidden layers.", 1, 1048576)));
 }
 
-inline void addSymbolFields(FieldTable<ModelOptions>& t) {
+void addSymbolFields(FieldTable<ModelOptions>& t) {
     using O = ModelOptions;
     using namespace fields;
     const auto owns = Applies([](const O& o) {
@@ -362,9 +359,9 @@ inline void addSymbolFields(FieldTable<ModelOptions>& t) {
                 "Scale of the neighbour relations; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
 }
 
-}  // namespace model_fields
+}  // namespace
 
-inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
+const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
     using O = ModelOptions;
     using namespace fields;
     static const FieldTable<O> table = [] {
@@ -373,12 +370,11 @@ inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
                               "Which model: dual attention, its Transformer baselines, the "
                               "Abstractor, or another relational baseline.",
                               architectures()));
-        t.push_back(
-            when<O>(model_fields::of({"VisionDualAttnTransformer", "VisionTransformer",
-                                      "DualAttnTransformerLM", "TransformerLM", "AbstractorModel",
-                                      "MessagePassingAbstractor", "ObjectTransformer"}),
-                    integer<O>(&O::n_layers, "n_layers", "Layers",
-                               "How many blocks stand on one another.", 1, 1000)));
+        t.push_back(when<O>(of({"VisionDualAttnTransformer", "VisionTransformer",
+                                "DualAttnTransformerLM", "TransformerLM", "AbstractorModel",
+                                "MessagePassingAbstractor", "ObjectTransformer"}),
+                            integer<O>(&O::n_layers, "n_layers", "Layers",
+                                       "How many blocks stand on one another.", 1, 1000)));
         const auto pairs = [](const O& o) { return o.input() == InputKind::Pairs; };
         t.push_back(when<O>(
             [](const O& o) {
@@ -396,12 +392,12 @@ inline const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
             integer<O>(&O::d_model, "d_model", "Width d",
                        "Width of the residual stream; a multiple of the number of heads.", 1,
                        65536)));
-        model_fields::addBlockFields(t, false);
-        model_fields::addSymbolFields(t);
-        model_fields::addAbstractorFields(t);
-        model_fields::addBlockFields(t, true);
-        model_fields::addSequenceFields(t);
-        model_fields::addInputFields(t);
+        addBlockFields(t, false);
+        addSymbolFields(t);
+        addAbstractorFields(t);
+        addBlockFields(t, true);
+        addSequenceFields(t);
+        addInputFields(t);
         return t;
     }();
     return table;

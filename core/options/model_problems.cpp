@@ -1,6 +1,4 @@
-// What of ModelOptions cannot be built, in words. Included by model_options.h.
-#pragma once
-
+// What of ModelOptions cannot be built, in words.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +6,7 @@
 
 namespace relascope {
 
-inline std::vector<FieldProblem> ModelOptions::problems() const {
+std::vector<FieldProblem> ModelOptions::problems() const {
     std::vector<FieldProblem> found;
     const auto refuse = [&](std::string field, std::string message) {
         found.push_back({std::move(field), std::move(message)});

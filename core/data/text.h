@@ -1,0 +1,33 @@
+// Text as training data: files, folders, JSON lines or token shards, tokenised once into a cache
+// that is keyed by content, and read as windows from a mapped file.
+#pragma once
+
+#include <stop_token>
+
+#include "data/dataset.h"
+#include "types/data_options.h"
+
+namespace relascope {
+
+/// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
+/// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
+/// 16 or 32 bit, or a folder of them); empty means the English text installed by the set-up. The
+/// last validation_fraction is held out. `characters`: the vocabulary is that of the whole text.
+/// Text is tokenised in pieces with progress into a cache file, found again by content, tokenizer
+/// and version; a cache that cannot be written costs speed, nothing else. Throws FileError (file,
+/// record or offset, value), OptionError or Cancelled.
+///
+/// splits.train: every window of the first pass; splits.trainPass: windows that begin at another
+/// offset each pass. splits.validation: the first validation_size windows held out, spread evenly.
+DataSplits openText(const DataOptions& options, const ProgressCallback& progress = {},
+                    std::stop_token stop = {});
+
+/// Where the set-up puts the English text; empty when it is not installed.
+std::string installedText();
+
+/// Refuses token shards whose ids are beyond `vocabulary`, naming file and offset. One pass over
+/// the mapped file the first time, remembered in the cache.
+void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
+                         const ProgressCallback& progress = {}, std::stop_token stop = {});
+
+}  // namespace relascope

@@ -1,0 +1,75 @@
+// The fields of a whole run: those of its model, its training and its data under one table.
+#include "types/run_options.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+template <class Part>
+void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part) {
+    for (const auto& inner : Part::fieldTable()) {
+        Field<RunOptions> field;
+        field.spec = inner.spec;
+        field.spec.name = std::string(group) + "." + inner.spec.name;
+        field.get = [inner, part](const RunOptions& o) { return inner.get(o.*part); };
+        field.set = [inner, part](RunOptions& o, const FieldValue& v) { inner.set(o.*part, v); };
+        field.applies = [inner, part](const RunOptions& o) { return inner.applies(o.*part); };
+        all.push_back(std::move(field));
+    }
+}
+
+}  // namespace
+
+const FieldTable<RunOptions>& RunOptions::fieldTable() {
+    static const FieldTable<RunOptions> table = [] {
+        FieldTable<RunOptions> all;
+        add(all, "model", &RunOptions::model);
+        add(all, "train", &RunOptions::train);
+        add(all, "data", &RunOptions::data);
+        return all;
+    }();
+    return table;
+}
+
+std::vector<std::string> RunOptions::keys() {
+    std::vector<std::string> names;
+    for (const auto& field : fieldTable()) names.push_back(field.spec.name);
+    return names;
+}
+
+const Field<RunOptions>& RunOptions::field(const std::string& key) {
+    for (const auto& candidate : fieldTable())
+        if (candidate.spec.name == key) return candidate;
+    throw OptionError(key, unknownName("option", key, keys()));
+}
+
+std::vector<FieldProblem> RunOptions::problems() const {
+    std::vector<FieldProblem> all;
+    for (const auto& p : model.problems()) all.push_back({"model." + p.field, p.message});
+    for (const auto& p : data.problems()) all.push_back({"data." + p.field, p.message});
+    for (const auto& p : train.problems()) all.push_back({"train." + p.field, p.message});
+    if (data.isText() != (model.input() == InputKind::Tokens))
+        all.push_back(
+            {"data.kind", data.isText()
+                              ? "text needs a language model; choose one as model.architecture"
+                              : "a language model reads text; set data.kind=text"});
+    else if (data.isText() && data.context > model.max_block_size)
+        all.push_back({"data.context", std::to_string(data.context) +
+                                           " tokens are more than model.max_block_size " +
+                                           std::to_string(model.max_block_size)});
+    return all;
+}
+
+void RunOptions::check() const {
+    const auto found = problems();
+    if (!found.empty()) throw OptionError(found[0].field, found[0].message);
+}
+
+std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const {
+    std::vector<FieldState> all;
+    for (const auto& f : fieldTable())
+        all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
+    return all;
+}
+
+}  // namespace relascope

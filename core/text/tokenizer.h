@@ -1,0 +1,72 @@
+// Text to token ids and back. One interface for characters, GPT-2's byte-level BPE and tokenizers
+// read from files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relascope {
+
+/// A vocabulary of pieces of text. Immutable, so that many threads may use one. Every function
+/// takes any bytes whatever: invalid UTF-8, NUL and very long runs are encoded, never refused.
+class Tokenizer {
+public:
+    virtual ~Tokenizer() = default;
+    /// "gpt2", "characters", or the file it was read from.
+    virtual std::string name() const = 0;
+    /// Ids are 0..size() - 1.
+    virtual std::int64_t size() const = 0;
+    /// Appends the ids of `text`. Special tokens are never made from text ("<|endoftext|>" is
+    /// spelled out).
+    virtual void encode(std::string_view text, std::vector<std::int32_t>& ids) const = 0;
+    /// The bytes of one token; perhaps a part of a character. Empty for an id that has none.
+    virtual std::string_view piece(std::int32_t id) const = 0;
+    /// The id that separates documents, where there is one.
+    virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
+    /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
+    virtual const std::string& fingerprint() const = 0;
+
+    std::vector<std::int32_t> encode(std::string_view text) const {
+        std::vector<std::int32_t> ids;
+        encode(text, ids);
+        return ids;
+    }
+    /// The bytes of all of them; ids beyond the vocabulary give nothing.
+    std::string decode(std::span<const std::int32_t> ids) const {
+        std::string text;
+        for (const auto id : ids)
+            if (id >= 0 && id < size()) text += piece(id);
+        return text;
+    }
+};
+using TokenizerPtr = std::shared_ptr<const Tokenizer>;
+
+/// GPT-2's byte-level BPE, 50257 tokens, built into the program (formats.md section 7).
+TokenizerPtr gpt2Tokenizer();
+
+/// One id a character (Unicode code point): id 0 is the unknown character, decoded as U+FFFD, then
+/// those of `characters` (UTF-8) in code point order, each once. Bytes that are no character are
+/// unknown ones.
+TokenizerPtr characterTokenizer(std::string_view characters);
+
+/// "gpt2"; a tokenizer.json; a vocab.json (with merges.txt beside it); or a folder that holds one
+/// of these. Throws OptionError for a name that is none, FileError naming file, field and value.
+TokenizerPtr openTokenizer(const std::string& nameOrPath);
+
+/// What belongs to a checkpoint: the tokenizer files beside `path` (a folder or a file), else GPT-2
+/// where `vocabulary` is its 50257 or the padded 50304, else nullptr.
+TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
+
+/// Throws OptionError unless ids of the tokenizer fit a model of that vocabulary.
+void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);
+
+/// Writes a tokenizer.json in the published form (openTokenizer and the `tokenizers` library read
+/// it), atomically. Throws FileError.
+void writeTokenizer(const Tokenizer& tokenizer, const std::string& path);
+
+}  // namespace relascope

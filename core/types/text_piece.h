@@ -1,0 +1,90 @@
+// A piece of text as the screens show it: tokens of a byte-level vocabulary may be parts of a
+// character, and may be anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace relascope {
+
+/// Length of the UTF-8 sequence at the start of `text`; 0 when it is not a whole, valid one.
+inline std::size_t utf8Length(std::string_view text) {
+    if (text.empty()) return 0;
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                               : first >= 0xE0 && first < 0xF0 ? 3
+                               : first >= 0xF0 && first < 0xF5 ? 4
+                                                               : 0;
+    if (length == 0 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xC0) != 0x80) return 0;
+    // Overlong forms, surrogates and what lies beyond U+10FFFF are no characters.
+    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+        (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F))
+        return 0;
+    return length;
+}
+
+inline bool isUtf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8Length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+/// What a screen writes for a token.
+struct PieceText {
+    std::string text;  ///< valid UTF-8; "F0 9F" when `hex`, "\\n" for a line end
+    bool hex = false;  ///< the piece is no whole character: its bytes are spelled out
+    bool operator==(const PieceText&) const = default;
+};
+
+/// Bytes that are valid UTF-8 as they are, with line ends, tabs and other control characters made
+/// visible ("\\n", "\\t", "\\x00"); anything else as hexadecimal bytes.
+inline PieceText pieceText(std::string_view bytes) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    PieceText out;
+    if (!isUtf8(bytes)) {
+        out.hex = true;
+        for (const char c : bytes) {
+            if (!out.text.empty()) out.text += ' ';
+            out.text += digits[static_cast<unsigned char>(c) >> 4];
+            out.text += digits[static_cast<unsigned char>(c) & 15];
+        }
+        return out;
+    }
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '\n')
+            out.text += "\\n";
+        else if (c == '\t')
+            out.text += "\\t";
+        else if (c == '\r')
+            out.text += "\\r";
+        else if (byte < 0x20 || byte == 0x7F)
+            out.text += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+        else
+            out.text += c;
+    }
+    return out;
+}
+
+/// Valid UTF-8 whatever the bytes: what is no character becomes U+FFFD.
+inline std::string validUtf8(std::string_view bytes) {
+    std::string out;
+    while (!bytes.empty()) {
+        const std::size_t length = utf8Length(bytes);
+        if (length == 0)
+            out += "\xEF\xBF\xBD", bytes.remove_prefix(1);
+        else
+            out.append(bytes.substr(0, length)), bytes.remove_prefix(length);
+    }
+    return out;
+}
+
+}  // namespace relascope
