@@ -12,6 +12,7 @@
 #include "options/presets.h"
 #include "train/open_model.h"
 #include "train/train.h"
+#include "types/suggest.h"
 
 namespace relascope::cli {
 namespace {

@@ -57,8 +57,9 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     if (relative.relative()) {
         // wv is linear: the symbol's part of the value is added without its bias.
         const auto rows = torch::matmul(relative.values, wv->weight.t());  // [2 max + 1, h * key]
-        const auto s = rows.index_select(0, relative.rows.flatten())
-                           .view({n, m, o.n_heads, o.key_dim});  // [i, j, h, key_dim]
+        const auto s =
+            rows.index_select(0, offsetRows(n, relative.maxOffset, query.device()).flatten())
+                .view({n, m, o.n_heads, o.key_dim});  // [i, j, h, key_dim]
         out = out + torch::einsum("bhij,ijhk->bhik", {alpha, s});
     }
     return wo(joinHeads(out));  // [b, n, d]

@@ -1,8 +1,13 @@
 #include "model/attention.h"
 
-#include <cmath>
+#include <ATen/SDPBackend.h>
+#include <ATen/ops/_fused_sdp_choice.h>
 
-#include "model/layers.h"
+#include <cmath>
+#include <limits>
+
+#include "model/cache.h"
+#include "model/row_blocks.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -25,19 +30,73 @@ torch::Tensor joinHeads(const torch::Tensor& x) {
     return x.transpose(1, 2).flatten(2);
 }
 
+const char* attentionFormName(AttentionForm form) {
+    switch (form) {
+        case AttentionForm::Automatic:
+            return "automatic";
+        case AttentionForm::Explicit:
+            return "explicit";
+        case AttentionForm::Factored:
+            return "factored";
+        case AttentionForm::RowBlocked:
+            return "row-blocked";
+        case AttentionForm::Fused:
+            return "fused";
+    }
+    return "";
+}
+
+torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
+                         const torch::Device& device) {
+    return torch::ones({n, m}, torch::TensorOptions().dtype(torch::kBool).device(device))
+        .triu(first + 1);
+}
+
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
-                               const HeadOptions& options) {
+                               const HeadOptions& options, std::int64_t first) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
     // The query heads that share a key head are stacked as rows of one product.
     auto scores =
-        torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}), (k * scale).transpose(2, 3))
+        torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
             .view({b, h, n, m});
-    if (options.causal) {
-        const auto future = torch::ones({n, m}, scores.options().dtype(torch::kBool)).triu(1);
-        scores = scores.masked_fill(future, -std::numeric_limits<double>::infinity());
-    }
+    // The last query may see everything.
+    if (options.causal && n > 1)
+        scores = scores.masked_fill(futureMask(n, m, first, q.device()),
+                                    -std::numeric_limits<double>::infinity());
     return torch::softmax(scores, -1);
+}
+
+namespace {
+
+// No kernel shares keys among heads in float32 on CUDA (pytorch#191085): there they are repeated.
+bool sharesHeads(const torch::Tensor& q) {
+    return q.is_cpu() || q.scalar_type() == torch::kBFloat16 || q.scalar_type() == torch::kHalf;
+}
+torch::Tensor forHeads(const torch::Tensor& q, const torch::Tensor& x) {
+    if (sharesHeads(q) || x.size(1) == q.size(1)) return x;
+    return x.repeat_interleave(q.size(1) / x.size(1), 1);
+}
+double scaleOf(const HeadOptions& o) {
+    return 1.0 / std::sqrt(static_cast<double>(o.head_dim));
+}
+
+}  // namespace
+
+bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                    const HeadOptions& options) {
+    if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
+    const auto choice = at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
+                                              options.causal && q.size(2) > 1, scaleOf(options),
+                                              sharesHeads(q) && q.size(1) != k.size(1));
+    return choice != static_cast<std::int64_t>(at::SDPBackend::math);
+}
+
+torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                             const HeadOptions& options) {
+    return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
+                                               options.causal && q.size(2) > 1, scaleOf(options),
+                                               sharesHeads(q) && q.size(1) != k.size(1));
 }
 
 torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values) {
@@ -68,20 +127,59 @@ AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
+AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
+                                        const torch::Tensor& v) const {
+    if (activeRecorder()) return AttentionForm::Explicit;
+    const bool drops = weightDropout() > 0;
+    if (form == AttentionForm::Automatic) {
+        // For a handful of tokens whole matrices are quickest.
+        if (q.size(2) <= 32 || q.device().is_meta()) return AttentionForm::Explicit;
+        if (!drops && hasFusedKernel(q, k, v, m_options)) return AttentionForm::Fused;
+        return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::RowBlocked
+                                                          : AttentionForm::Explicit;
+    }
+    return form == AttentionForm::Fused && drops ? AttentionForm::Explicit : form;
+}
+
 torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,
                                      const torch::Tensor& value) {
-    auto q = splitHeads(wq(query), m_options.n_heads);          // [b, h, n, key_dim]
-    auto k = splitHeads(wk(key), m_options.kvHeads());          // [b, h_kv, m, key_dim]
-    const auto v = splitHeads(wv(value), m_options.kvHeads());  // [b, h_kv, m, d_h]
-    if (m_options.rope) q = rotate(q), k = rotate(k);
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    const auto& o = m_options;
+    auto q = splitHeads(wq(query), o.n_heads);    // [b, h, n, key_dim]
+    auto k = splitHeads(wk(key), o.kvHeads());    // [b, h_kv, m, key_dim]
+    auto v = splitHeads(wv(value), o.kvHeads());  // [b, h_kv, m, d_h]
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    if (cache) k = cache->append(this, 0, k), v = cache->append(this, 1, v);
 
-    const auto alpha = attentionWeights(q, k, m_options);  // [b, h, n, m]
-    if (auto* recorder = activeRecorder()) {
-        recorder->scores(path, alpha);
-        if (m_options.relational) recorder->relations(path, innerProducts(q, k, m_options));
+    torch::Tensor e;  // [b, h, n, d_h]
+    switch (chosenForm(q, k, v)) {
+        case AttentionForm::Fused:
+            e = fusedAttention(q, k, v, o);
+            break;
+        case AttentionForm::RowBlocked: {
+            const double p = weightDropout();
+            const std::int64_t seed = p > 0 ? drawDropoutSeed() : 0, n = q.size(2), m = k.size(2);
+            using Part = BlockInput::Part;
+            e = byRowBlocks(
+                n, kBlockRows, o.causal && past == 0,
+                {{q, Part::Rows, 2}, {k, Part::Columns, 2}, {v, Part::Columns, 2}},
+                [options = o, p, seed, n, m, past](const auto& in, std::int64_t first) {
+                    const auto alpha = attentionWeights(in[0], in[1], options, past + first);
+                    return std::vector{mixValues(dropoutRows(alpha, p, seed, first, n, m), in[2])};
+                })[0];
+            break;
+        }
+        default: {
+            const auto alpha = attentionWeights(q, k, o, past);  // [b, h, n, m]
+            if (auto* recorder = activeRecorder()) {
+                recorder->scores(path, alpha);
+                if (o.relational) recorder->relations(path, innerProducts(q, k, o));
+            }
+            e = mixValues(m_weightDropout(alpha), v);
+        }
     }
-    const auto e = mixValues(m_weightDropout(alpha), v);  // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(e)));             // [b, n, h * d_h]
+    return m_outputDropout(wo(joinHeads(e)));  // [b, n, h * d_h]
 }
 
 }  // namespace relascope

@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include "model/dropout.h"
+#include "model/layers.h"
 #include "model/parameters.h"
 #include "model/recording.h"
 
@@ -39,10 +40,33 @@ torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads);
 /// [b, heads, n, width] -> [b, n, heads * width].
 torch::Tensor joinHeads(const torch::Tensor& x);
 
+/// How attention is computed; every form gives the same numbers (models.md 2, performance.md 1).
+enum class AttentionForm {
+    Automatic,
+    Explicit,    ///< alpha [b, h, n, m], and r [b, d_r, n, m]: for few tokens, and for recording
+    Factored,    ///< no r: <q_il, sum_j alpha_ij k_jl> / sqrt(d_p); identity activation only
+    RowBlocked,  ///< alpha of some rows at a time, made again in the backward pass
+    Fused        ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
+};
+const char* attentionFormName(AttentionForm form);
+
 /// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h,
-/// n, m]. Each kv head serves a run of consecutive query heads.
+/// n, m]. Each kv head serves a run of consecutive query heads. Causal: query i stands at position
+/// first + i.
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
-                               const HeadOptions& options);
+                               const HeadOptions& options, std::int64_t first = 0);
+/// Whether query i of n, at position first + i, may not see key j of m: [n, m] bool.
+torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
+                         const torch::Device& device);
+/// Attention without its weights, by LibTorch's kernels: q, k as above, v [b, h_kv, m, w] -> [b, h,
+/// n, w].
+torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                             const HeadOptions& options);
+/// Whether LibTorch has a kernel of linear memory for them; its plain one keeps n x n scores.
+bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                    const HeadOptions& options);
+/// Rows of one block: what fits the cache and still fills the products.
+inline constexpr std::int64_t kBlockRows = 128;
 /// alpha [b, h, n, m] times values [b, h_kv, m, w] -> [b, h, n, w], kv heads shared as above.
 torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values);
 
@@ -56,9 +80,15 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
                           const torch::Tensor& value);
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
+    AttentionForm form = AttentionForm::Automatic;
 
 private:
+    AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
+                             const torch::Tensor& v) const;
+    double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
+
     HeadOptions m_options;
+    RotaryPositions m_rotary;
     Dropout m_weightDropout{nullptr}, m_outputDropout{nullptr};
 };
 TORCH_MODULE(Attention);

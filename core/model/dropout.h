@@ -13,6 +13,13 @@ namespace relascope {
 /// backward pass makes the same mask again.
 torch::Tensor dropout(const torch::Tensor& x, double p);
 
+/// A seed for dropoutRows, from torch's default generator.
+std::int64_t drawDropoutSeed();
+/// The rows `first`.. of the mask that `seed` gives a whole [.., rows, columns] of one: x [.., r,
+/// c] is its block of those rows and its first c columns. On the CPU.
+torch::Tensor dropoutRows(const torch::Tensor& x, double p, std::int64_t seed, std::int64_t first,
+                          std::int64_t rows, std::int64_t columns);
+
 /// Probability of being dropped by two independent dropouts of probability p in a row: the product
 /// of two Bernoulli masks is one Bernoulli mask.
 inline double twiceDropped(double p) {

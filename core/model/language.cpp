@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/cache.h"
+
 namespace relascope {
 namespace {
 
@@ -78,11 +80,18 @@ void LanguageModelImpl::finish() {
 
 torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     const auto& tokens = input.x;
-    requireTokens(tokens, m_options.vocab_size, m_options.max_block_size, "tokens");
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    requireTokens(tokens, m_options.vocab_size, m_options.max_block_size - past, "tokens");
     auto x = m_tokens(tokens);  // [b, n, d]
     if (m_options.pos_enc_type == "pos_emb")
-        x = x + m_positions->weight.slice(0, 0, tokens.size(1));
-    return m_out(m_norm(decode(x)));  // [b, n, vocab]
+        x = x + m_positions->weight.slice(0, past, past + tokens.size(1));
+    x = decode(x);
+    if (cache) {
+        cache->advance(tokens.size(1));
+        x = x.slice(1, -1);
+    }
+    return m_out(m_norm(x));  // [b, n, vocab]
 }
 
 TransformerLMImpl::TransformerLMImpl(const ModelOptions& options) : LanguageModelImpl(options) {
@@ -92,7 +101,12 @@ TransformerLMImpl::TransformerLMImpl(const ModelOptions& options) : LanguageMode
 }
 
 torch::Tensor TransformerLMImpl::decode(torch::Tensor x) {
-    for (const auto& block : *m_blocks) x = block->as<EncoderBlockImpl>()->forward(x);
+    for (const auto& block : *m_blocks)
+        x = throughBlock(
+            [&block](const torch::Tensor& in) {
+                return block->as<EncoderBlockImpl>()->forward(in);
+            },
+            x);
     return x;
 }
 
@@ -114,12 +128,15 @@ DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const ModelOptions& options
 }
 
 torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
-    for (std::size_t layer = 0; layer < m_retrievers.size(); ++layer) {
-        Symbols symbols;
-        if (m_options.n_heads_ra > 0)
-            symbols = m_retrievers[layer]->retrieve(x, static_cast<int>(layer));
-        x = m_blocks[layer]->as<DualAttnEncoderBlockImpl>()->forward(x, symbols);
-    }
+    for (std::size_t layer = 0; layer < m_retrievers.size(); ++layer)
+        x = throughBlock(
+            [this, layer](const torch::Tensor& in) {
+                Symbols symbols;
+                if (m_options.n_heads_ra > 0)
+                    symbols = m_retrievers[layer]->retrieve(in, static_cast<int>(layer));
+                return m_blocks[layer]->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+            },
+            x);
     return x;
 }
 

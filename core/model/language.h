@@ -12,7 +12,8 @@ namespace relascope {
 /// What both have in common, under `layers.`: embedding (tied to the output), positions, causal
 /// blocks, norm and output.
 struct LanguageModelImpl : ModelImpl {
-    /// tokens [b, n] int64 -> logits [b, n, vocab_size].
+    /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache the tokens are those
+    /// after its past, and only the last one's logits are made: [b, 1, vocab_size].
     torch::Tensor forward(const ModelInput& tokens) override;
 
 protected:

@@ -2,6 +2,7 @@
 
 #include <torch/nn/functional.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "types/error.h"
@@ -50,18 +51,26 @@ torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
     return linear2(applyActivation(m_activation, linear1(x)));
 }
 
-torch::Tensor rotate(const torch::Tensor& x) {
+torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start) {
     const std::int64_t n = x.size(2), width = x.size(3);
-    const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
-    const auto frequency =
-        torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
-    const auto angle =
-        torch::outer(torch::arange(n, options), frequency).to(x.scalar_type());  // [n, width/2]
-    const auto pairs = x.unflatten(3, {width / 2, 2});
-    const auto even = pairs.select(4, 0), odd = pairs.select(4, 1);
-    return torch::stack(
-               {even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()}, 4)
-        .flatten(3);  // [b, heads, n, width]
+    const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
+    const auto turnType = c10::toComplexType(type);
+    if (!m_turns.defined() || m_turns.size(0) < start + n || m_turns.size(1) != width / 2 ||
+        m_turns.scalar_type() != turnType || m_turns.device() != x.device()) {
+        // As published: angles in float32 whatever the model's type, and what follows in its type.
+        const torch::NoGradGuard noGrad;
+        const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
+        const std::int64_t known = m_turns.defined() ? 2 * m_turns.size(0) : 0;
+        const auto frequency =
+            torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+        const auto angle =
+            torch::outer(torch::arange(std::max(known, start + n), options), frequency).to(type);
+        m_turns = torch::complex(angle.cos(), angle.sin());
+    }
+    const auto pairs = torch::view_as_complex(x.to(type).contiguous().unflatten(3, {width / 2, 2}));
+    return torch::view_as_real(pairs * m_turns.slice(0, start, start + n))
+        .flatten(3)
+        .to(x.scalar_type());  // [b, heads, n, width]
 }
 
 }  // namespace relascope

@@ -44,8 +44,14 @@ private:
 };
 TORCH_MODULE(FeedForward);
 
-/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)) applied to x [b, heads, n, width], position =
-/// index.
-torch::Tensor rotate(const torch::Tensor& x);
+/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)), its table made once for the longest input seen.
+class RotaryPositions {
+public:
+    /// x [b, heads, n, width], the first of which stands at position `start`; the same shape.
+    torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
+
+private:
+    torch::Tensor m_turns;  // exp(i p w_k): complex [positions, width / 2]
+};
 
 }  // namespace relascope

@@ -23,9 +23,8 @@ MessagePassingLayerImpl::MessagePassingLayerImpl(const ModelOptions& o, std::int
     if (o.abs_norm != "none") norm2 = register_module("norm2", Norm(d, o.abs_norm, 1e-3));
     if (o.use_self_attn) {
         const std::int64_t key = o.key_dim > 0 ? o.key_dim : o.rel_proj_dim;
-        self_attn = register_module(
-            "self_attn",
-            AbstractorAttention(AbstractorHeads{d, o.n_heads_sa, key, o.dropout_rate}));
+        self_attn = register_module("self_attn", AbstractorAttention(AbstractorHeads{
+                                                     d, o.n_heads_sa, key, o.dropout_rate}));
         norm3 = register_module("norm3", Norm(d, "layernorm", 1e-3));
     }
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));

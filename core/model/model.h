@@ -4,7 +4,10 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include <functional>
 #include <memory>
+
+#include "model/row_blocks.h"
 
 namespace relascope {
 
@@ -24,6 +27,16 @@ struct ModelInput {
 /// ids lie outside of the vocabulary.
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
+
+    /// Training keeps only the input of each block and computes the rest again for the backward
+    /// pass (image and language models).
+    bool recomputesActivations = false;
+
+protected:
+    using Block = std::function<torch::Tensor(const torch::Tensor&)>;
+    torch::Tensor throughBlock(const Block& block, const torch::Tensor& x) const {
+        return recomputesActivations && is_training() ? recomputed(block, x) : block(x);
+    }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
 

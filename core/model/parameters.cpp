@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "model/matvec.h"
+
 namespace relascope {
 namespace {
 
@@ -56,7 +58,13 @@ LinearImpl::LinearImpl(torch::Tensor shared) {
 }
 
 torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
-    return torch::nn::functional::linear(x, weight, bias);
+    if (isRowTimesWeight(x, weight)) {
+        const auto y = rowTimesWeight(x, weight);
+        return bias.defined() ? y + bias : y;
+    }
+    // Weights kept in half width are widened for the product (autocast narrows both sides itself).
+    const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
+    return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
 }
 
 EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {
@@ -64,7 +72,20 @@ EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {
 }
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& ids) const {
-    return torch::embedding(weight, ids);
+    const auto rows = torch::embedding(weight, ids);
+    return weight.scalar_type() == torch::kBFloat16 ? rows.to(torch::kFloat) : rows;
+}
+
+void narrowWeights(torch::nn::Module& module) {
+    const torch::NoGradGuard noGrad;
+    // A tied weight stays one tensor: its data change, not the tensor itself.
+    const auto narrow = [](torch::Tensor& weight) {
+        if (weight.scalar_type() == torch::kFloat) weight.set_data(weight.to(torch::kBFloat16));
+    };
+    for (const auto& part : module.modules()) {
+        if (auto* linear = part->as<LinearImpl>()) narrow(linear->weight);
+        if (auto* embedding = part->as<EmbeddingImpl>()) narrow(embedding->weight);
+    }
 }
 
 }  // namespace relascope

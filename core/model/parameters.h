@@ -38,6 +38,10 @@ torch::Tensor newParameter(torch::IntArrayRef sizes,
 torch::Tensor newNormal(torch::IntArrayRef sizes);
 torch::Tensor newConstant(torch::IntArrayRef sizes, double value);
 
+/// Keeps the weights of every Linear and Embedding of the module as bfloat16, for generating: half
+/// the memory to read a token; products are summed in float32. Not for training.
+void narrowWeights(torch::nn::Module& module);
+
 /// x weight^T + bias: weight [out, in], U(-+1/sqrt(in)) as torch's own (kaiming, sqrt 5).
 struct LinearImpl : torch::nn::Module {
     LinearImpl(std::int64_t in, std::int64_t out, bool bias = true);

@@ -4,32 +4,51 @@
 
 #include <cmath>
 
+#include "model/cache.h"
 #include "model/layers.h"
+#include "model/row_blocks.h"
 #include "types/error.h"
 
 namespace relascope {
 namespace {
 
-// alpha [b, h, n, n] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, 2n + 1], zero
-// elsewhere. A row padded to 2n and read 2n + 1 wide moves one column to the left with each i.
-torch::Tensor byOffset(const torch::Tensor& alpha) {
-    const std::int64_t b = alpha.size(0), h = alpha.size(1), n = alpha.size(2);
-    const auto flat = torch::constant_pad_nd(alpha, {0, n}).flatten(2);  // [b, h, 2n^2]
-    return torch::constant_pad_nd(flat, {n - 1, 1}).view({b, h, n, 2 * n + 1});
+// weights [b, h, n, m] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, m + n + 1], zero
+// elsewhere. A row padded to m + n and read m + n + 1 wide moves one column to the left with each
+// i.
+torch::Tensor byOffset(const torch::Tensor& weights) {
+    const std::int64_t b = weights.size(0), h = weights.size(1), n = weights.size(2),
+                       m = weights.size(3);
+    const auto flat = torch::constant_pad_nd(weights, {0, n}).flatten(2);  // [b, h, n (m + n)]
+    return torch::constant_pad_nd(flat, {n - 1, 1}).view({b, h, n, m + n + 1});
+}
+
+double rootOf(std::int64_t width) {
+    return 1.0 / std::sqrt(static_cast<double>(width));
 }
 
 }  // namespace
 
-const char* relationFormName(RelationForm form) {
-    switch (form) {
-        case RelationForm::Automatic:
-            return "automatic";
-        case RelationForm::Explicit:
-            return "explicit";
-        case RelationForm::Factored:
-            return "factored";
+torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
+                         std::int64_t first) {
+    if (symbols.maxOffset < 0) return mixValues(weights, symbols.values);
+    const std::int64_t b = weights.size(0), n = weights.size(2), m = weights.size(3);
+    const std::int64_t most = symbols.maxOffset;
+    // Column c of the weights by offset stands for offset c + least. Offsets beyond the library
+    // share its first and its last row. Nothing of size n x m x d_h is made.
+    const std::int64_t least = -(first + n - 1), highest = m - 1 - first;
+    const std::int64_t low = std::max(least, -most), high = std::min(highest, most);
+    auto columns = byOffset(weights).slice(3, 0, m + n - 1);
+    auto rows = symbols.values.slice(1, low + most, high + most + 1);
+    if (low > least || high < highest) {
+        const auto below = columns.slice(3, 0, low - least).sum(3, true),
+                   above = columns.slice(3, high - least + 1).sum(3, true);
+        columns = torch::cat({below, columns.slice(3, low - least, high - least + 1), above}, 3);
+        rows = torch::cat(
+            {symbols.values.slice(1, 0, 1), rows, symbols.values.slice(1, 2 * most, 2 * most + 1)},
+            1);
     }
-    return "";
+    return mixValues(columns,
+                     rows.unsqueeze(0).expand({b, rows.size(0), rows.size(1), rows.size(2)}));
 }
 
 void RelationalOptions::check() const {
@@ -44,33 +63,72 @@ RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_o
     const auto& o = options;
     wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
     wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
-    m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
-torch::Tensor RelationalHeadsImpl::attendSymbols(const torch::Tensor& weights,
-                                                 const Symbols& symbols) {
-    const std::int64_t b = weights.size(0), h = weights.size(1), n = weights.size(2);
-    const std::int64_t kv = m_options.kvHeads(), w = m_options.head_dim;
-    const auto projected = wv(symbols.values);  // [b, n, kv * w], [n, kv * w] or the library's rows
-    if (!symbols.relative()) {
-        if (projected.dim() == 3) return mixValues(weights, splitHeads(projected, kv));
-        return mixValues(weights, splitHeads(projected.unsqueeze(0), kv).expand({b, kv, n, w}));
+AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Device& device) const {
+    if (form != AttentionForm::Automatic) return form;
+    return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::RowBlocked
+                                               : AttentionForm::Explicit;
+}
+
+AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
+    if (activeRecorder()) return AttentionForm::Explicit;
+    const auto chosen = chosenForm(x.size(1), x.device());
+    // Blocks make their masks from a counter, which is the CPU's.
+    if (chosen == AttentionForm::RowBlocked && weightDropout() > 0 && !x.is_cpu())
+        return AttentionForm::Explicit;
+    return chosen;
+}
+
+ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torch::Tensor& x) {
+    const std::int64_t kv = m_options.kvHeads();
+    auto* cache = activeCache();
+    constexpr int slot = 0;  // the first of this module's in a cache
+    if (symbols.relative()) {
+        const auto make = [&] {
+            return wv(symbols.values).view({-1, kv, m_options.head_dim}).transpose(0, 1);
+        };
+        return {cache ? cache->once(this, slot, make) : make(), symbols.maxOffset};
     }
-    const auto rows = projected.view({-1, kv, w});  // [2 max + 1, kv, w]
-    if (symbols.maxOffset >= n - 1) {
-        // Offsets -(n-1) .. n-1 and two columns of zeros: one product a head, nothing of size n x n
-        // x w.
-        const auto used = torch::constant_pad_nd(
-            rows.slice(0, symbols.maxOffset - (n - 1), symbols.maxOffset + n),
-            {0, 0, 0, 0, 0, 2});  // [2n + 1, kv, w]
-        return mixValues(byOffset(weights),
-                         used.transpose(0, 1).unsqueeze(0).expand({b, kv, 2 * n + 1, w}));
-    }
-    const auto s =
-        rows.index_select(0, symbols.rows.flatten()).view({n, n, kv, w});  // [i, j, kv, w]
-    const auto alpha = weights.view({b, kv, h / kv, n, n});
-    return torch::einsum("bkgij,ijkw->bkgiw", {alpha, s}).reshape({b, h, n, w});
+    auto values = wv(symbols.values);  // [b, n, kv * w], or [n, kv * w]
+    if (values.dim() == 2)
+        values = values.unsqueeze(0).expand({x.size(0), values.size(0), values.size(1)});
+    values = splitHeads(values, kv);  // [b, kv, n, w]
+    return {cache ? cache->append(this, slot, values) : values, -1};
+}
+
+std::vector<torch::Tensor> RelationalHeadsImpl::overRows(const std::vector<torch::Tensor>& queries,
+                                                         const std::vector<torch::Tensor>& keys,
+                                                         const ProjectedSymbols& symbols,
+                                                         bool blocks, bool allColumns,
+                                                         const Rows& attend) {
+    const auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    const std::int64_t n = queries[0].size(2), m = keys[0].size(2);
+    const double p = weightDropout();
+    if (!blocks)
+        return attend(queries, keys, symbols, past,
+                      [p](const torch::Tensor& weights) { return dropout(weights, p); });
+    using Part = BlockInput::Part;
+    const std::int64_t seed = p > 0 ? drawDropoutSeed() : 0;
+    const std::size_t queryCount = queries.size(), keyCount = keys.size();
+    const bool relative = symbols.maxOffset >= 0;
+    std::vector<BlockInput> inputs;
+    for (const auto& query : queries) inputs.push_back({query, Part::Rows, 2});
+    for (const auto& key : keys) inputs.push_back({key, Part::Columns, 2});
+    inputs.push_back({symbols.values, relative ? Part::Whole : Part::Columns, 2});
+    return byRowBlocks(
+        n, kBlockRows, m_options.causal && past == 0 && !allColumns, inputs,
+        [=, most = symbols.maxOffset](const std::vector<torch::Tensor>& in, std::int64_t first) {
+            const auto begin = in.begin();
+            const auto middle = begin + static_cast<std::ptrdiff_t>(queryCount);
+            const auto drop = [=](const torch::Tensor& weights) {
+                return dropoutRows(weights, p, seed, first, n, m);
+            };
+            return attend({begin, middle}, {middle, middle + static_cast<std::ptrdiff_t>(keyCount)},
+                          {in.back(), most}, past + first, drop);
+        });
 }
 
 RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& options)
@@ -91,62 +149,117 @@ RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& option
         }));
 }
 
-RelationForm RelationalAttentionImpl::chosenForm(std::int64_t n) const {
-    if (m_options.rel_activation != "identity") return RelationForm::Explicit;
-    if (form != RelationForm::Automatic) return form;
+AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n,
+                                                  const torch::Device& device) const {
+    const bool identity = m_options.rel_activation == "identity";
+    if (form != AttentionForm::Automatic)
+        return identity || form == AttentionForm::RowBlocked ? form : AttentionForm::Explicit;
     // Multiplications an (i, j) pair, forward: explicit D + h d_r (and an n x n x d_r tensor to
-    // move), factored h D. Measured on the CPU: the explicit form wins for a handful of tokens
-    // only.
-    return n <= 16 ? RelationForm::Explicit : RelationForm::Factored;
+    // move), factored h D. Measured on the CPU: explicit wins for a handful of tokens only, blocks
+    // of rows where the scores no longer fit the cache.
+    if (device.is_cuda() && identity && n >= 128) return AttentionForm::Fused;
+    if (n >= (device.is_cpu() ? 256 : 1024)) return AttentionForm::RowBlocked;
+    if (n == 1 && activeCache() && identity) return AttentionForm::Factored;
+    return n <= 16 || !identity ? AttentionForm::Explicit : AttentionForm::Factored;
 }
 
-torch::Tensor RelationalAttentionImpl::attendRelations(const torch::Tensor& alpha,
-                                                       const torch::Tensor& r) {
+torch::Tensor RelationalAttentionImpl::relationsOf(const torch::Tensor& q,
+                                                   const torch::Tensor& k) const {
+    return applyActivation(m_options.rel_activation,
+                           torch::matmul(q * rootOf(q.size(3)), k.transpose(2, 3)));
+}
+
+torch::Tensor RelationalAttentionImpl::relatedTo(const torch::Tensor& q,
+                                                 const torch::Tensor& keys) const {
+    const std::int64_t b = keys.size(0), h = keys.size(1), n = keys.size(2);
+    const std::int64_t l = m_options.relations(), p = m_options.projDim();
+    const auto scaled = (q * rootOf(p)).transpose(1, 2).unsqueeze(1);  // [b, 1, n, l, p]
+    return (keys.view({b, h, n, l, p}) * scaled).sum(-1);              // [b, h, n, l]
+}
+
+namespace {
+
+// sum_j alpha_ij r_ij: alpha [b, h, n, m], r [b, l, n, m] -> [b, h, n, l].
+torch::Tensor attendRelations(const torch::Tensor& alpha, const torch::Tensor& r) {
     // Few pairs: one broadcast product is quicker than b * n tiny matrix products.
     if (alpha.size(1) * r.size(1) * alpha.size(2) <= 256)
-        return (alpha.unsqueeze(2) * r.unsqueeze(1)).sum(-1).transpose(2, 3);  // [b, h, n, l]
-    return torch::matmul(alpha.transpose(1, 2), r.permute({0, 2, 3, 1}))
-        .transpose(1, 2);  // [b, h, n, l]
+        return (alpha.unsqueeze(2) * r.unsqueeze(1)).sum(-1).transpose(2, 3);
+    return torch::matmul(alpha.transpose(1, 2), r.permute({0, 2, 3, 1})).transpose(1, 2);
 }
 
-torch::Tensor RelationalAttentionImpl::attendFactored(const torch::Tensor& alpha,
-                                                      const torch::Tensor& q,
-                                                      const torch::Tensor& k) {
-    const std::int64_t b = alpha.size(0), h = alpha.size(1), n = alpha.size(2);
-    const std::int64_t l = m_options.relations(), p = m_options.projDim();
-    const auto keys = torch::matmul(alpha.reshape({b, h * n, n}), k);  // [b, h * n, l * p]
-    const auto products = keys.view({b, h, n, l, p}) * q.view({b, 1, n, l, p});
-    return products.sum(-1) * (1.0 / std::sqrt(static_cast<double>(p)));  // [b, h, n, l]
+// sum_j alpha_ij k_j of keys that all heads share: k [b, l, m, p] -> [b, h, n, l * p], one product.
+torch::Tensor mixKeys(const torch::Tensor& alpha, const torch::Tensor& k) {
+    const std::int64_t b = alpha.size(0), h = alpha.size(1), n = alpha.size(2), m = alpha.size(3);
+    return torch::matmul(alpha.reshape({b, h * n, m}), joinHeads(k)).view({b, h, n, -1});
+}
+
+}  // namespace
+
+std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q,
+                                                          const torch::Tensor& k,
+                                                          const torch::Tensor& q_rel,
+                                                          const torch::Tensor& k_rel,
+                                                          const ProjectedSymbols& symbols) const {
+    const auto& o = m_options;
+    const std::int64_t kv = k.size(1), w = o.head_dim, width = o.width();
+    auto shared = joinHeads(k_rel).unsqueeze(1);  // [b, 1, m, D]: one value for all heads
+    shared = shared.expand({shared.size(0), kv, shared.size(2), width});
+    // One pass over the scores where a kernel takes values of any width, ...
+    const auto together = torch::cat({shared, symbols.values}, 3);
+    if (hasFusedKernel(q, k, together, o)) {
+        const auto mixed = fusedAttention(q, k, together, o);
+        return {relatedTo(q_rel, mixed.slice(3, 0, width).contiguous()), mixed.slice(3, width)};
+    }
+    // ... else one for each piece as wide as the keys.
+    std::vector<torch::Tensor> keys;
+    for (std::int64_t begin = 0; begin < width; begin += w)
+        keys.push_back(fusedAttention(q, k, shared.slice(3, begin, begin + w), o));
+    return {relatedTo(q_rel, torch::cat(keys, 3)), fusedAttention(q, k, symbols.values, o)};
 }
 
 torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
     auto q = splitHeads(wq_attn(x), o.n_heads);    // [b, h, n, key_dim]
-    auto k = splitHeads(wk_attn(x), o.kvHeads());  // [b, h_kv, n, key_dim]
-    if (o.rope) q = rotate(q), k = rotate(k);
-    const auto weights = attentionWeights(q, k, o);  // [b, h, n, n]
-    const auto alpha = m_weightDropout(weights);
+    auto k = splitHeads(wk_attn(x), o.kvHeads());  // [b, h_kv, m, key_dim]
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto q_rel = splitHeads(wq_rel(x), o.relations());  // [b, d_r, n, d_p]
+    // Symmetric: the same projection, made once.
+    auto k_rel = o.symmetric_rels ? q_rel : splitHeads(wk_rel(x), o.relations());
+    const auto s = project(symbols, x);
+    if (cache) {
+        k = cache->append(this, 1, k);
+        k_rel = splitHeads(cache->append(this, 2, joinHeads(k_rel)), o.relations());
+    }
 
-    const auto q_rel = wq_rel(x);                             // [b, n, d_r * d_p]
-    const auto k_rel = o.symmetric_rels ? q_rel : wk_rel(x);  // the same projection, made once
-    auto* recorder = activeRecorder();
-    const bool explicitForm = chosenForm(x.size(1)) == RelationForm::Explicit;
-    torch::Tensor r;
-    if (recorder || explicitForm) {
-        const double scale = 1.0 / std::sqrt(static_cast<double>(o.projDim()));
-        const auto inner = torch::matmul(splitHeads(q_rel, o.relations()),
-                                         splitHeads(k_rel, o.relations()).transpose(2, 3));
-        r = applyActivation(o.rel_activation, inner * scale);  // [b, d_r, n, n]
-    }
-    if (recorder) {
-        recorder->scores(path, weights);
-        recorder->relations(path, r.permute({0, 2, 3, 1}));
-    }
-    const auto related = explicitForm ? attendRelations(alpha, r)
-                                      : attendFactored(alpha, q_rel, k_rel);  // [b, h, n, d_r]
-    const auto a = torch::matmul(related, wr.transpose(1, 2)) +
-                   attendSymbols(alpha, symbols);  // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(a)));      // [b, n, h * d_h]
+    auto chosen = formFor(x);
+    if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0))
+        chosen = AttentionForm::Factored;
+    const bool softmax = o.rel_activation == "softmax";  // over all j, those to come as well
+    const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,
+                                                const ProjectedSymbols& symbols, std::int64_t first,
+                                                const auto& drop) -> std::vector<torch::Tensor> {
+        const auto weights = attentionWeights(queries[0], keys[0], m_options, first);
+        const auto alpha = drop(weights);  // [b, h, n, m]
+        const bool identity = m_options.rel_activation == "identity";
+        torch::Tensor r, related;  // [b, d_r, n, m], [b, h, n, d_r]
+        if (chosen == AttentionForm::Explicit || !identity || activeRecorder())
+            r = relationsOf(queries[1], keys[1]);
+        if (auto* recorder = activeRecorder()) {
+            recorder->scores(path, weights);
+            recorder->relations(path, r.permute({0, 2, 3, 1}));
+        }
+        related = r.defined() ? attendRelations(alpha, r)
+                              : relatedTo(queries[1], mixKeys(alpha, keys[1]));
+        return {related, mixSymbols(alpha, symbols, first)};
+    };
+    const auto parts = chosen == AttentionForm::Fused
+                           ? fused(q, k, q_rel, k_rel, s)
+                           : overRows({q, q_rel}, {k, k_rel}, s,
+                                      chosen == AttentionForm::RowBlocked, softmax, attend);
+    const auto a = torch::matmul(parts[0], wr.transpose(1, 2)) + parts[1];  // [b, h, n, d_h]
+    return m_outputDropout(wo(joinHeads(a)));                               // [b, n, h * d_h]
 }
 
 RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptions& options)
@@ -160,21 +273,36 @@ RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptio
 torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
                                                     const Symbols& symbols) {
     const auto& o = m_options;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
     auto q = splitHeads(wq(x), o.n_heads), k = splitHeads(wk(x), o.kvHeads());
-    if (o.rope) q = rotate(q), k = rotate(k);
-    torch::Tensor weights;  // [b, h, n, n]
-    if (o.rca_activation == "softmax") {
-        weights = attentionWeights(q, k, o);
-    } else {
-        const std::int64_t group = o.n_heads / o.kvHeads();
-        const auto inner = torch::matmul(q, k.repeat_interleave(group, 1).transpose(2, 3)) /
-                           std::sqrt(static_cast<double>(o.head_dim));
-        weights = applyActivation(o.rca_activation, inner);
-        if (o.causal) weights = weights.tril();
-    }
-    if (auto* recorder = activeRecorder()) recorder->scores(path, weights);
-    const auto a = attendSymbols(m_weightDropout(weights), symbols);  // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(a)));
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto s = project(symbols, x);
+    if (cache) k = cache->append(this, 1, k);
+    const auto attend = [this](const auto& queries, const auto& keys,
+                               const ProjectedSymbols& symbols, std::int64_t first,
+                               const auto& drop) -> std::vector<torch::Tensor> {
+        const auto& o = m_options;
+        torch::Tensor weights;  // [b, h, n, m]
+        if (o.rca_activation == "softmax") {
+            weights = attentionWeights(queries[0], keys[0], o, first);
+        } else {
+            const auto shared = keys[0].repeat_interleave(o.n_heads / o.kvHeads(), 1);
+            const auto inner =
+                torch::matmul(queries[0] * rootOf(o.head_dim), shared.transpose(2, 3));
+            weights = applyActivation(o.rca_activation, inner);
+            if (o.causal) weights = weights.tril(first);
+        }
+        if (auto* recorder = activeRecorder()) recorder->scores(path, weights);
+        return {mixSymbols(drop(weights), symbols, first)};
+    };
+    // With a softmax these are sensory heads whose values are symbols.
+    if (o.rca_activation == "softmax" && s.maxOffset < 0 && !activeRecorder() &&
+        weightDropout() == 0 && x.size(1) > 32 && form != AttentionForm::RowBlocked &&
+        form != AttentionForm::Explicit && hasFusedKernel(q, k, s.values, o))
+        return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
+    const auto a = overRows({q}, {k}, s, formFor(x) == AttentionForm::RowBlocked, false, attend);
+    return m_outputDropout(wo(joinHeads(a[0])));
 }
 
 DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalOptions& options)
@@ -191,20 +319,32 @@ DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalO
 torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
                                                       const Symbols& symbols) {
     const auto& o = m_options;
-    const std::int64_t group = o.n_heads / o.kvHeads();
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
     auto q = splitHeads(wq_attn(x), o.n_heads), k = splitHeads(wk_attn(x), o.kvHeads());
-    if (o.rope) q = rotate(q), k = rotate(k);
-    const auto alpha = attentionWeights(q, k, o);  // [b, h, n, n]
-    const auto k_rel = splitHeads(wk_rel(x), o.kvHeads()).repeat_interleave(group, 1);
-    const auto inner = torch::matmul(splitHeads(wq_rel(x), o.n_heads), k_rel.transpose(2, 3));
-    const auto r = applyActivation(
-        o.rel_activation, inner / std::sqrt(static_cast<double>(o.head_dim)));  // [b, h, n, n]
-    if (auto* recorder = activeRecorder()) {
-        recorder->scores(path, alpha);
-        recorder->relations(path, r);
-    }
-    const auto a = attendSymbols(m_weightDropout(alpha * r), symbols);  // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(a)));
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto q_rel = splitHeads(wq_rel(x), o.n_heads);
+    auto k_rel = splitHeads(wk_rel(x), o.kvHeads());
+    const auto s = project(symbols, x);
+    if (cache) k = cache->append(this, 1, k), k_rel = cache->append(this, 2, k_rel);
+    const auto attend = [this](const auto& queries, const auto& keys,
+                               const ProjectedSymbols& symbols, std::int64_t first,
+                               const auto& drop) -> std::vector<torch::Tensor> {
+        const auto& o = m_options;
+        const auto alpha = attentionWeights(queries[0], keys[0], o, first);  // [b, h, n, m]
+        const auto shared = keys[1].repeat_interleave(o.n_heads / o.kvHeads(), 1);
+        const auto r =
+            applyActivation(o.rel_activation,
+                            torch::matmul(queries[1] * rootOf(o.head_dim), shared.transpose(2, 3)));
+        if (auto* recorder = activeRecorder()) {
+            recorder->scores(path, alpha);
+            recorder->relations(path, r);
+        }
+        return {mixSymbols(drop(alpha * r), symbols, first)};
+    };
+    const auto a = overRows({q, q_rel}, {k, k_rel}, s, formFor(x) == AttentionForm::RowBlocked,
+                            o.rel_activation == "softmax", attend);
+    return m_outputDropout(wo(joinHeads(a[0])));
 }
 
 std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_type,

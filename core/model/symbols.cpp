@@ -5,9 +5,16 @@
 #include <cmath>
 
 #include "model/attention.h"
+#include "model/cache.h"
 #include "types/error.h"
 
 namespace relascope {
+
+torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::Device& device) {
+    const auto position =
+        torch::arange(n, torch::TensorOptions().dtype(torch::kLong).device(device));
+    return (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-maxOffset, maxOffset) + maxOffset;
+}
 
 SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
                                              std::int64_t n_symbols, double dropout, double scale,
@@ -25,7 +32,7 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
     const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
     const auto weights = torch::softmax(torch::matmul(query, keys.transpose(2, 3)) * m_scale, -1);
     if (auto* recorder = activeRecorder()) recorder->symbols(path, layer, weights);
-    return {joinHeads(torch::matmul(m_dropout(weights), library)), {}, 0};  // [b, n, d]
+    return {joinHeads(torch::matmul(m_dropout(weights), library))};  // [b, n, d]
 }
 
 void SymbolicAttentionImpl::shareLibrary(SymbolicAttentionImpl& other) {
@@ -41,14 +48,15 @@ void PositionalSymbolsImpl::shareLibrary(PositionalSymbolsImpl& other) {
 }
 
 Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
-    const std::int64_t n = x.size(1);
+    const auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0, n = past + x.size(1);
     if (n > symbol_library->weight.size(0))
         throw OptionError("max_length", std::to_string(n) + " objects, but only " +
                                             std::to_string(symbol_library->weight.size(0)) +
                                             " positional symbols");
     if (auto* recorder = activeRecorder())
         recorder->symbols(path, layer, torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
-    return {symbol_library->weight.slice(0, 0, n), {}, 0};  // [n, d]
+    return {symbol_library->weight.slice(0, past, n)};  // [n, d]
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {
@@ -64,16 +72,10 @@ PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::in
 }
 
 Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
-    const std::int64_t n = x.size(1);
-    if (!m_rows.defined() || m_rows.size(0) != n || m_rows.device() != x.device()) {
-        const auto position =
-            torch::arange(n, torch::TensorOptions().dtype(torch::kLong).device(x.device()));
-        m_rows =
-            (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-m_max, m_max) + m_max;  // [i, j]
-    }
     if (auto* recorder = activeRecorder())
-        recorder->symbols(path, layer, m_rows.unsqueeze(0).unsqueeze(0));
-    return {rel_pos_enc->rel_pos_embeddings, m_rows, m_max};
+        recorder->symbols(path, layer,
+                          offsetRows(x.size(1), m_max, x.device()).unsqueeze(0).unsqueeze(0));
+    return {rel_pos_enc->rel_pos_embeddings, m_max};
 }
 
 RelationalSymbolicAttentionImpl::RelationalSymbolicAttentionImpl(const ModelOptions& o)

@@ -15,14 +15,16 @@
 namespace relascope {
 
 /// The symbols of one forward pass. Absolute: `values` [b, n, d], or [n, d] when every input has
-/// the same ones. Relative: `values` is the library [2 * max + 1, d] and s_ij is its row rows[i,
-/// j].
+/// the same ones. Relative: `values` is the library [2 * maxOffset + 1, d] and s_ij is its row
+/// clamp(j - i, -maxOffset, maxOffset) + maxOffset.
 struct Symbols {
     torch::Tensor values;
-    torch::Tensor rows;          ///< [n, n] int64; undefined when absolute
-    std::int64_t maxOffset = 0;  ///< relative: offsets beyond it share a row
-    bool relative() const { return rows.defined(); }
+    std::int64_t maxOffset = -1;  ///< -1: absolute
+    bool relative() const { return maxOffset >= 0; }
 };
+
+/// The library row of every pair (i, j) of n objects: [n, n] int64.
+torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::Device& device);
 
 /// Gives each object of x [b, n, d] its symbol; called anew at every layer with that layer's input.
 struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
@@ -71,7 +73,6 @@ struct PositionRelativeSymbolsImpl : SymbolRetrieverImpl {
 
 private:
     std::int64_t m_max;
-    torch::Tensor m_rows;  // of the last length seen
 };
 
 /// A symbol is retrieved by the object's relations to its neighbours.

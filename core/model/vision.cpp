@@ -70,7 +70,12 @@ VisionTransformerImpl::VisionTransformerImpl(const ModelOptions& options)
 }
 
 torch::Tensor VisionTransformerImpl::encode(torch::Tensor x) {
-    for (const auto& block : *encoder_blocks) x = block->as<EncoderBlockImpl>()->forward(x);
+    for (const auto& block : *encoder_blocks)
+        x = throughBlock(
+            [&block](const torch::Tensor& in) {
+                return block->as<EncoderBlockImpl>()->forward(in);
+            },
+            x);
     return x;
 }
 
@@ -85,9 +90,13 @@ VisionDualAttnTransformerImpl::VisionDualAttnTransformerImpl(const ModelOptions&
 torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
     int layer = 0;
     for (const auto& block : *encoder_blocks) {
-        const auto symbols =
-            m_options.n_heads_ra > 0 ? symbol_retriever->retrieve(x, layer) : Symbols{};
-        x = block->as<DualAttnEncoderBlockImpl>()->forward(x, symbols);
+        x = throughBlock(
+            [this, &block, layer](const torch::Tensor& in) {
+                const auto symbols =
+                    m_options.n_heads_ra > 0 ? symbol_retriever->retrieve(in, layer) : Symbols{};
+                return block->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+            },
+            x);
         ++layer;
     }
     return x;

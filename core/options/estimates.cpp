@@ -1,6 +1,7 @@
 #include "options/estimates.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/shapes.h"
 
@@ -10,23 +11,59 @@ std::int64_t parameterCount(const ModelOptions& m) {
     return countParameters(m).total;
 }
 
+namespace {
+
+// Tokens of one training example.
+double exampleTokens(const RunOptions& o) {
+    return static_cast<double>(o.data.isText() ? o.data.context : o.model.tokens());
+}
+
+// Below this many objects attention keeps whole matrices; above it blocks of rows (attention.h).
+constexpr double kWholeMatrices = 256;
+
+}  // namespace
+
+std::int64_t stepBatches(const RunOptions& o) {
+    if (o.train.tokens_per_step <= 0) return 1;
+    const auto batch = static_cast<double>(o.train.batch_size) * exampleTokens(o);
+    return std::max<std::int64_t>(
+        1,
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(o.train.tokens_per_step) / batch)));
+}
+
+double tokensPerStep(const RunOptions& o) {
+    return static_cast<double>(stepBatches(o) * o.train.batch_size) * exampleTokens(o);
+}
+
 std::uint64_t trainingBytes(const RunOptions& o) {
     const auto& m = o.model;
-    const double tokens = static_cast<double>(o.train.batch_size) * static_cast<double>(m.tokens());
+    const double n = exampleTokens(o), batch = static_cast<double>(o.train.batch_size),
+                 tokens = batch * n, d = static_cast<double>(m.d_model),
+                 layers = static_cast<double>(m.n_layers);
     const double dff = static_cast<double>(m.dff > 0 ? m.dff : 4 * m.d_model);
-    const double block =
-        tokens * (16.0 * static_cast<double>(m.d_model) + 4.0 * dff) +
-        static_cast<double>(o.train.batch_size * m.tokens() * m.tokens()) *
-            static_cast<double>(4 * m.heads() + (m.isDual() ? 2 * m.relations() : 0));
-    const double activations =
-        static_cast<double>(m.n_layers) * block + 4.0 * tokens * static_cast<double>(m.patchDim());
+    const double relations = static_cast<double>(m.isDual() ? m.relations() : 0);
+    const bool whole = n < kWholeMatrices || (m.isDual() && m.dropout_rate > 0);
+    // Rows of every object, kept for the backward pass: norms, projections, residuals,
+    // feed-forward.
+    double block = tokens * (16.0 * d + 4.0 * dff);
+    if (m.isDual() && m.symbol_retrieval == "symbolic_attention")
+        block += 2.0 * tokens * static_cast<double>(m.symbol_heads * m.n_symbols);
+    if (whole) block += tokens * n * (4.0 * static_cast<double>(m.heads()) + 2.0 * relations);
+    double activations = layers * block;
+    if (o.train.activation_checkpointing) activations = layers * tokens * d + block;
+    // Scores of a vocabulary, their softmax and their gradient.
+    if (m.input() == InputKind::Tokens)
+        activations += 3.0 * tokens * static_cast<double>(m.vocab_size);
+    else
+        activations += tokens * static_cast<double>(m.patchDim());
     return static_cast<std::uint64_t>(4.0 *
                                       (4.0 * static_cast<double>(parameterCount(m)) + activations));
 }
 
 std::int64_t stepsPerEpoch(const RunOptions& o) {
-    return std::max<std::int64_t>(
-        1, (o.data.train_size + o.train.batch_size - 1) / o.train.batch_size);
+    const std::int64_t examples = std::max<std::int64_t>(1, o.data.train_size);
+    const std::int64_t batches = (examples + o.train.batch_size - 1) / o.train.batch_size;
+    return std::max<std::int64_t>(1, (batches + stepBatches(o) - 1) / stepBatches(o));
 }
 
 std::int64_t totalSteps(const RunOptions& o) {
@@ -35,8 +72,8 @@ std::int64_t totalSteps(const RunOptions& o) {
 
 double trainingFlops(const RunOptions& o) {
     const auto& m = o.model;
-    const double tokens = static_cast<double>(o.train.batch_size * m.tokens());
-    const double attention = 4.0 * static_cast<double>(m.n_layers * m.tokens() * m.d_model);
+    const double tokens = tokensPerStep(o);
+    const double attention = 4.0 * static_cast<double>(m.n_layers * m.d_model) * exampleTokens(o);
     return 3.0 * tokens * (2.0 * static_cast<double>(parameterCount(m)) + attention);
 }
 

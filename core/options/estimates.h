@@ -14,6 +14,10 @@ std::uint64_t trainingBytes(const RunOptions& options);
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);
+/// Batches whose gradients one optimizer step adds up (train.tokens_per_step).
+std::int64_t stepBatches(const RunOptions& options);
+/// Tokens, or images, that one optimizer step sees.
+double tokensPerStep(const RunOptions& options);
 /// Floating-point operations of one training step (forward and backward), for a first guess of the
 /// time.
 double trainingFlops(const RunOptions& options);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "types/suggest.h"
+
 namespace relascope {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "options/builtin_resources.h"
 #include "options/field_text.h"
+#include "types/suggest.h"
 
 namespace relascope {
 namespace {

@@ -256,6 +256,7 @@ void RunFolder::append(const Note& note) {
     const char* level = note.level == Note::Level::Warning      ? "warning"
                         : note.level == Note::Level::Edit       ? "edit"
                         : note.level == Note::Level::Checkpoint ? "checkpoint"
+                        : note.level == Note::Level::Sample     ? "sample"
                                                                 : "info";
     m_eventLines += Json({{"step", note.step},
                           {"time", std::chrono::duration_cast<std::chrono::seconds>(
@@ -322,7 +323,9 @@ RunInfo readRunInfo(const std::string& path) {
     if (last.is_object())
         i.lastLoss = get<double>(last, "loss", nan),
         i.lastAccuracy = get<double>(last, "accuracy", nan);
-    i.options = optionTexts(readRunOptions(path));
+    const auto options = readRunOptions(path);
+    i.options = optionTexts(options);
+    if (options.data.isText()) i.metric = "perplexity";
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
     if (active && !heldByAnother(path)) i.state = RunState::Interrupted;
@@ -365,6 +368,7 @@ std::vector<Note> readEvents(const std::string& path) {
         note.level = level == "warning"      ? Note::Level::Warning
                      : level == "edit"       ? Note::Level::Edit
                      : level == "checkpoint" ? Note::Level::Checkpoint
+                     : level == "sample"     ? Note::Level::Sample
                                              : Note::Level::Info;
         note.step = get<std::int64_t>(json, "step", 0);
         note.text = get<std::string>(json, "text", "");

@@ -114,7 +114,7 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
                            static_cast<int>(steps.size())};
     for (const auto& module : model->modules())
         if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get()))
-            result.form = relationFormName(heads->chosenForm(options.tokens()));
+            result.form = attentionFormName(heads->chosenForm(options.tokens(), device));
     return result;
 }
 

@@ -17,9 +17,14 @@ AutocastScope::~AutocastScope() {
     at::autocast::set_autocast_enabled(at::kCUDA, false);
 }
 
+torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets, bool sum) {
+    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
+                                     sum ? at::Reduction::Sum : at::Reduction::Mean);
+}
+
 void requireLabels(const torch::Tensor& targets, std::int64_t classes) {
     const auto* labels = targets.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < targets.size(0); ++i)
+    for (std::int64_t i = 0; i < targets.numel(); ++i)
         if (labels[i] < 0 || labels[i] >= classes)
             throw OptionError("data", "label " + std::to_string(labels[i]) +
                                           " is not one of the model's " + std::to_string(classes) +
@@ -47,13 +52,11 @@ Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t 
                 const AutocastScope autocast(bfloat16);
                 logits = model.forward(batch->inputs.to(device)).to(torch::kFloat);
             }
-            lossSum +=
-                torch::cross_entropy_loss(logits, batch->targets.to(device), {}, at::Reduction::Sum)
-                    .item<double>();
-            const auto guess = logits.argmax(1).to(torch::kCPU);
+            lossSum += crossEntropy(logits, batch->targets.to(device), true).item<double>();
+            const auto guess = logits.argmax(-1).to(torch::kCPU).contiguous();
             const auto *a = guess.const_data_ptr<std::int64_t>(),
                        *b = batch->targets.const_data_ptr<std::int64_t>();
-            for (std::int64_t i = 0; i < batch->size(); ++i) {
+            for (std::int64_t i = 0; i < batch->targets.numel(); ++i) {
                 ++seen[static_cast<std::size_t>(b[i])];
                 right[static_cast<std::size_t>(b[i])] += a[i] == b[i];
             }
@@ -67,16 +70,16 @@ Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t 
         throw;
     }
     model.train(training);
-    std::int64_t allRight = 0;
+    std::int64_t allRight = 0, count = 0;
     for (std::size_t c = 0; c < right.size(); ++c) {
-        allRight += right[c];
+        allRight += right[c], count += seen[c];
         result.classAccuracy.push_back(seen[c] ? static_cast<double>(right[c]) /
                                                      static_cast<double>(seen[c])
                                                : std::numeric_limits<double>::quiet_NaN());
     }
-    const double count = static_cast<double>(std::max<std::int64_t>(1, result.examples));
-    result.loss = lossSum / count;
-    result.accuracy = static_cast<double>(allRight) / count;
+    const double answers = static_cast<double>(std::max<std::int64_t>(1, count));
+    result.loss = lossSum / answers;
+    result.accuracy = static_cast<double>(allRight) / answers;
     return result;
 }
 

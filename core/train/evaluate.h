@@ -11,8 +11,8 @@
 
 namespace relascope {
 
-/// In evaluation mode, without gradients; the model's mode is restored. Throws OptionError for a
-/// label beyond the model's classes, Cancelled.
+/// In evaluation mode, without gradients; the model's mode is restored. Of text, loss and accuracy
+/// are means over tokens. Throws OptionError for a label beyond the model's classes, Cancelled.
 Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t batchSize,
                          std::int64_t classes, bool bfloat16 = false, std::stop_token stop = {},
                          const ProgressCallback& progress = {});
@@ -28,6 +28,11 @@ public:
 private:
     bool m_enabled;
 };
+
+/// Mean (or summed) cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or [b,
+/// n].
+torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
+                           bool sum = false);
 
 /// Throws OptionError when a label is not one of the classes: on a GPU it would poison the device.
 void requireLabels(const torch::Tensor& targets, std::int64_t classes);

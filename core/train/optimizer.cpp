@@ -42,22 +42,28 @@ double Optimizer::clipAndNorm() {
 
 void Optimizer::step(double learningRate) {
     const torch::NoGradGuard noGrad;
-    std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
-    for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-        if (!m_parameters[i].grad().defined()) continue;
-        parameters.push_back(m_parameters[i]);
-        gradients.push_back(m_parameters[i].grad());
-        means.push_back(m_mean[i]);
-        squares.push_back(m_square[i]);
-        steps.push_back(m_steps[i].add_(1));
-    }
     const auto& o = m_options;
-    if (o.optimizer == "adamw")
-        at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1,
-                          o.beta2, o.weight_decay, o.eps, false, false);
-    else
-        at::_fused_adam_(parameters, gradients, means, squares, {}, steps, learningRate, o.beta1,
-                         o.beta2, o.weight_decay, o.eps, false, false);
+    const bool apart = o.weight_decay > 0 && o.weight_decay_on == "matrices";
+    for (const bool decays : {true, false}) {
+        std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
+        for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+            if (!m_parameters[i].grad().defined()) continue;
+            if ((!apart || m_parameters[i].dim() >= 2) != decays) continue;
+            parameters.push_back(m_parameters[i]);
+            gradients.push_back(m_parameters[i].grad());
+            means.push_back(m_mean[i]);
+            squares.push_back(m_square[i]);
+            steps.push_back(m_steps[i].add_(1));
+        }
+        if (parameters.empty()) continue;
+        const double decay = decays ? o.weight_decay : 0.0;
+        if (o.optimizer == "adamw")
+            at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate,
+                              o.beta1, o.beta2, decay, o.eps, false, false);
+        else
+            at::_fused_adam_(parameters, gradients, means, squares, {}, steps, learningRate,
+                             o.beta1, o.beta2, decay, o.eps, false, false);
+    }
 }
 
 std::vector<std::pair<std::string, torch::Tensor>> Optimizer::state() const {

@@ -4,24 +4,37 @@
 #include <torch/utils.h>
 
 #include <cmath>
+#include <filesystem>
 
+#include "data/text.h"
 #include "options/builtin_resources.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "probe/probe.h"
 #include "run/captures.h"
+#include "train/continue_text.h"
 #include "train/nonfinite.h"
 #include "train/trainer.h"
+#include "types/text_piece.h"
 
 namespace relascope {
 
-void Trainer::prepare() {
-    m_options.check();
+void Trainer::requireData() {
+    for (const auto& [name, data] :
+         {std::pair{"train", m_data.train}, {"validation", m_data.validation}})
+        if (data->info().size < 1)
+            throw OptionError("data", std::string("the ") + name + " set is empty");
     const auto& model = m_options.model;
+    if (text()) {
+        fitVocabulary();
+        for (const auto& data : {m_data.train, m_data.validation})
+            if (dynamic_cast<const TokenDataset&>(*data).context() > model.max_block_size)
+                throw OptionError("data.context", "is longer than model.max_block_size");
+        return;
+    }
     for (const auto& [name, data] :
          {std::pair{"train", m_data.train}, {"validation", m_data.validation}}) {
         const auto& info = data->info();
-        if (info.size < 1) throw OptionError("data", std::string("the ") + name + " set is empty");
         if (info.channels != model.image_shape[0] || info.width != model.image_shape[1] ||
             info.height != model.image_shape[2])
             throw OptionError("model.image_shape",
@@ -33,6 +46,28 @@ void Trainer::prepare() {
         throw OptionError("model.num_classes",
                           std::to_string(model.num_classes) + " is fewer than the data's " +
                               std::to_string(m_data.train->info().classNames.size()) + " classes");
+}
+
+// A vocabulary of characters is that of the text; any other must fit the model as it stands. The
+// tokenizer stays with the run, whatever becomes of the text.
+void Trainer::fitVocabulary() {
+    const auto& tokenizer = m_data.tokenizer;
+    if (tokenizer && m_options.data.tokenizer == "characters" &&
+        m_options.model.vocab_size != tokenizer->size()) {
+        m_options.model.vocab_size = tokenizer->size();
+        m_folder.setOptions(m_options);
+    }
+    if (tokenizer) requireVocabulary(*tokenizer, m_options.model.vocab_size);
+    requireTokensWithin(m_data, m_options.model.vocab_size, {}, m_stop);
+    const std::string file = m_folder.path() + "/tokenizer.json";
+    if (tokenizer && m_options.data.tokenizer != "gpt2" && !std::filesystem::exists(file))
+        writeTokenizer(*tokenizer, file);
+}
+
+void Trainer::prepare() {
+    m_options.check();
+    requireData();
+    const auto& model = m_options.model;
     if (m_options.train.precision == "bfloat16" && !m_device.is_cuda())
         throw OptionError("train.precision",
                           "bfloat16 autocast is for CUDA devices; choose float32 on the CPU");
@@ -43,6 +78,7 @@ void Trainer::prepare() {
     torch::manual_seed(seed);
     m_model = makeModel(model);
     m_model->to(m_device);
+    m_model->recomputesActivations = m_options.train.activation_checkpointing;
     m_optimizer = std::make_unique<Optimizer>(*m_model, m_options.train);
     m_state.baseRate = m_options.train.learning_rate;
     m_state.evaluateEvery = m_options.train.evaluate_every;
@@ -75,6 +111,7 @@ void Trainer::prepare() {
     }
     info.device = m_device.str();
     info.totalSteps = m_totalSteps;
+    if (text()) info.metric = "perplexity";
     info.options = optionTexts(m_options);
     info.parameters = parameterCount(model);
     m_folder.setFact("version", builtin::version());
@@ -95,6 +132,12 @@ void Trainer::prepare() {
     const auto samples =
         std::min<std::int64_t>({m_options.train.capture_samples, static_cast<std::int64_t>(fits),
                                 m_data.validation->size()});
+    if (text()) {
+        if (m_data.tokenizer && samples > 0 && !m_options.data.pinned_text.empty())
+            m_probes.push_back(textSample(*m_data.tokenizer, m_options.data.pinned_text,
+                                          model.max_block_size, "pinned sentence"));
+        return;
+    }
     for (std::int64_t i = 0; i < samples; ++i) m_probes.push_back(m_data.validation->sample(i));
 }
 
@@ -152,10 +195,15 @@ void Trainer::trainEpoch() {
                        shuffledOrder(data->size(), static_cast<std::uint64_t>(m_folder.info().seed),
                                      m_state.epoch),
                        train.batch_size, m_state.batch);
+    std::vector<Batch> group;
     while (auto batch = loader.next()) {
+        group.push_back(std::move(*batch));
+        const auto seen = m_state.batch + static_cast<std::int64_t>(group.size());
+        const bool epochEnds = seen == epochBatches();
+        if (static_cast<std::int64_t>(group.size()) < batchesPerStep() && !epochEnds) continue;
         serve();
-        step(*batch);
-        const bool epochEnds = m_state.batch == epochSteps();
+        step(group);
+        group.clear();
         if (epochEnds) ++m_state.epoch, m_state.batch = 0;
         const bool due =
             m_state.evaluateEvery > 0 ? m_state.step % m_state.evaluateEvery == 0 : epochEnds;
@@ -171,26 +219,50 @@ void Trainer::trainEpoch() {
     }
 }
 
-void Trainer::step(const Batch& batch) {
-    requireLabels(batch.targets, m_options.model.num_classes);
-    const auto images = batch.inputs.to(m_device, /*non_blocking=*/true),
-               targets = batch.targets.to(m_device, true);
-    const auto generator = saveGenerator(m_device);
+std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches) {
+    std::int64_t answers = 0;
+    for (const auto& batch : batches) answers += batch.targets.numel();
+    double loss = 0.0, right = 0.0;
+    for (const auto& batch : batches) {
+        if (m_stop.stop_requested()) throw Cancelled();
+        const auto inputs = batch.inputs.to(m_device, /*non_blocking=*/true),
+                   targets = batch.targets.to(m_device, true);
+        torch::Tensor scores;
+        {
+            const AutocastScope autocast(bfloat16());
+            scores = m_model->forward(inputs).to(torch::kFloat);
+        }
+        const double share = static_cast<double>(targets.numel()) /
+                             static_cast<double>(std::max<std::int64_t>(1, answers));
+        const auto mean = crossEntropy(scores, targets);
+        (batches.size() == 1 ? mean : mean * share).backward();
+        loss += share * mean.item<double>();
+        right += scores.detach().argmax(-1).eq(targets).sum().item<double>();
+    }
+    return {loss, right / static_cast<double>(answers)};
+}
 
+void Trainer::step(const std::vector<Batch>& batches) {
+    std::int64_t examples = 0;
+    for (const auto& batch : batches) {
+        requireLabels(batch.targets, m_options.model.outputs());
+        examples += batch.size();
+    }
+    const auto generator = saveGenerator(m_device);
     m_model->train();
     m_optimizer->zeroGradients();
-    torch::Tensor logits;
-    {
-        const AutocastScope autocast(bfloat16());
-        logits = m_model->forward(images).to(torch::kFloat);
+    double loss = 0.0, accuracy = 0.0;
+    try {
+        std::tie(loss, accuracy) = accumulate(batches);
+    } catch (const Cancelled&) {
+        restoreGenerator(m_device, generator);  // the step never was
+        throw;
     }
-    const auto loss = torch::cross_entropy_loss(logits, targets);
-    loss.backward();
-    const double value = loss.item<double>(), norm = m_optimizer->clipAndNorm();
-    if (!std::isfinite(value) || !std::isfinite(norm)) {
+    const double norm = m_optimizer->clipAndNorm();
+    if (!std::isfinite(loss) || !std::isfinite(norm)) {
         restoreGenerator(m_device, generator);
         throw NonFinite("the loss is not finite at step " + std::to_string(m_state.step + 1) +
-                        ": " + firstNonFinite(*m_model, images) +
+                        ": " + firstNonFinite(*m_model, batches.front().inputs.to(m_device)) +
                         "; lower train.learning_rate or set train.clip_norm, the weights of step " +
                         std::to_string(m_state.step) + " are kept");
     }
@@ -198,12 +270,40 @@ void Trainer::step(const Batch& batch) {
         scheduledRate(m_options.train, m_state.baseRate, m_state.step, m_totalSteps);
     m_optimizer->step(rate);
 
-    ++m_state.step, ++m_state.batch;
-    m_state.examples += batch.size();
-    m_state.windowExamples += batch.size();
-    m_state.lossSum += value * static_cast<double>(batch.size());
-    m_state.accuracySum += logits.argmax(1).eq(targets).sum().item<double>();
+    ++m_state.step, m_state.batch += static_cast<std::int64_t>(batches.size());
+    m_state.examples += examples;
+    m_state.windowExamples += examples;
+    m_state.lossSum += loss * static_cast<double>(examples);
+    m_state.accuracySum += accuracy * static_cast<double>(examples);
     if (m_state.step % m_recordEvery == 0) recordWindow(rate, norm);
+}
+
+// What text adds to a point: perplexity, and the tokens trained on so far.
+void Trainer::addTextValues(MetricPoint& point) const {
+    if (!text()) return;
+    point.values.emplace_back("perplexity", std::exp(point.value("loss")));
+    point.values.emplace_back("tokens", static_cast<double>(m_state.examples) *
+                                            static_cast<double>(m_options.data.context));
+}
+
+// What the model makes of the prompt now, as a line of events.jsonl. Its own generator: the run's
+// is left alone.
+void Trainer::writeSample() {
+    const auto& data = m_options.data;
+    if (!text() || !m_data.tokenizer || data.sample_tokens < 1 || data.prompt.empty()) return;
+    const bool training = m_model->is_training();
+    m_model->eval();
+    GenerateOptions options;
+    options.tokens = data.sample_tokens;
+    options.alternatives = 0;
+    std::string written = data.prompt;
+    continueText(*m_model, m_options.model, *m_data.tokenizer, data.prompt, options,
+                 [&](const GeneratedToken& token) {
+                     written += token.chosen.piece;
+                     return !m_stop.stop_requested();
+                 });
+    m_model->train(training);
+    note(Note::Level::Sample, validUtf8(written));
 }
 
 void Trainer::recordWindow(double rate, double norm) {
@@ -217,6 +317,7 @@ void Trainer::recordWindow(double rate, double norm) {
                        {"accuracy", m_state.accuracySum / count},
                        {"learning_rate", rate},
                        {"grad_norm", norm}}};
+    addTextValues(point);
     m_state.lossSum = m_state.accuracySum = 0.0;
     m_state.windowExamples = 0;
     whileDiskFull([&] { m_folder.append(point); });
@@ -224,18 +325,21 @@ void Trainer::recordWindow(double rate, double norm) {
 }
 
 void Trainer::evaluate() {
-    const auto result = evaluateModel(*m_model, m_data.validation,
-                                      std::max<std::int64_t>(m_options.train.batch_size, 256),
-                                      m_options.model.num_classes, bfloat16(), m_stop);
+    const auto batch = text() ? m_options.train.batch_size
+                              : std::max<std::int64_t>(m_options.train.batch_size, 256);
+    const auto result = evaluateModel(*m_model, m_data.validation, batch, m_options.model.outputs(),
+                                      bfloat16(), m_stop);
     m_lastEvaluated = m_state.step;
     MetricPoint point{m_state.step,      epochNow(),
                       m_state.examples,  elapsed(),
                       Split::Validation, {{"loss", result.loss}, {"accuracy", result.accuracy}}};
+    addTextValues(point);
     whileDiskFull([&] { m_folder.append(point); });
     m_lastValidation = point;
     auto& info = m_folder.info();
     info.lastLoss = result.loss, info.lastAccuracy = result.accuracy;
     m_sink(point);
+    writeSample();
     if (m_state.step == 0) return;  // before training nothing is "best"
     if (!(info.bestLoss <= result.loss)) info.bestLoss = result.loss;
     if (!(info.bestAccuracy >= result.accuracy)) info.bestAccuracy = result.accuracy;
@@ -244,8 +348,8 @@ void Trainer::evaluate() {
 
 bool Trainer::noteBest(const Evaluation& e) {
     const auto& stopping = m_options.train.early_stopping;
-    const bool useLoss = stopping.metric == "loss",
-               maximize = stopping.enabled() ? stopping.maximize() : true;
+    const bool useLoss = stopping.metric == "loss" || (!stopping.enabled() && text()),
+               maximize = stopping.enabled() ? stopping.maximize() : !useLoss;
     const double value = useLoss ? e.loss : e.accuracy;
     const double gain = maximize ? value - m_state.best : m_state.best - value;
     if (m_state.bestStep < 0 || gain > stopping.min_delta) {

@@ -88,10 +88,11 @@ void Trainer::progress(bool force) {
             m_rateStart = Clock::now(), m_rateExamples = m_state.examples;
     }
     const double left = static_cast<double>(m_totalSteps - m_state.step) *
-                        static_cast<double>(m_options.train.batch_size);
+                        static_cast<double>(m_options.train.batch_size * batchesPerStep());
     m_sink(Progress{m_state.step, m_totalSteps, epochNow(),
                     static_cast<double>(m_totalSteps) / static_cast<double>(epochSteps()), m_rate,
-                    m_rate > 0 ? left / m_rate : std::numeric_limits<double>::quiet_NaN()});
+                    m_rate > 0 ? left / m_rate : std::numeric_limits<double>::quiet_NaN(),
+                    text() ? m_rate * static_cast<double>(m_options.data.context) : 0.0});
 }
 
 void Trainer::note(Note::Level level, const std::string& text) {

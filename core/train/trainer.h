@@ -10,6 +10,7 @@
 #include "data/batches.h"
 #include "files/atomic_file.h"
 #include "model/factory.h"
+#include "options/estimates.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
@@ -48,7 +49,13 @@ public:
 private:
     void trainEpochs();
     void trainEpoch();
-    void step(const Batch& batch);
+    void requireData();
+    void fitVocabulary();
+    void step(const std::vector<Batch>& batches);
+    /// Adds the batches' gradients; gives the mean loss and the share of right answers.
+    std::pair<double, double> accumulate(const std::vector<Batch>& batches);
+    void writeSample();
+    void addTextValues(MetricPoint& point) const;
     void evaluate();
     bool noteBest(const Evaluation& evaluation);
     void capture();
@@ -66,12 +73,18 @@ private:
     void whileDiskFull(Write write);
 
     bool bfloat16() const { return m_options.train.precision == "bfloat16" && m_device.is_cuda(); }
-    std::int64_t epochSteps() const {
+    bool text() const { return m_options.data.isText(); }
+    std::int64_t epochBatches() const {
         return (m_data.train->size() + m_options.train.batch_size - 1) / m_options.train.batch_size;
+    }
+    /// Batches whose gradients are added up in one optimizer step.
+    std::int64_t batchesPerStep() const { return stepBatches(m_options); }
+    std::int64_t epochSteps() const {
+        return (epochBatches() + batchesPerStep() - 1) / batchesPerStep();
     }
     double epochNow() const {
         return static_cast<double>(m_state.epoch) +
-               static_cast<double>(m_state.batch) / static_cast<double>(epochSteps());
+               static_cast<double>(m_state.batch) / static_cast<double>(epochBatches());
     }
     double elapsed() const { return m_state.seconds + secondsSince(m_resumed); }
 

@@ -31,14 +31,13 @@ torch::Tensor randomInput(std::int64_t b, std::int64_t n, std::int64_t d) {
 }
 
 // The symbols of a relative library as the n x n x d tensor of the published code.
-torch::Tensor spread(const Symbols& s) {
-    return s.values.index_select(0, s.rows.flatten()).view({s.rows.size(0), s.rows.size(1), -1});
+torch::Tensor spread(const Symbols& s, std::int64_t n = 6) {
+    return s.values.index_select(0, offsetRows(n, s.maxOffset, torch::kCPU).flatten())
+        .view({n, n, -1});
 }
 
-Symbols relativeSymbols(std::int64_t n, std::int64_t max, std::int64_t d) {
-    const auto position = torch::arange(n);
-    return {torch::randn({2 * max + 1, d}, torch::kDouble),
-            (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-max, max) + max, max};
+Symbols relativeSymbols(std::int64_t max, std::int64_t d) {
+    return {torch::randn({2 * max + 1, d}, torch::kDouble), max};
 }
 
 void expectClose(const torch::Tensor& a, const torch::Tensor& b, double tolerance = kExact,
@@ -101,12 +100,12 @@ TEST(RelationalAttention, EqualsItsReferenceForEveryOption) {
             o.causal = variant == 2;
             auto module = inDouble(std::make_shared<RelationalAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[1],
+            expectClose(module->forward(x, {s})[1],
                         reference::relational(*module, o, x[1], s[1]), kExact, activation);
-            expectClose(module->forward(x, {s[0], {}, 0})[1],
+            expectClose(module->forward(x, {s[0]})[1],
                         reference::relational(*module, o, x[1], s[0]), kExact, "shared symbols");
             for (const int max : {2, 9}) {  // clamped offsets, and all offsets within the library
-                const auto relative = relativeSymbols(6, max, 12);
+                const auto relative = relativeSymbols(max, 12);
                 expectClose(module->forward(x, relative)[1],
                             reference::relational(*module, o, x[1], spread(relative)), kExact,
                             "relative symbols");
@@ -125,9 +124,9 @@ TEST(RelationalAttention, FormsAgreeInOutputsAndGradients) {
                 auto module = std::make_shared<RelationalAttentionImpl>(o);
                 module->to(dtype);
                 const auto x = torch::randn({2, n, 12}, dtype);
-                const Symbols s{torch::randn({2, n, 12}, dtype), {}, 0};
+                const Symbols s{torch::randn({2, n, 12}, dtype)};
                 std::vector<std::vector<torch::Tensor>> results;
-                for (const auto form : {RelationForm::Explicit, RelationForm::Factored}) {
+                for (const auto form : {AttentionForm::Explicit, AttentionForm::Factored}) {
                     module->form = form;
                     auto input = x.detach().clone().requires_grad_(true);
                     const auto out = module->forward(input, s);
@@ -153,9 +152,9 @@ TEST(RelationalCrossAttention, EqualsItsReference) {
             o.rca_activation = activation, o.n_kv_heads = kv;
             auto module = inDouble(std::make_shared<RelationalCrossAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[0],
+            expectClose(module->forward(x, {s})[0],
                         reference::cross(*module, o, x[0], s[0]));
-            const auto relative = relativeSymbols(6, 5, 12);
+            const auto relative = relativeSymbols(5, 12);
             expectClose(module->forward(x, relative)[0],
                         reference::cross(*module, o, x[0], spread(relative)));
         }
@@ -168,7 +167,7 @@ TEST(DisentangledCrossAttention, EqualsItsReference) {
             o.rel_activation = activation, o.n_kv_heads = kv;
             auto module = inDouble(std::make_shared<DisentangledCrossAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s, {}, 0})[0],
+            expectClose(module->forward(x, {s})[0],
                         reference::disentangled(*module, o, x[0], s[0]));
         }
 }
@@ -177,7 +176,7 @@ TEST(Gradients, AgreeWithFiniteDifferences) {
     for (const char* activation : {"identity", "tanh", "softmax"}) {
         auto o = small();
         o.rel_activation = activation, o.n_kv_heads = 2, o.n_relations = 6;
-        const auto symbols = relativeSymbols(5, 6, 12);
+        const auto symbols = relativeSymbols(6, 12);
         auto relational = inDouble(std::make_shared<RelationalAttentionImpl>(o));
         expectGradients(*relational, randomInput(2, 5, 12),
                         [&](const torch::Tensor& x) { return relational->forward(x, symbols); });

@@ -75,7 +75,7 @@ StackOptions stack(bool dual, bool decoder) {
 TEST(Dropout, StandsWherePublishedBlocksHaveIt) {
     torch::manual_seed(11);
     const auto x = torch::randn({40, 6, 32}), context = torch::randn({40, 5, 32});
-    const Symbols symbols{torch::randn({6, 32}), {}, 0};
+    const Symbols symbols{torch::randn({6, 32})};
     const auto run = [&](bool decoder, const std::vector<std::string>& silent) {
         auto block = decoder ? std::shared_ptr<torch::nn::Module>(
                                    std::make_shared<DecoderBlockImpl>(stack(false, true)))

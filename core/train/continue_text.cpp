@@ -1,0 +1,60 @@
+#include "train/continue_text.h"
+
+#include "types/error.h"
+
+namespace relascope {
+
+TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
+                     const std::string& prompt, const GenerateOptions& options,
+                     const TokenSink& sink) {
+    requireVocabulary(tokenizer, modelOptions.vocab_size);
+    TokenSampler sampler(options);
+    std::vector<std::int64_t> next;
+    for (const auto id : tokenizer.encode(prompt)) next.push_back(id);
+    const auto separator = tokenizer.endOfText();
+    if (next.empty() && separator) next.push_back(*separator);
+    if (next.empty())
+        throw OptionError("prompt", "is empty; type some text for the model to continue");
+
+    LanguageReader reader(model, modelOptions);
+    std::string tail;  // of what was written: as much as the stop text may span
+    for (std::int64_t i = 0; i < options.tokens; ++i) {
+        auto logits = reader.read(next);
+        // Rows of the vocabulary that the tokenizer has no text for are never written.
+        if (logits.size(0) > tokenizer.size()) logits = logits.slice(0, 0, tokenizer.size());
+        auto token = sampler.sample(logits.contiguous());
+        const auto fill = [&](TokenChoice& choice) {
+            choice.piece = tokenizer.piece(static_cast<std::int32_t>(choice.id));
+        };
+        fill(token.chosen);
+        for (auto& other : token.alternatives) fill(other);
+        if (!sink(token)) return TextEnd::Stopped;
+        if (separator && token.chosen.id == *separator) return TextEnd::EndOfText;
+        if (!options.stop.empty()) {
+            tail += token.chosen.piece;
+            if (tail.find(options.stop) != std::string::npos) return TextEnd::StopText;
+            if (tail.size() > 2 * options.stop.size() + 256)
+                tail.erase(0, tail.size() - options.stop.size());
+        }
+        next = {token.chosen.id};
+    }
+    return TextEnd::Length;
+}
+
+ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std::int64_t longest,
+                       const std::string& origin) {
+    auto ids = tokenizer.encode(text);
+    if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
+    if (static_cast<std::int64_t>(ids.size()) > longest)
+        ids.resize(static_cast<std::size_t>(longest));
+    ProbeSample sample;
+    sample.origin = origin;
+    sample.source.text = true;
+    for (const auto id : ids) {
+        sample.source.tokens.push_back(id);
+        sample.source.words.emplace_back(tokenizer.piece(id));
+    }
+    return sample;
+}
+
+}  // namespace relascope
