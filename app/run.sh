@@ -6,6 +6,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" "${window_packages[@]}"
 need_torch
+need_texts
 # The tests need packages of their own; a folder that tests/run.sh has configured stays as it is.
 [ -f "$top/build/build.ninja" ] || configure_preset release "$top/build" -DRELASCOPE_TESTS=OFF
 say "building (a few minutes the first time)"

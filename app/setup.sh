@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing to build Relascope on Debian 12, once: Debian packages, and LibTorch from the
-# pinned PyPI wheel in the project's own virtual environment (.venv). Sourced or run by app/run.sh and
-# tests/run.sh; does nothing, without network, when all is there.
+# Installs what is missing to build Relascope on Debian 12, once: Debian packages, and in the project's own
+# virtual environment (.venv) LibTorch from the pinned PyPI wheel, GPT-2's vocabulary and an English text.
+# Sourced or run by app/run.sh and tests/run.sh; does nothing, without network, when all is there.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -58,6 +58,45 @@ need_torch() {
   echo "$torch_version $kind" > "$venv/relascope-torch"
 }
 
+# GPT-2's vocabulary, which is built into the program: one file of the source archive openai-whisper (MIT).
+need_vocabulary() {
+  local folder="$top/.venv/share/relascope" work
+  [ -s "$folder/gpt2.tiktoken" ] && return 0
+  say "fetching GPT-2's vocabulary (0.8 MB) into .venv"
+  mkdir -p "$folder"
+  work=$(mktemp -d "$folder/.fetch-XXXXXX")
+  printf 'openai-whisper==20250625 --hash=sha256:%s\n' \
+    37a91a3921809d9f44748ffc73c0a55c9f366c85a3ef5c2ae0cc09540432eb96 > "$work/requirements.txt"
+  # pip asks the archive for its requirements, in a build environment of its own, before it hands it over.
+  "$top/.venv/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary openai-whisper \
+    -r "$work/requirements.txt" -d "$work"
+  tar --no-same-owner -xzf "$work"/openai*whisper-20250625.tar.gz -C "$work" --strip-components=1 --wildcards '*/whisper/assets/gpt2.tiktoken'
+  echo "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930  $work/whisper/assets/gpt2.tiktoken" |
+    sha256sum --check --quiet
+  mv "$work/whisper/assets/gpt2.tiktoken" "$folder/gpt2.tiktoken"
+  rm -rf "$work"
+}
+
+# English to train on: the Jargon File (public domain), unpacked from its Debian package beside the vocabulary,
+# which needs no root; an installed package may lack it, for images of Debian leave /usr/share/doc out.
+need_english() {
+  local folder="$top/.venv/share/relascope" text=usr/share/doc/jargon-text/jargon.txt.gz work
+  [ -s "/$text" ] || [ -s "$folder/jargon.txt.gz" ] && return 0
+  say "fetching an English text (0.7 MB) into .venv"
+  mkdir -p "$folder"
+  work=$(mktemp -d "$folder/.fetch-XXXXXX")
+  apt-cache show jargon-text >/dev/null 2>&1 || as_root apt-get update -qq
+  if (cd "$work" && apt-get download -qq -o APT::Sandbox::User="$(id -un)" jargon-text && dpkg-deb -x jargon-text_*.deb .) &&
+    [ -s "$work/$text" ]; then
+    mv "$work/$text" "$folder/jargon.txt.gz"
+  else
+    say "no English text: training on text needs a file of your own (data.path)"
+  fi
+  rm -rf "$work"
+}
+
+need_texts() { need_vocabulary; need_english; }
+
 # Configures a preset when needed (further words go to CMake) into the folder that it names.
 configure_preset() {
   local preset=$1 folder=$2; shift 2
@@ -69,4 +108,5 @@ configure_preset() {
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
   need_torch
+  need_texts
 fi

@@ -5,6 +5,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
 need_torch
+need_texts
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
 configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON

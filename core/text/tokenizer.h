@@ -30,6 +30,9 @@ public:
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
     virtual const std::string& fingerprint() const = 0;
+    /// The largest n such that the ids of text[0, n) and of text[n, end) are those of the whole,
+    /// whatever follows it; 0 when it cannot be cut. For texts that come in pieces (TextEncoder).
+    virtual std::size_t lastCut(std::string_view) const { return 0; }
 
     std::vector<std::int32_t> encode(std::string_view text) const {
         std::vector<std::int32_t> ids;

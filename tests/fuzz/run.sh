@@ -6,6 +6,7 @@ seconds=${1:-60}
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" clang-14 libclang-rt-14-dev
 need_torch
+need_texts
 configure_preset asan "$top/build/asan"
 cmake --build "$top/build/asan" --target fuzz
 for name in safetensors npz torch_archive torch_state config; do

@@ -1,0 +1,50 @@
+// Byte-level byte-pair encoding, as GPT-2 has it (Radford et al. 2019, section 2.2).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+#include "text/byte_pairs.h"
+#include "text/tokenizer.h"
+
+namespace relascope {
+
+class BytePairTokenizer : public Tokenizer {
+public:
+    struct Parts {
+        std::string name;
+        std::vector<std::string> pieces;          ///< by id, as bytes; empty for an id without one
+        std::array<std::int32_t, 256> byteIds{};  ///< the id of every single byte
+        BytePairs pairs{0};
+        std::vector<std::int32_t> special;  ///< ids that are never made from text, ascending
+        std::optional<std::int32_t> endOfText;
+        bool splitsWords = true;   ///< words are encoded one by one; otherwise the text is one
+        bool prefixSpace = false;  ///< a space is put before a text that begins with none
+    };
+    explicit BytePairTokenizer(Parts parts);
+    ~BytePairTokenizer() override;
+
+    std::string name() const override { return m_parts.name; }
+    std::int64_t size() const override { return static_cast<std::int64_t>(m_parts.pieces.size()); }
+    void encode(std::string_view text, std::vector<std::int32_t>& ids) const override;
+    std::string_view piece(std::int32_t id) const override {
+        return m_parts.pieces.at(static_cast<std::size_t>(id));
+    }
+    std::optional<std::int32_t> endOfText() const override { return m_parts.endOfText; }
+    const std::string& fingerprint() const override { return m_fingerprint; }
+    std::size_t lastCut(std::string_view text) const override;
+
+    const Parts& parts() const { return m_parts; }
+
+private:
+    class WordCache;
+    void encodeWord(std::string_view word, std::vector<std::int32_t>& symbols) const;
+
+    Parts m_parts;
+    std::string m_fingerprint;
+    mutable std::mutex m_cacheMutex;  // who finds it taken works with a cache of its own
+    mutable std::unique_ptr<WordCache> m_cache;
+};
+
+}  // namespace relascope

@@ -1,0 +1,48 @@
+// One token a character.
+#pragma once
+
+#include "text/tokenizer.h"
+
+namespace relascope {
+
+class CharacterTokenizer : public Tokenizer {
+public:
+    /// `pieces` by id: the piece of `unknown` is what stands for everything else, the others are
+    /// one character each (UTF-8), each once, or empty for an id without one.
+    CharacterTokenizer(std::string name, std::vector<std::string> pieces, std::int32_t unknown);
+
+    std::string name() const override { return m_name; }
+    std::int64_t size() const override { return static_cast<std::int64_t>(m_pieces.size()); }
+    void encode(std::string_view text, std::vector<std::int32_t>& ids) const override;
+    std::string_view piece(std::int32_t id) const override {
+        return m_pieces.at(static_cast<std::size_t>(id));
+    }
+    const std::string& fingerprint() const override { return m_fingerprint; }
+    std::size_t lastCut(std::string_view text) const override;
+
+    const std::vector<std::string>& pieces() const { return m_pieces; }
+    std::int32_t unknown() const { return m_unknown; }
+
+private:
+    std::string m_name;
+    std::vector<std::string> m_pieces;
+    std::int32_t m_unknown;
+    std::vector<std::int32_t> m_ids;  // by code point, as far as the largest
+    std::string m_fingerprint;
+};
+
+/// Which characters occur in a text that comes in pieces.
+class CharacterSet {
+public:
+    CharacterSet() : m_seen(0x110000) {}
+    /// A character that is cut at the end of one piece goes on in the next.
+    void add(std::string_view piece);
+    /// All of them in the order of their code points, as UTF-8.
+    std::string characters() const;
+
+private:
+    std::vector<bool> m_seen;
+    std::string m_rest;
+};
+
+}  // namespace relascope

@@ -1,0 +1,28 @@
+#include "text/gpt2_ranks.h"
+
+// The assembler copies the file into the program: as an array of numbers it would cost the compiler
+// seconds.
+asm(".pushsection .rodata, \"a\"\n"
+    ".global relascope_gpt2_ranks\n"
+    ".hidden relascope_gpt2_ranks\n"
+    ".global relascope_gpt2_ranks_end\n"
+    ".hidden relascope_gpt2_ranks_end\n"
+    "relascope_gpt2_ranks:\n"
+    ".incbin \"" RELASCOPE_GPT2_RANKS
+    "\"\n"
+    "relascope_gpt2_ranks_end:\n"
+    ".popsection\n");
+
+extern "C" {
+extern const char relascope_gpt2_ranks[] __attribute__((visibility("hidden")));
+extern const char relascope_gpt2_ranks_end[] __attribute__((visibility("hidden")));
+}
+
+namespace relascope {
+
+std::string_view gpt2Ranks() {
+    return {relascope_gpt2_ranks,
+            static_cast<std::size_t>(relascope_gpt2_ranks_end - relascope_gpt2_ranks)};
+}
+
+}  // namespace relascope

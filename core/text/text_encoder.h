@@ -1,0 +1,32 @@
+// The ids of a text that comes in pieces: those that the whole would have, in bounded memory.
+#pragma once
+
+#include <functional>
+
+#include "text/tokenizer.h"
+
+namespace relascope {
+
+class TextEncoder {
+public:
+    /// A text in which nothing can be cut (one word of so many bytes) is cut there all the same.
+    static constexpr std::size_t kEnough = std::size_t{1} << 18, kMost = std::size_t{1} << 24;
+    using Sink = std::function<void(std::span<const std::int32_t>)>;
+
+    TextEncoder(const Tokenizer& tokenizer, Sink sink)
+        : m_tokenizer(tokenizer), m_sink(std::move(sink)) {}
+    void add(std::string_view piece);
+    /// Encodes what is left; the next piece begins another text.
+    void finish();
+
+private:
+    void encode(std::size_t bytes);
+
+    const Tokenizer& m_tokenizer;
+    Sink m_sink;
+    std::string m_held;
+    std::size_t m_wanted = kEnough;
+    std::vector<std::int32_t> m_ids;
+};
+
+}  // namespace relascope

@@ -1,0 +1,106 @@
+// Tokenizers by name, by file and by the checkpoint they belong to.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "files/atomic_file.h"
+#include "text/tokenizer.h"
+#include "text/tokenizer_json.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The largest published vocabularies take some 30 MB.
+constexpr std::uint64_t kMostBytes = 64u << 20;
+
+bool isFile(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored);
+}
+
+// GPT-2's own names beside the library's.
+fs::path mergesBeside(const fs::path& vocabulary) {
+    for (const char* name : {"merges.txt", "vocab.bpe"})
+        if (isFile(vocabulary.parent_path() / name)) return vocabulary.parent_path() / name;
+    return {};
+}
+
+fs::path vocabularyIn(const fs::path& folder) {
+    for (const char* name : {"vocab.json", "encoder.json"})
+        if (isFile(folder / name) && !mergesBeside(folder / name).empty()) return folder / name;
+    return {};
+}
+
+TokenizerPtr openPair(const fs::path& vocabulary) {
+    const fs::path merges = mergesBeside(vocabulary);
+    if (merges.empty())
+        throw FileError(vocabulary.string(),
+                        "needs its merges.txt beside it to be a tokenizer; put it there, or name a "
+                        "tokenizer.json");
+    return parseVocabulary(readTextFile(vocabulary.string(), kMostBytes), vocabulary.string(),
+                           readTextFile(merges.string(), kMostBytes), merges.string());
+}
+
+// The tokenizer in a folder; nullptr where there is none.
+TokenizerPtr openIn(const fs::path& folder) {
+    if (const auto file = folder / "tokenizer.json"; isFile(file))
+        return parseTokenizerJson(readTextFile(file.string(), kMostBytes), file.string());
+    if (const auto vocabulary = vocabularyIn(folder); !vocabulary.empty())
+        return openPair(vocabulary);
+    return nullptr;
+}
+
+}  // namespace
+
+TokenizerPtr openTokenizer(const std::string& nameOrPath) {
+    if (nameOrPath == "gpt2") return gpt2Tokenizer();
+    if (nameOrPath == "characters")
+        throw OptionError("tokenizer",
+                          "'characters' comes from a text; name gpt2 or the tokenizer.json that a "
+                          "run has kept");
+    const fs::path path = nameOrPath;
+    std::error_code ignored;
+    if (nameOrPath.empty() || !fs::exists(path, ignored))
+        throw OptionError("tokenizer", "'" + nameOrPath +
+                                           "' is neither gpt2, characters nor a file; name a "
+                                           "tokenizer.json, a vocab.json or a folder with one");
+    if (fs::is_directory(path, ignored)) {
+        if (auto found = openIn(path)) return found;
+        throw FileError(nameOrPath, isFile(path / "tokenizer.model")
+                                        ? "holds a SentencePiece model, which is not read; save it "
+                                          "as a tokenizer.json of byte-level BPE, or choose gpt2"
+                                        : "holds no tokenizer.json, and no vocab.json with its "
+                                          "merges.txt");
+    }
+    if (path.extension() == ".model")
+        throw FileError(nameOrPath,
+                        "is a SentencePiece model, which is not read; name a tokenizer.json of "
+                        "byte-level BPE, or choose gpt2");
+    const std::string text = readTextFile(nameOrPath, kMostBytes);
+    // A vocabulary alone is piece: id; only a whole tokenizer has a model.
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto model = json.is_object() ? json.find("model") : json.end();
+    if (json.is_object() && (model == json.end() || model->is_number())) return openPair(path);
+    return parseTokenizerJson(text, nameOrPath);
+}
+
+TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary) {
+    std::error_code ignored;
+    const fs::path folder =
+        fs::is_directory(path, ignored) ? fs::path(path) : fs::path(path).parent_path();
+    if (auto found = openIn(folder)) return found;
+    return vocabulary == 50257 || vocabulary == 50304 ? gpt2Tokenizer() : nullptr;
+}
+
+void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary) {
+    if (tokenizer.size() > vocabulary)
+        throw OptionError("data.tokenizer",
+                          tokenizer.name() + " has " + std::to_string(tokenizer.size()) +
+                              " tokens, the model's vocabulary " + std::to_string(vocabulary) +
+                              "; raise model.vocab_size, or choose the tokenizer that belongs to "
+                              "the model");
+}
+
+}  // namespace relascope

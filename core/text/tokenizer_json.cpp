@@ -1,0 +1,269 @@
+#include "text/tokenizer_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "text/byte_pair_tokenizer.h"
+#include "text/character_tokenizer.h"
+#include "text/unicode.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMostIds = 1 << 22;
+constexpr const char* kWayOut =
+    "; byte-level BPE as GPT-2 has it and characters are read: choose gpt2 or characters instead";
+
+std::string shown(std::string_view text) {
+    std::string out = pieceText(text.substr(0, 60)).text;
+    return "'" + out + (text.size() > 60 ? "...'" : "'");
+}
+
+json parsed(const std::string& text, const std::string& path) {
+    try {
+        json value = json::parse(text);
+        if (!value.is_object()) throw FileError(path, "is no JSON object, so no tokenizer");
+        return value;
+    } catch (const json::parse_error& error) {
+        throw FileError(path, "is not JSON at byte " + std::to_string(error.byte));
+    }
+}
+
+// What both forms share: the vocabulary by piece as the file spells it, and the merges.
+class Reader {
+public:
+    explicit Reader(std::string path) : m_path(std::move(path)) {}
+
+    [[noreturn]] void fail(const std::string& why) const { throw FileError(m_path, why); }
+
+    void readVocabulary(const json& vocabulary) {
+        if (!vocabulary.is_object() || vocabulary.empty())
+            fail("model.vocab has no pieces; an object of piece: id is needed");
+        std::int64_t most = 0;
+        for (const auto& [piece, id] : vocabulary.items())
+            most = std::max(most, checked(piece, id));
+        m_byId.resize(static_cast<std::size_t>(most) + 1);
+        for (const auto& [piece, id] : vocabulary.items()) put(piece, id.get<std::int32_t>());
+    }
+
+    void readAddedTokens(const json& added) {
+        if (!added.is_array()) fail("added_tokens is no list");
+        for (const auto& token : added) {
+            if (!token.is_object() || !token.contains("content") || !token["content"].is_string() ||
+                !token.contains("id"))
+                fail("added_tokens has an entry without content and id");
+            const std::string piece = token["content"];
+            const auto id = static_cast<std::int32_t>(checked(piece, token["id"]));
+            const auto special = token.find("special");
+            if (special == token.end() || *special != true)
+                fail("added_tokens has " + shown(piece) +
+                     ", which is not special and would be looked for in every text" + kWayOut);
+            const auto at = static_cast<std::size_t>(id);
+            if (at >= m_byId.size()) m_byId.resize(at + 1);
+            if (const auto known = m_ids.find(piece); known == m_ids.end())
+                put(piece, id);
+            else if (known->second != id)
+                fail("added_tokens gives " + shown(piece) + " the id " + std::to_string(id) +
+                     ", model.vocab the id " + std::to_string(known->second));
+            m_special.push_back(id);
+        }
+        std::sort(m_special.begin(), m_special.end());
+        m_special.erase(std::unique(m_special.begin(), m_special.end()), m_special.end());
+    }
+
+    void addMerge(std::string left, std::string right) { m_merges.emplace_back(left, right); }
+    std::size_t merges() const { return m_merges.size(); }
+
+    TokenizerPtr bytePairs(const std::string& name, bool splitsWords, bool prefixSpace,
+                           const std::string& mergesPath) {
+        BytePairTokenizer::Parts parts;
+        parts.name = name;
+        parts.splitsWords = splitsWords, parts.prefixSpace = prefixSpace;
+        parts.special = m_special;
+        for (int byte = 0; byte < 256; ++byte) {
+            const auto letter = spelledBytes(std::string(1, static_cast<char>(byte)));
+            const auto found = m_ids.find(letter);
+            if (found == m_ids.end())
+                fail("model.vocab lacks the byte " + std::to_string(byte) + " (" + shown(letter) +
+                     "), so not every text could be encoded" + kWayOut);
+            parts.byteIds[static_cast<std::size_t>(byte)] = found->second;
+        }
+        parts.pairs = BytePairs(m_merges.size());
+        for (std::size_t i = 0; i < m_merges.size(); ++i) {
+            const auto& [left, right] = m_merges[i];
+            const auto id = [&](const std::string& piece) {
+                const auto found = m_ids.find(piece);
+                if (found == m_ids.end())
+                    throw FileError(mergesPath, "merge " + std::to_string(i + 1) + " (" +
+                                                    shown(left) + " " + shown(right) + ") needs " +
+                                                    shown(piece) + ", which the vocabulary lacks");
+                return found->second;
+            };
+            if (!parts.pairs.add({id(left), id(right), id(left + right)}))
+                throw FileError(mergesPath, "merge " + std::to_string(i + 1) + " (" + shown(left) +
+                                                " " + shown(right) + ") stands there twice");
+        }
+        for (const char* end : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"})
+            if (const auto found = m_ids.find(end); found != m_ids.end() && !parts.endOfText)
+                parts.endOfText = found->second;
+        parts.pieces.reserve(m_byId.size());
+        for (std::size_t id = 0; id < m_byId.size(); ++id) {
+            const bool special = std::binary_search(m_special.begin(), m_special.end(),
+                                                    static_cast<std::int32_t>(id));
+            // A name in other letters, such as <|endoftext|> of other alphabets, stands for itself.
+            const auto bytes = special ? std::nullopt : unspelledBytes(m_byId[id]);
+            parts.pieces.push_back(bytes ? *bytes : m_byId[id]);
+        }
+        return std::make_shared<BytePairTokenizer>(std::move(parts));
+    }
+
+    TokenizerPtr characters(const std::string& name, const std::string& unknown) {
+        const auto found = m_ids.find(unknown);
+        if (found == m_ids.end())
+            fail("model.unk_token is " + shown(unknown) + ", which model.vocab lacks");
+        for (const auto& [piece, id] : m_ids)
+            if (id != found->second && (piece.empty() || utf8Length(piece) != piece.size()))
+                fail("model.vocab has " + shown(piece) +
+                     ", but without merges every piece is one character" + kWayOut);
+        return std::make_shared<CharacterTokenizer>(name, m_byId, found->second);
+    }
+
+private:
+    std::int64_t checked(const std::string& piece, const json& id) const {
+        if (!id.is_number_integer() || id < 0 || id >= kMostIds)
+            fail(shown(piece) + " has the id " + id.dump().substr(0, 40) +
+                 "; ids are whole numbers from 0 to " + std::to_string(kMostIds - 1));
+        return id.get<std::int64_t>();
+    }
+    void put(const std::string& piece, std::int32_t id) {
+        auto& place = m_byId[static_cast<std::size_t>(id)];
+        if (m_taken.size() < m_byId.size()) m_taken.resize(m_byId.size());
+        if (m_taken[static_cast<std::size_t>(id)])
+            fail("the id " + std::to_string(id) + " is given twice, to " + shown(place) + " and " +
+                 shown(piece));
+        m_taken[static_cast<std::size_t>(id)] = true;
+        place = piece;
+        m_ids.emplace(piece, id);
+    }
+
+    std::string m_path;
+    std::unordered_map<std::string, std::int32_t> m_ids;
+    std::vector<std::string> m_byId;
+    std::vector<bool> m_taken;
+    std::vector<std::int32_t> m_special;
+    std::vector<std::pair<std::string, std::string>> m_merges;
+};
+
+std::string typeOf(const json& part) {
+    if (part.is_object() && part.contains("type") && part["type"].is_string()) return part["type"];
+    return "unknown";
+}
+
+// A field that must be absent, null or one of what does nothing.
+void requireUnused(const Reader& reader, const json& object, const char* field,
+                   const json& nothing) {
+    const auto found = object.find(field);
+    if (found != object.end() && !found->is_null() && *found != nothing)
+        reader.fail("model." + std::string(field) + " is " + found->dump().substr(0, 40) + kWayOut);
+}
+
+void readMerges(Reader& reader, const json& merges) {
+    if (!merges.is_array()) reader.fail("model.merges is no list");
+    for (const auto& merge : merges) {
+        if (merge.is_string()) {
+            const std::string line = merge;
+            const auto space = line.find(' ');
+            if (space != std::string::npos && line.find(' ', space + 1) == std::string::npos) {
+                reader.addMerge(line.substr(0, space), line.substr(space + 1));
+                continue;
+            }
+        } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
+                   merge[1].is_string()) {
+            reader.addMerge(merge[0], merge[1]);
+            continue;
+        }
+        reader.fail("merge " + std::to_string(reader.merges() + 1) + " is " +
+                    shown(merge.dump(-1, ' ', false, json::error_handler_t::replace)) +
+                    "; two pieces are needed");
+    }
+}
+
+bool flag(const Reader& reader, const json& part, const char* field, bool otherwise) {
+    const auto found = part.find(field);
+    if (found == part.end()) return otherwise;
+    if (!found->is_boolean())
+        reader.fail("pre_tokenizer." + std::string(field) + " is " + found->dump().substr(0, 40) +
+                    "; true or false is needed");
+    return *found;
+}
+
+}  // namespace
+
+TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path) {
+    const json file = parsed(text, path);
+    Reader reader(path);
+    const auto part = [&](const char* name) {
+        const auto found = file.find(name);
+        return found == file.end() ? json() : *found;
+    };
+    const json model = part("model");
+    if (!model.is_object()) reader.fail("has no model, so it is no tokenizer.json");
+    const bool untyped = !model.contains("type") && model.contains("merges");
+    if (!untyped && typeOf(model) != "BPE")
+        reader.fail("model.type is " + shown(typeOf(model)) + kWayOut);
+    if (const json normalizer = part("normalizer"); !normalizer.is_null())
+        reader.fail("normalizer is " + shown(typeOf(normalizer)) +
+                    ", which changes the text before it is encoded" + kWayOut);
+    requireUnused(reader, model, "dropout", 0.0);
+    requireUnused(reader, model, "continuing_subword_prefix", "");
+    requireUnused(reader, model, "end_of_word_suffix", "");
+    requireUnused(reader, model, "byte_fallback", false);
+    requireUnused(reader, model, "ignore_merges", false);
+    requireUnused(reader, model, "fuse_unk", false);
+
+    reader.readVocabulary(model.contains("vocab") ? model["vocab"] : json());
+    if (const json added = part("added_tokens"); !added.is_null()) reader.readAddedTokens(added);
+    readMerges(reader, model.contains("merges") ? model["merges"] : json());
+
+    json splitter = part("pre_tokenizer");
+    if (typeOf(splitter) == "Sequence" && splitter.contains("pretokenizers") &&
+        splitter["pretokenizers"].is_array() && splitter["pretokenizers"].size() == 1)
+        splitter = json(splitter["pretokenizers"][0]);
+    if (splitter.is_null()) {
+        const auto unknown = model.find("unk_token");
+        if (reader.merges() > 0 || unknown == model.end() || !unknown->is_string())
+            reader.fail(std::string("pre_tokenizer is missing; merges need ByteLevel, characters "
+                                    "need an unk_token and no merges") +
+                        kWayOut);
+        return reader.characters(path, *unknown);
+    }
+    if (typeOf(splitter) != "ByteLevel")
+        reader.fail("pre_tokenizer.type is " + shown(typeOf(splitter)) + kWayOut);
+    const bool prefix = flag(reader, splitter, "add_prefix_space", true);
+    return reader.bytePairs(path, flag(reader, splitter, "use_regex", true), prefix, path);
+}
+
+TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& vocabularyPath,
+                             const std::string& merges, const std::string& mergesPath) {
+    Reader reader(vocabularyPath);
+    reader.readVocabulary(parsed(vocabulary, vocabularyPath));
+    std::string_view rest = merges;
+    for (int line = 1; !rest.empty(); ++line) {
+        auto text = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+        if (text.ends_with('\r')) text.remove_suffix(1);
+        if (text.empty() || (line == 1 && text.starts_with("#version"))) continue;
+        const auto space = text.find(' ');
+        if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
+            throw FileError(mergesPath, "line " + std::to_string(line) + " is " + shown(text) +
+                                            "; two pieces and a space between are needed");
+        reader.addMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)));
+    }
+    return reader.bytePairs(vocabularyPath, true, false, mergesPath);
+}
+
+}  // namespace relascope
