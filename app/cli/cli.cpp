@@ -140,7 +140,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     double seconds = 8.0;
     std::string benchDevice = "cpu";
     auto* bench = list("bench", "times the workloads");
-    bench->add_option("name", names, "relgames_dat, relgames_transformer, cifar_vidat (none: all)");
+    bench->add_option("name", names, "workloads of a step, of generating and of memory (none: all)");
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
     bench->add_option("--seconds", seconds, "at least so long each")
         ->check(CLI::Range(0.1, 3600.0));

@@ -140,27 +140,37 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
     return ok ? 0 : kExitFailed;
 }
 
+namespace {
+
+void printBenchmark(const BenchmarkResult& r) {
+    std::printf("%-20s", r.name.c_str());
+    if (r.steps > 0)
+        std::printf(" step %8.1f ms (best %.1f, %d steps), forward %.1f ms,", r.trainStepMs,
+                    r.trainStepBestMs, r.steps, r.forwardMs);
+    for (const auto& [key, value] : r.figures) std::printf(" %s %.4g,", key.c_str(), value);
+    std::printf(" %lld parameters, %s relations, %.0f MB on %s\n",
+                static_cast<long long>(r.parameters), r.form.c_str(), r.peakRssMb,
+                r.device.c_str());
+}
+
+}  // namespace
+
 int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds,
           bool json) {
     Json object = Json::object();
     for (const auto& name : wanted.empty() ? benchmarkNames() : wanted) {
         const auto r = runBenchmark(name, device, seconds);
-        if (!json)
-            std::printf(
-                "%-22s step %8.1f ms (best %.1f), forward %.1f ms, %lld parameters, %s relations, "
-                "%.0f MB, %d steps on %s\n",
-                name.c_str(), r.trainStepMs, r.trainStepBestMs, r.forwardMs,
-                static_cast<long long>(r.parameters), r.form.c_str(), r.peakRssMb, r.steps,
-                device.c_str());
-        object[name] = {{"train_step_ms", r.trainStepMs},
-                        {"train_step_best_ms", r.trainStepBestMs},
-                        {"forward_ms", r.forwardMs},
-                        {"peak_rss_mb", r.peakRssMb},
-                        {"parameters", r.parameters},
-                        {"form", r.form},
-                        {"device", r.device},
-                        {"threads", threadCount()},
-                        {"steps", r.steps}};
+        if (!json) printBenchmark(r);
+        Json line = {
+            {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters}, {"form", r.form},
+            {"device", r.device},         {"threads", threadCount()},   {"steps", r.steps}};
+        if (r.steps > 0) {
+            line["train_step_ms"] = r.trainStepMs;
+            line["train_step_best_ms"] = r.trainStepBestMs;
+            line["forward_ms"] = r.forwardMs;
+        }
+        for (const auto& [key, value] : r.figures) line[key] = value;
+        object[name] = line;
     }
     if (json) std::cout << object.dump(2) << "\n";
     return 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "model/shapes.h"
 
@@ -58,6 +59,34 @@ std::uint64_t trainingBytes(const RunOptions& o) {
         activations += tokens * static_cast<double>(m.patchDim());
     return static_cast<std::uint64_t>(4.0 *
                                       (4.0 * static_cast<double>(parameterCount(m)) + activations));
+}
+
+std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
+    const auto needed = trainingBytes(o);
+    if (free == 0 || needed <= free) return {};
+    const auto gibibytes = [](std::uint64_t bytes) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / 1073741824.0);
+        return std::string(text);
+    };
+    const std::string what =
+        "training takes about " + gibibytes(needed) + " and " + gibibytes(free) + " are free; ";
+    for (const bool recompute : {o.train.activation_checkpointing, true}) {
+        auto smaller = o;
+        smaller.train.activation_checkpointing = recompute;
+        for (auto& batch = smaller.train.batch_size; batch >= 1; batch /= 2)
+            if (trainingBytes(smaller) <= free) {
+                std::string advice;
+                if (batch != o.train.batch_size)
+                    advice = "train.batch_size=" + std::to_string(batch) +
+                             (o.train.tokens_per_step > 0 ? " (the step stays as large)" : "");
+                if (recompute && !o.train.activation_checkpointing)
+                    advice += (advice.empty() ? "" : " with ") +
+                              std::string("train.activation_checkpointing=true");
+                return what + "it fits with " + advice;
+            }
+    }
+    return what + "choose a smaller model or a shorter context, or a machine with more memory";
 }
 
 std::int64_t stepsPerEpoch(const RunOptions& o) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "types/run_options.h"
 
@@ -11,6 +12,8 @@ namespace relascope {
 std::int64_t parameterCount(const ModelOptions& model);
 /// Bytes of weights, gradients, Adam's moments and the activations of one training step.
 std::uint64_t trainingBytes(const RunOptions& options);
+/// Why a training cannot fit into `free` bytes, and what would; "" when it fits, or free is 0.
+std::string memoryProblem(const RunOptions& options, std::uint64_t free);
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);

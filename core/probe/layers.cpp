@@ -1,5 +1,7 @@
 #include "probe/layers.h"
 
+#include "types/text_piece.h"
+
 namespace relascope {
 namespace {
 
@@ -51,7 +53,8 @@ std::vector<std::string> labelsOf(const ProbeSequence& sequence) {
     for (int i = 0; i < sequence.size(); ++i) {
         const auto at = static_cast<std::size_t>(i);
         if (at < sequence.words.size())
-            labels.push_back(sequence.words[at]);
+            labels.push_back(sequence.text ? pieceText(sequence.words[at]).text
+                                           : sequence.words[at]);
         else if (sequence.width == 0)
             labels.push_back(std::to_string(sequence.tokens[at]));
         else

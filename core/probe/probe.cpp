@@ -93,7 +93,9 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
     const auto* p = all.const_data_ptr<float>();
     std::vector<std::size_t> order(static_cast<std::size_t>(all.numel()));
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (order.size() > kShownOutputs) {  // of a vocabulary only the likeliest
+    // Of a vocabulary only the likeliest.
+    if (order.size() > kShownOutputs ||
+        (o.input() == InputKind::Tokens && order.size() > kLikeliest)) {
         std::partial_sort(order.begin(), order.begin() + kLikeliest, order.end(),
                           [p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
         order.resize(kLikeliest);

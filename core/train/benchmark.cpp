@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 
 #include "model/factory.h"
+#include "model/generate.h"
 #include "model/relational_attention.h"
 #include "options/estimates.h"
 #include "options/presets.h"
+#include "train/devices.h"
+#include "train/evaluate.h"
 #include "train/optimizer.h"
 #include "types/suggest.h"
 
@@ -20,30 +25,6 @@ struct Workload {
     ModelOptions model;
     std::int64_t batch = 0;
 };
-
-Workload workload(const std::string& name) {
-    if (name == "relgames_dat")
-        return {presetOptions("relational-games-between", "dat").model, 512};
-    if (name == "relgames_transformer")
-        return {presetOptions("relational-games-between", "transformer").model, 512};
-    if (name == "cifar_vidat") {
-        ModelOptions m;
-        m.image_shape = {3, 32, 32};
-        m.patch_size = {4, 4};
-        m.num_classes = 10;
-        m.d_model = m.dff = 384;
-        m.n_layers = 8;
-        m.n_heads_sa = m.n_heads_ra = 6;
-        m.sa_n_kv_heads = m.ra_n_kv_heads = 3;
-        m.activation = "gelu";
-        m.dropout_rate = 0.0;
-        m.bias = true;
-        m.symbol_retrieval = "position_relative";
-        m.symmetric_rels = true;
-        return {m, 32};
-    }
-    throw OptionError("bench", unknownName("benchmark", name, benchmarkNames()));
-}
 
 double median(std::vector<double> values) {
     std::nth_element(values.begin(),
@@ -67,11 +48,140 @@ std::vector<double> timed(double seconds, bool cuda, const std::function<void()>
     return times;
 }
 
+// d 512, vocabulary 8192, sa 4 + ra 4, 32 relations, symbolic attention (benchmarks.md).
+ModelOptions languageModel(std::int64_t layers, std::int64_t context) {
+    ModelOptions m;
+    m.architecture = "DualAttnTransformerLM";
+    m.vocab_size = 8192, m.max_block_size = context;
+    m.d_model = 512, m.n_layers = layers, m.dff = 2048;
+    m.n_heads_sa = m.n_heads_ra = 4;
+    m.n_relations = 32, m.symmetric_rels = false;
+    m.symbol_retrieval = "symbolic_attention", m.n_symbols = 512, m.symbol_heads = 4;
+    m.activation = "gelu", m.dropout_rate = 0.0, m.pos_enc_type = "RoPE";
+    return m;
+}
+
+Workload workload(const std::string& name) {
+    if (name == "relgames_dat")
+        return {presetOptions("relational-games-between", "dat").model, 512};
+    if (name == "relgames_transformer")
+        return {presetOptions("relational-games-between", "transformer").model, 512};
+    if (name == "cifar_vidat") {
+        ModelOptions m;
+        m.image_shape = {3, 32, 32};
+        m.patch_size = {4, 4};
+        m.num_classes = 10;
+        m.d_model = m.dff = 384;
+        m.n_layers = 8;
+        m.n_heads_sa = m.n_heads_ra = 6;
+        m.sa_n_kv_heads = m.ra_n_kv_heads = 3;
+        m.activation = "gelu";
+        m.dropout_rate = 0.0;
+        m.bias = true;
+        m.symbol_retrieval = "position_relative";
+        m.symmetric_rels = true;
+        return {m, 32};
+    }
+    if (name == "lm_dat_512" || name == "generate_256") return {languageModel(4, 512), 2};
+    if (name == "lm_dat_1024") return {languageModel(2, 1024), 2};
+    if (name == "lm_dat_memory") return {languageModel(2, 2048), 1};
+    if (name == "lm_transformer_512") {
+        auto m = languageModel(4, 512);
+        m.architecture = "TransformerLM";
+        m.n_heads_sa = 8;
+        m.n_heads_ra = m.n_relations = 0;
+        return {m, 2};
+    }
+    if (name == "lm_dat_343m") return {presetOptions("lm-343m", "dat").model, 8};
+    throw OptionError("bench", unknownName("benchmark", name, benchmarkNames()));
+}
+
+ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t tokens,
+                       const torch::Device& device) {
+    if (o.input() == InputKind::Tokens)
+        return torch::randint(o.vocab_size, {batch, tokens}, torch::kLong).to(device);
+    return torch::rand({batch, o.image_shape[0], o.image_shape[2], o.image_shape[1]}).to(device);
+}
+
+double residentPeakMb() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind("VmHWM:", 0) == 0)
+            return static_cast<double>(std::strtoull(line.c_str() + 6, nullptr, 10)) / 1024.0;
+    return 0.0;
+}
+double residentNowMb() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind("VmRSS:", 0) == 0)
+            return static_cast<double>(std::strtoull(line.c_str() + 6, nullptr, 10)) / 1024.0;
+    return 0.0;
+}
+
+// What one step adds to the memory at its highest, for texts of growing length.
+void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
+                   BenchmarkResult& result) {
+    for (const std::int64_t n : {256, 256, 512, 1024, 2048}) {  // the first makes what stays
+        const auto tokens = torch::randint(options.vocab_size, {1, n}, torch::kLong);
+        optimizer.zeroGradients();
+        std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+        const double before = residentNowMb();
+        crossEntropy(model.forward(tokens), tokens).backward();
+        const double added = residentPeakMb() - before;
+        const std::string name = "step_mb_" + std::to_string(n);
+        if (!result.figures.empty() && result.figures.back().first == name)
+            result.figures.back().second = added;
+        else
+            result.figures.emplace_back(name, added);
+        optimizer.step(1e-3);
+    }
+}
+
+// A prompt of 32 tokens and 224 more, one at a time.
+double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double seconds) {
+    torch::manual_seed(1);
+    const auto prompt = torch::randint(options.vocab_size, {32}, torch::kLong);
+    const std::int64_t count = 224;
+    const auto times = timed(seconds, model.parameters().front().is_cuda(), [&] {
+        LanguageReader reader(model, options);
+        GenerateOptions greedy;
+        greedy.temperature = 0.0, greedy.alternatives = 0;
+        TokenSampler sampler(greedy);
+        std::vector<std::int64_t> next(prompt.const_data_ptr<std::int64_t>(),
+                                       prompt.const_data_ptr<std::int64_t>() + prompt.numel());
+        for (std::int64_t i = 0; i < count; ++i)
+            next = {sampler.sample(reader.read(next)).chosen.id};
+    });
+    return static_cast<double>(count) * 1000.0 / median(times);
+}
+
+void measureGeneration(ModelImpl& model, const ModelOptions& options, double seconds,
+                       BenchmarkResult& result) {
+    const torch::NoGradGuard noGrad;
+    const auto device = model.parameters().front().device();
+    result.figures.emplace_back("tokens_per_s", tokensPerSecond(model, options, seconds));
+    const auto text = torch::randint(options.vocab_size, {1, 256}, torch::kLong).to(device);
+    const auto exact = model.forward(text);
+    narrowWeights(model);
+    result.figures.emplace_back("bf16_tokens_per_s", tokensPerSecond(model, options, seconds));
+    const auto rounded = model.forward(text);
+    result.figures.emplace_back("bf16_largest_error",
+                                ((rounded - exact).abs().max() / exact.abs().max()).item<double>());
+    result.figures.emplace_back(
+        "bf16_same_likeliest",
+        rounded.argmax(-1).eq(exact.argmax(-1)).to(torch::kDouble).mean().item<double>());
+}
+
 }  // namespace
 
 const std::vector<std::string>& benchmarkNames() {
-    static const std::vector<std::string> names = {"relgames_dat", "relgames_transformer",
-                                                   "cifar_vidat"};
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
+                                        "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
+                                        "generate_256", "lm_dat_memory"};
+        if (devices().back().usable && devices().size() > 1) all.emplace_back("lm_dat_343m");
+        return all;
+    }();
     return names;
 }
 
@@ -86,35 +196,52 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     TrainOptions train;
     train.optimizer = "adamw";
     Optimizer optimizer(*model, train);
-    const auto images =
-        torch::rand({batch, options.image_shape[0], options.image_shape[2], options.image_shape[1]})
-            .to(device);
-    const auto targets = torch::randint(options.num_classes, {batch}, torch::kLong).to(device);
-
-    const auto steps = timed(seconds, device.is_cuda(), [&] {
-        optimizer.zeroGradients();
-        torch::cross_entropy_loss(model->forward(images), targets).backward();
-        optimizer.step(1e-3);
-    });
-    model->eval();
-    const auto forwards = timed(std::min(seconds, 2.0), device.is_cuda(), [&] {
-        const torch::NoGradGuard noGrad;
-        model->forward(images);
-    });
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    BenchmarkResult result{name,
-                           median(steps),
-                           *std::min_element(steps.begin(), steps.end()),
-                           median(forwards),
-                           static_cast<double>(usage.ru_maxrss) / 1024.0,
-                           parameterCount(options),
-                           "none",
-                           deviceName,
-                           static_cast<int>(steps.size())};
+    BenchmarkResult result;
+    result.name = name;
+    result.device = deviceName;
+    result.parameters = parameterCount(options);
+    result.form = "none";
     for (const auto& module : model->modules())
         if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get()))
             result.form = attentionFormName(heads->chosenForm(options.tokens(), device));
+    if (name == "lm_dat_memory") {
+        measureMemory(*model, options, optimizer, result);
+    } else if (name == "generate_256") {
+        model->eval();
+        measureGeneration(*model, options, seconds, result);
+    } else {
+        const bool half = name == "lm_dat_343m";
+        const auto input = randomBatch(options, batch, options.tokens(), device);
+        const bool text = options.input() == InputKind::Tokens;
+        const auto targets =
+            text ? torch::randint(options.vocab_size, {batch, options.tokens()}, torch::kLong)
+                 : torch::randint(options.num_classes, {batch}, torch::kLong);
+        const auto wanted = targets.to(device);
+        const auto scores = [&] {
+            const AutocastScope autocast(half && device.is_cuda());
+            return model->forward(input).to(torch::kFloat);
+        };
+        const auto steps = timed(seconds, device.is_cuda(), [&] {
+            optimizer.zeroGradients();
+            crossEntropy(scores(), wanted).backward();
+            optimizer.step(1e-3);
+        });
+        model->eval();
+        const auto forwards = timed(std::min(seconds, 2.0), device.is_cuda(), [&] {
+            const torch::NoGradGuard noGrad;
+            scores();
+        });
+        result.trainStepMs = median(steps);
+        result.trainStepBestMs = *std::min_element(steps.begin(), steps.end());
+        result.forwardMs = median(forwards);
+        result.steps = static_cast<int>(steps.size());
+        if (text)
+            result.figures.emplace_back(
+                "tokens_per_s", static_cast<double>(targets.numel()) * 1000.0 / result.trainStepMs);
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    result.peakRssMb = static_cast<double>(usage.ru_maxrss) / 1024.0;
     return result;
 }
 

@@ -17,9 +17,14 @@ struct BenchmarkResult {
     std::string form;  ///< of relational attention; "none" for a Transformer
     std::string device;
     int steps = 0;  ///< timed
+    /// "tokens_per_s" and whatever else the workload measures, in the order printed.
+    std::vector<std::pair<std::string, double>> figures;
 };
 
-/// relgames_dat, relgames_transformer, cifar_vidat.
+/// The workloads of a training step (relgames_dat, relgames_transformer, cifar_vidat, lm_dat_512,
+/// lm_transformer_512, lm_dat_1024, on CUDA lm_dat_343m), of generating (generate_256, with float32
+/// and bfloat16 weights) and of memory (lm_dat_memory: megabytes of one step at 256 to 2048
+/// tokens).
 const std::vector<std::string>& benchmarkNames();
 /// Runs one for at least `seconds` and three steps after a warm-up. Throws OptionError for an
 /// unknown name.

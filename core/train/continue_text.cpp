@@ -1,6 +1,9 @@
 #include "train/continue_text.h"
 
+#include <charconv>
+
 #include "types/error.h"
+#include "types/text_piece.h"
 
 namespace relascope {
 
@@ -55,6 +58,14 @@ ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std:
         sample.source.words.emplace_back(tokenizer.piece(id));
     }
     return sample;
+}
+
+void namePieces(ProbeResult& result, const Tokenizer& tokenizer) {
+    for (auto& name : result.classNames) {
+        std::int32_t id = -1;
+        std::from_chars(name.data(), name.data() + name.size(), id);
+        if (id >= 0 && id < tokenizer.size()) name = pieceText(tokenizer.piece(id)).text;
+    }
 }
 
 }  // namespace relascope

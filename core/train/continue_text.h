@@ -1,7 +1,6 @@
 // Text in, text out: a language model, its tokenizer and a sampler.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "model/generate.h"
@@ -9,12 +8,6 @@
 #include "types/relation_map.h"
 
 namespace relascope {
-
-/// Receives each token as it comes, pieces filled in; returns false to stop.
-using TokenSink = std::function<bool(const GeneratedToken&)>;
-
-/// Why a text ended.
-enum class TextEnd { Length, StopText, EndOfText, Stopped };
 
 /// Continues `prompt` with a model in eval mode. Without a prompt the text begins after the token
 /// that separates documents. Throws OptionError when the tokenizer and the model do not fit, or for
@@ -27,5 +20,8 @@ TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const T
 /// the rest left out. Throws OptionError when there is no token.
 ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std::int64_t longest,
                        const std::string& origin);
+
+/// Names the likeliest next tokens of a probe by their pieces in place of their ids.
+void namePieces(ProbeResult& result, const Tokenizer& tokenizer);
 
 }  // namespace relascope

@@ -1,14 +1,17 @@
 #include "train/devices.h"
 
 #include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
+#include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
 
@@ -83,6 +86,29 @@ std::string resolveDevice(const std::string& wanted) {
     if (wanted.rfind("cuda", 0) == 0 && !devices().back().usable)
         throw OptionError("device", wanted + " is not usable: " + devices().back().reason);
     throw OptionError("device", unknownName("device", wanted, names));
+}
+
+std::uint64_t freeBytes(const std::string& device) {
+    const torch::Device where(device);
+    if (where.is_cuda()) {
+        try {
+            return at::accelerator::getMemoryInfo(where.has_index() ? where.index()
+                                                                    : c10::DeviceIndex(0))
+                .first;
+        } catch (const std::exception&) {
+            return 0;
+        }
+    }
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind("MemAvailable:", 0) == 0)
+            return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+    return 0;
+}
+
+void requireMemory(const RunOptions& options, const std::string& device) {
+    const auto problem = memoryProblem(options, freeBytes(device));
+    if (!problem.empty()) throw OptionError("train.batch_size", problem);
 }
 
 int threadCount() {

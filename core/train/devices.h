@@ -1,8 +1,11 @@
 // Which machines a run may use, and why not.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "types/run_options.h"
 
 namespace relascope {
 
@@ -21,6 +24,10 @@ const std::vector<DeviceInfo>& devices();
 /// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
 /// usable.
 std::string resolveDevice(const std::string& wanted);
+/// Memory that is free there, in bytes; 0 when it cannot be known.
+std::uint64_t freeBytes(const std::string& device);
+/// Throws OptionError with advice when the training that the options describe cannot fit there.
+void requireMemory(const RunOptions& options, const std::string& device);
 /// Threads that LibTorch uses.
 int threadCount();
 /// "LibTorch 2.11.0".

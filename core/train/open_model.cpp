@@ -9,6 +9,7 @@
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
+#include "train/continue_text.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
 
@@ -22,6 +23,7 @@ struct OpenedModel::Parts {
     std::int64_t step = 0;
     std::string warning;
     std::string reference;  // io.safetensors, "" without one
+    TokenizerPtr tokenizer;
 };
 
 namespace {
@@ -71,6 +73,14 @@ const char* inputKey(const ModelOptions& options) {
     return "input/images";
 }
 
+// A run keeps its tokenizer, unless it is one that comes with the program.
+TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
+    if (!isRun) return tokenizerBeside(path, run.model.vocab_size);
+    if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
+    const auto file = std::filesystem::path(path) / "tokenizer.json";
+    return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
+}
+
 }  // namespace
 
 OpenedModel::OpenedModel(const std::string& path, const std::string& which,
@@ -98,6 +108,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         const ParameterScope scope(ParameterFill::Uninitialised);  // the file fills them
         p.model = makeModel(p.options);
     }
+    if (p.options.isLanguage()) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
     p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
     p.model->to(torch::Device(resolveDevice(device)));
     p.model->eval();
@@ -165,15 +176,68 @@ ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
 
 ProbeResult OpenedModel::probe(const ProbeSample& sample,
                                const std::vector<std::string>& classNames) {
-    return probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames);
+    auto result = probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames);
+    if (m_parts->tokenizer) namePieces(result, *m_parts->tokenizer);
+    return result;
+}
+
+TokenizerPtr OpenedModel::tokenizer() const {
+    return m_parts->tokenizer;
+}
+
+void OpenedModel::setTokenizer(const std::string& nameOrPath) {
+    auto tokenizer = openTokenizer(nameOrPath);
+    requireVocabulary(*tokenizer, m_parts->options.vocab_size);
+    m_parts->tokenizer = std::move(tokenizer);
+}
+
+namespace {
+
+const Tokenizer& required(const TokenizerPtr& tokenizer, const ModelOptions& options) {
+    if (!options.isLanguage())
+        throw OptionError("text",
+                          "goes with language models only; this one is a " + options.architecture);
+    if (!tokenizer)
+        throw OptionError("tokenizer",
+                          "no tokenizer lies beside the checkpoint, and a vocabulary of " +
+                              std::to_string(options.vocab_size) +
+                              " is not GPT-2's 50257; name its tokenizer.json or vocab.json");
+    return *tokenizer;
+}
+
+}  // namespace
+
+ProbeSample OpenedModel::textInput(const std::string& text) const {
+    const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
+    requireVocabulary(tokenizer, m_parts->options.vocab_size);
+    return textSample(tokenizer, text, m_parts->options.max_block_size, "typed text");
+}
+
+TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
+                              const TokenSink& sink) {
+    const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
+    return continueText(*m_parts->model, m_parts->options, tokenizer, prompt, options, sink);
+}
+
+void OpenedModel::narrow() {
+    narrowWeights(*m_parts->model);
 }
 
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
                                  std::stop_token stop, const ProgressCallback& progress) {
-    if (m_parts->options.input() != InputKind::Images)
-        throw OptionError("data", "only image models can be evaluated on a data set so far");
-    return evaluateModel(*m_parts->model, data, batchSize, m_parts->options.num_classes, false,
-                         std::move(stop), progress);
+    const auto& o = m_parts->options;
+    if (o.input() != InputKind::Images && o.input() != InputKind::Tokens)
+        throw OptionError("data",
+                          "only image and language models can be evaluated on a data set so far");
+    const auto* tokens = dynamic_cast<const TokenDataset*>(data.get());
+    if ((tokens != nullptr) != (o.input() == InputKind::Tokens))
+        throw OptionError("data", data->info().name + " is not what the model reads");
+    if (tokens && tokens->context() > o.max_block_size)
+        throw OptionError("data.context", std::to_string(tokens->context()) +
+                                              " tokens are more than the model's " +
+                                              std::to_string(o.max_block_size));
+    return evaluateModel(*m_parts->model, data, batchSize, o.outputs(), false, std::move(stop),
+                         progress);
 }
 
 }  // namespace relascope

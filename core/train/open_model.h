@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "types/generate_options.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
@@ -16,7 +17,7 @@ namespace relascope {
 struct Evaluation {
     std::int64_t examples = 0;
     double loss = 0.0;                  ///< mean cross entropy, nats
-    double accuracy = 0.0;              ///< 0..1
+    double accuracy = 0.0;              ///< 0..1; of text, of the next token
     std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
 };
 
@@ -47,9 +48,24 @@ public:
     /// A made-up input that fits, the same for the same seed.
     ProbeSample randomInput(std::uint64_t seed) const;
 
+    /// Of a language model: the run's tokenizer, or the one beside the checkpoint; null when none
+    /// is known.
+    TokenizerPtr tokenizer() const;
+    /// Another one: "gpt2", a file or a folder. Throws OptionError when it does not fit the model.
+    void setTokenizer(const std::string& nameOrPath);
+    /// A text as an input; what is beyond the model's context is left out. Throws OptionError
+    /// without a tokenizer or a token.
+    ProbeSample textInput(const std::string& text) const;
+    /// Continues a text, token by token. Throws OptionError for options or a prompt that cannot be.
+    TextEnd generate(const std::string& prompt, const GenerateOptions& options,
+                     const TokenSink& sink);
+    /// Keeps weights as bfloat16 from here on (parameters.h): faster generation, less exact.
+    void narrow();
+
     /// Every map of every layer for one sample. Throws OptionError when it does not fit.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
-    /// Loss and accuracy of an image model over a data set. Throws OptionError or Cancelled.
+    /// Loss and accuracy of an image or language model over a data set. Throws OptionError or
+    /// Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
                         const ProgressCallback& progress = {});
 

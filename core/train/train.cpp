@@ -69,8 +69,9 @@ void Trainer::prepare() {
     requireData();
     const auto& model = m_options.model;
     if (m_options.train.precision == "bfloat16" && !m_device.is_cuda())
-        throw OptionError("train.precision",
-                          "bfloat16 autocast is for CUDA devices; choose float32 on the CPU");
+        note(Note::Level::Warning,
+             "bfloat16 autocast is for CUDA devices; the run computes in float32 on the CPU");
+    requireMemory(m_options, m_device.str());
 
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     at::globalContext().setFloat32MatmulPrecision("highest");
@@ -368,9 +369,11 @@ void Trainer::capture() {
     m_lastCapture = m_state.step;
     if (m_probes.empty()) return;
     std::vector<ProbeResult> results;
-    for (const auto& sample : m_probes)
+    for (const auto& sample : m_probes) {
         results.push_back(probeModel(*m_model, m_options.model, sample, m_state.step,
                                      m_data.validation->info().classNames));
+        if (m_data.tokenizer) namePieces(results.back(), *m_data.tokenizer);
+    }
     whileDiskFull([&] { saveCapture(m_folder.capturesPath(), results); });
     m_sink(CaptureTaken{m_state.step});
 }

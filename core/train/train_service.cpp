@@ -1,6 +1,7 @@
 // Between two steps: wishes of others, and what they are told.
 #include "options/field_text.h"
 #include "probe/probe.h"
+#include "train/continue_text.h"
 #include "train/trainer.h"
 
 namespace relascope {
@@ -61,6 +62,7 @@ void Trainer::answerProbe() {
     try {
         answer.result = probeModel(*m_model, m_options.model, request->second, m_state.step,
                                    m_data.validation->info().classNames);
+        if (m_data.tokenizer) namePieces(answer.result, *m_data.tokenizer);
     } catch (const std::exception& error) {
         answer.error = userMessage(error);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,11 @@ struct GeneratedToken {
     std::vector<TokenChoice> alternatives;  ///< the likeliest, best first; may hold the chosen one
     bool operator==(const GeneratedToken&) const = default;
 };
+
+/// Receives each token as it comes, pieces filled in; returns false to stop.
+using TokenSink = std::function<bool(const GeneratedToken&)>;
+
+/// Why a text ended.
+enum class TextEnd { Length, StopText, EndOfText, Stopped };
 
 }  // namespace relascope

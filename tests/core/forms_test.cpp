@@ -1,0 +1,236 @@
+// Every form of attention against the plain one, outputs and gradients (reliability.md item 25);
+// the plain one is held to loops in attention_test.cpp.
+#include <gtest/gtest.h>
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+
+#include "model/factory.h"
+#include "model/relational_attention.h"
+#include "model/row_blocks.h"
+#include "support/zoo.h"
+
+namespace relascope {
+namespace {
+
+using Tensors = std::vector<torch::Tensor>;
+
+// Equal up to 1e-12 of the largest number in double, 1e-5 in float.
+void expectEqual(const Tensors& a, const Tensors& b, const std::string& what) {
+    ASSERT_EQ(a.size(), b.size()) << what;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        ASSERT_EQ(a[i].defined(), b[i].defined()) << what << ", tensor " << i;
+        if (!a[i].defined()) continue;
+        const double size = std::max(1.0, a[i].abs().max().item<double>());
+        const double bound = a[i].scalar_type() == torch::kDouble ? 1e-12 : 1e-5;
+        EXPECT_LT((a[i] - b[i]).abs().max().item<double>(), bound * size)
+            << what << ", tensor " << i;
+    }
+}
+
+// The output and the gradients of a weighted sum of it, from the same random numbers each time.
+template <class Forward>
+Tensors resultsOf(torch::nn::Module& module, Tensors inputs, Forward forward) {
+    for (auto& input : inputs) input = input.detach().clone().requires_grad_(true);
+    torch::manual_seed(7);
+    const auto out = forward(inputs);
+    auto leaves = module.parameters();
+    leaves.insert(leaves.end(), inputs.begin(), inputs.end());
+    auto all = torch::autograd::grad({(out * out.detach().cos()).sum()}, leaves, {}, std::nullopt,
+                                     false, /*allow_unused=*/true);
+    all.push_back(out.detach());
+    return all;
+}
+
+RelationalOptions small() {
+    RelationalOptions o;
+    o.d_model = 12, o.n_heads = 4, o.head_dim = 3, o.n_relations = 6;
+    return o;
+}
+
+struct Kind {
+    const char* name;
+    int maxOffset;  // -1 absolute, -2 the same for every input of the batch
+};
+constexpr Kind kKinds[] = {
+    {"a symbol each", -1}, {"shared symbols", -2}, {"clamped offsets", 5}, {"all offsets", 1100}};
+
+void expectForms(const RelationalOptions& o, std::int64_t n, const Kind& kind, double dropout,
+                 torch::ScalarType type, const std::vector<AttentionForm>& forms,
+                 const std::string& ra_type = "relational_attention") {
+    auto options = o;
+    options.dropout = dropout, options.output_dropout = 0.0;
+    torch::manual_seed(3);
+    auto module = makeRelationalHeads(ra_type, options);
+    module->to(type);
+    const auto x = torch::randn({2, n, 12}, type);
+    const auto s = kind.maxOffset >= 0    ? torch::randn({2 * kind.maxOffset + 1, 12}, type)
+                   : kind.maxOffset == -2 ? torch::randn({n, 12}, type)
+                                          : torch::randn({2, n, 12}, type);
+    const auto forward = [&](const Tensors& in) {
+        return module->forward(in[0], {in[1], std::max(-1, kind.maxOffset)});
+    };
+    module->form = AttentionForm::Explicit;
+    const auto plain = resultsOf(*module, {x, s}, forward);
+    for (const auto form : forms) {
+        module->form = form;
+        expectEqual(plain, resultsOf(*module, {x, s}, forward),
+                    std::string(attentionFormName(form)) + " " + ra_type + " n " +
+                        std::to_string(n) + " " + kind.name + " " + o.rel_activation +
+                        (o.causal ? " causal" : "") + (o.symmetric_rels ? " symmetric" : "") +
+                        " kv " + std::to_string(o.n_kv_heads) + " dropout " +
+                        std::to_string(dropout));
+    }
+}
+
+const std::vector<AttentionForm> kAll = {AttentionForm::Factored, AttentionForm::RowBlocked,
+                                         AttentionForm::Fused};
+const std::vector<AttentionForm> kBlocks = {AttentionForm::RowBlocked};
+
+TEST(Forms, AgreeForEveryLengthAndSymbol) {
+    for (const auto type : {torch::kDouble, torch::kFloat})
+        for (const std::int64_t n : {1, 2, 63, 64, 65, 128, 129, 300})
+            for (const bool causal : {false, true})
+                for (const auto& kind : kKinds) {
+                    if (n == 300 && type == torch::kFloat && !causal) continue;
+                    auto o = small();
+                    o.causal = causal;
+                    o.rope = o.causal, o.key_dim = o.rope ? 4 : 0;
+                    expectForms(o, n, kind, 0.0, type, kAll);
+                }
+}
+
+TEST(Forms, AgreeForGroupedKeysSymmetryAndDropout) {
+    for (const bool causal : {false, true})
+        for (const int kv : {0, 1, 2})
+            for (const bool symmetric : {false, true})
+                for (const double dropout : {0.0, 0.3})
+                    for (const auto& kind : kKinds) {
+                        auto o = small();
+                        o.causal = causal, o.n_kv_heads = kv, o.symmetric_rels = symmetric;
+                        // The masks are those of the whole matrix, whatever the form; the fused one
+                        // gives way to the factored when there is dropout.
+                        expectForms(o, 150, kind, dropout, torch::kDouble, kAll);
+                    }
+}
+
+TEST(Forms, AgreeForEveryActivation) {
+    for (const char* activation :
+         {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})
+        for (const bool causal : {false, true})
+            for (const double dropout : {0.0, 0.3})
+                for (const auto& kind : {kKinds[0], kKinds[2]}) {
+                    auto o = small();
+                    o.rel_activation = o.rca_activation = activation;
+                    o.causal = causal;
+                    expectForms(o, 140, kind, dropout, torch::kDouble, kBlocks);
+                    o.n_relations = 0, o.n_kv_heads = 2;
+                    expectForms(o, 140, kind, dropout, torch::kDouble, kBlocks, "disrca");
+                    if (activation != std::string("gelu") && activation != std::string("silu"))
+                        expectForms(o, 140, kind, dropout, torch::kDouble, kBlocks, "rca");
+                }
+}
+
+TEST(Forms, AgreeAtAThousandTokens) {
+    auto o = small();
+    o.causal = true;
+    for (const auto type : {torch::kDouble, torch::kFloat})
+        expectForms(o, 1024, kKinds[0], 0.0, type, kAll);
+    expectForms(o, 1024, kKinds[2], 0.2, torch::kDouble, kBlocks);
+    o.rel_activation = "tanh";
+    expectForms(o, 1024, kKinds[0], 0.0, torch::kDouble, kBlocks);
+}
+
+TEST(Forms, OfSensoryAttentionAgree) {
+    for (const auto type : {torch::kDouble, torch::kFloat})
+        for (const std::int64_t n : {1, 2, 63, 64, 65, 128, 129, 1024})
+            for (const bool causal : {false, true})
+                for (const int kv : {0, 2})
+                    for (const double dropout : {0.0, 0.3}) {
+                        HeadOptions o;
+                        o.d_model = 12, o.n_heads = 4, o.head_dim = 3, o.n_kv_heads = kv;
+                        o.causal = causal, o.dropout = dropout, o.output_dropout = 0.0;
+                        if (n == 1024 && type == torch::kDouble && !causal) continue;
+                        torch::manual_seed(3);
+                        Attention module(o);
+                        module->to(type);
+                        const auto x = torch::randn({2, n, 12}, type);
+                        const auto forward = [&](const Tensors& in) {
+                            return module->forward(in[0], in[0], in[0]);
+                        };
+                        module->form = AttentionForm::Explicit;
+                        const auto plain = resultsOf(*module, {x}, forward);
+                        for (const auto form : {AttentionForm::RowBlocked, AttentionForm::Fused,
+                                                AttentionForm::Automatic}) {
+                            module->form = form;
+                            expectEqual(plain, resultsOf(*module, {x}, forward),
+                                        std::string(attentionFormName(form)) + " n " +
+                                            std::to_string(n) + " dropout " +
+                                            std::to_string(dropout));
+                        }
+                    }
+}
+
+TEST(Forms, SeeNoLaterToken) {
+    for (const auto form : {AttentionForm::Explicit, AttentionForm::Factored,
+                            AttentionForm::RowBlocked, AttentionForm::Fused}) {
+        auto o = small();
+        o.causal = true;
+        RelationalAttentionImpl module(o);
+        module.to(torch::kDouble);
+        module.form = form;
+        auto x = torch::randn({1, 200, 12}, torch::kDouble);
+        const auto s = torch::randn({1, 200, 12}, torch::kDouble);
+        const auto before = module.forward(x, {s});
+        auto changed = s.clone();
+        x = x.clone();
+        x.slice(1, 140).normal_();
+        changed.slice(1, 140).normal_();
+        const auto after = module.forward(x, {changed});
+        EXPECT_LT((before - after).slice(1, 0, 140).abs().max().item<double>(), 1e-13)
+            << attentionFormName(form);
+        EXPECT_GT((before - after).slice(1, 140).abs().max().item<double>(), 1e-3);
+    }
+}
+
+TEST(Forms, ThePlainKernelThatKeepsAllScoresIsNeverTakenForLongTexts) {
+    HeadOptions o;
+    o.d_model = 64, o.n_heads = 4, o.head_dim = 16, o.causal = true;
+    const auto q = torch::randn({1, 4, 600, 16}), k = torch::randn({1, 2, 600, 16});
+    EXPECT_TRUE(hasFusedKernel(q, k, k, o));
+    // Values wider than the keys have no kernel on the CPU: pieces of the keys' width do.
+    EXPECT_FALSE(hasFusedKernel(q, k, torch::randn({1, 2, 600, 80}), o));
+    auto r = small();
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::RowBlocked);
+    r.rel_activation = "tanh";
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::RowBlocked);
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(9, torch::kCPU), AttentionForm::Explicit);
+}
+
+TEST(RecomputedActivations, GiveTheSameGradientsWithDropout) {
+    for (const auto& [name, options] : smallModels()) {
+        if (!options.isLanguage() && !options.isVision()) continue;
+        auto o = options;
+        o.dropout_rate = 0.2;
+        torch::manual_seed(5);
+        auto model = makeModel(o);
+        model->train();
+        const auto batch = smallBatch(o, 2);
+        std::vector<Tensors> results;
+        for (const bool recompute : {false, true}) {
+            model->recomputesActivations = recompute;
+            for (auto& p : model->parameters()) p.mutable_grad() = torch::Tensor();
+            torch::manual_seed(9);
+            const auto out = model->forward(batch);
+            (out * out.detach().cos()).sum().backward();
+            Tensors all = {out.detach(), torch::rand({3})};  // the generator stands the same
+            for (const auto& p : model->parameters()) all.push_back(p.grad());
+            results.push_back(std::move(all));
+        }
+        expectEqual(results[0], results[1], name);
+    }
+}
+
+}  // namespace
+}  // namespace relascope
