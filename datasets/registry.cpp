@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "data/text.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz_images.h"
 
@@ -51,6 +52,7 @@ DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::in
 
 DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
     o.check();
+    if (o.isText()) return openText(o, progress, std::move(stop));
     DataSplits splits;
     if (o.path.empty()) {
         const auto family = familyFromName(o.family);

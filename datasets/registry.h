@@ -10,8 +10,9 @@
 
 namespace relascope {
 
-/// Opens what the options name: generated splits, or slices of real files. With `streaming`, every
-/// pass over the training set has fresh images. Throws OptionError, FileError or Cancelled.
+/// Opens what the options name: generated splits, slices of real files, or text (openText). With
+/// `streaming`, every pass over the training set has fresh images. Throws OptionError, FileError or
+/// Cancelled.
 DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
 

@@ -17,8 +17,13 @@ namespace relascope {
 /// and version; a cache that cannot be written costs speed, nothing else. Throws FileError (file,
 /// record or offset, value), OptionError or Cancelled.
 ///
-/// splits.train: every window of the first pass; splits.trainPass: windows that begin at another
-/// offset each pass. splits.validation: the first validation_size windows held out, spread evenly.
+/// A document is a file, a record, or what "<|endoftext|>" parts in plain text. Each begins with
+/// the tokenizer's endOfText(); where it has none, a blank line stands between two. Shards get the
+/// tokenizer that is chosen, else the one beside them, else GPT-2's where their header says so.
+///
+/// splits.trainPass: train_size windows a pass (0: one round), from where the last pass ended; a
+/// round is the windows side by side, and each round begins at another offset. splits.train is pass
+/// 0. splits.validation: validation_size of the windows held out, spread evenly, always the same.
 DataSplits openText(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
 

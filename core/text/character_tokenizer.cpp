@@ -29,7 +29,6 @@ CharacterTokenizer::CharacterTokenizer(std::string name, std::vector<std::string
 }
 
 void CharacterTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-    ids.reserve(ids.size() + text.size());
     while (!text.empty()) {
         const auto c = takeCharacter(text);
         ids.push_back(c && *c < m_ids.size() ? m_ids[*c] : m_unknown);

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <set>
 
-#include "datasets/readers/npy.h"
 #include "files/atomic_file.h"
+#include "files/npy.h"
 
 namespace relascope {
 namespace {

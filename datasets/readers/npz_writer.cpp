@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "datasets/readers/npy.h"
 #include "datasets/readers/npz_images.h"
 #include "files/atomic_file.h"
+#include "files/npy.h"
 
 namespace relascope {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "datasets/generators/relational_games.h"
-#include "datasets/readers/npy.h"
+#include "files/npy.h"
 
 namespace relascope {
 namespace {

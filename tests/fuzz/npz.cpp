@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "datasets/readers/npy.h"
 #include "datasets/readers/npz_images.h"
+#include "files/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -1,4 +1,4 @@
-#include "datasets/readers/npy.h"
+#include "files/npy.h"
 
 #include <cctype>
 #include <cstring>

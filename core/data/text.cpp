@@ -1,0 +1,160 @@
+#include "data/text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/text_tokens.h"
+#include "data/token_cache.h"
+#include "data/token_windows.h"
+
+namespace relascope {
+namespace {
+
+constexpr std::size_t kScanned = 1u << 20;
+
+struct OpenedText {
+    TokenSequencePtr tokens;
+    TokenizerPtr tokenizer;
+};
+
+// Null for characters, whose vocabulary comes from the text.
+TokenizerPtr chosenTokenizer(const DataOptions& o) {
+    if (o.tokenizer == "characters") return nullptr;
+    try {
+        return openTokenizer(o.tokenizer);
+    } catch (const OptionError& error) {
+        throw OptionError("data." + error.field(), error.message());
+    }
+}
+
+OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) {
+    OpenedText opened;
+    std::vector<TokenPart> parts;
+    for (const auto& file : files) parts.push_back(openShard(file.path));
+    // Shards of 16 bits from one program and of 32 from another are hardly one text.
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        if (parts[i].width != parts[0].width)
+            throw FileError(files[i].path, "has tokens of " + std::to_string(8 * parts[i].width) +
+                                               " bits, " + files[0].path + " of " +
+                                               std::to_string(8 * parts[0].width) +
+                                               "; keep shards of one kind in a folder");
+    opened.tokenizer = chosenTokenizer(o);
+    if (!opened.tokenizer) opened.tokenizer = tokenizerBeside(files[0].path, 0);
+    if (!opened.tokenizer && isGpt2Shard(parts[0])) opened.tokenizer = gpt2Tokenizer();
+    opened.tokens = std::make_shared<TokenSequence>(std::move(parts));
+    return opened;
+}
+
+OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files,
+                     const DataOptions& o, TextProgress& progress) {
+    const auto tokenizer = chosenTokenizer(o);
+    auto encoded = encodeTexts(files, tokenizer, o.text_field, progress);
+    if (encoded.tokens.count == 0) throw FileError(path, "is empty; a text is needed");
+    return {std::make_shared<TokenSequence>(std::vector{encoded.tokens}), encoded.tokenizer};
+}
+
+}  // namespace
+
+DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std::stop_token stop) {
+    if (o.context < 1)
+        throw OptionError("data.context", std::to_string(o.context) + " is no number of tokens");
+    if (!(o.validation_fraction > 0.0 && o.validation_fraction < 1.0))
+        throw OptionError("data.validation_fraction", "needs to be between 0 and 1");
+    const std::string path = o.path.empty() ? installedText() : o.path;
+    if (path.empty())
+        throw OptionError("data.path",
+                          "no English text is installed; run app/setup.sh, or name a text file");
+    TextProgress progress(callback, std::move(stop));
+    const auto files = listTextFiles(path);
+    const auto opened = files[0].form == TextForm::Shard ? openShards(files, o)
+                                                         : openTexts(path, files, o, progress);
+
+    const std::int64_t total = opened.tokens->size();
+    const auto held = static_cast<std::int64_t>(static_cast<double>(total) * o.validation_fraction);
+    const TokenRange train{0, total - held, o.context}, validation{total - held, held, o.context};
+    if (train.fits() == 0 || validation.fits() == 0)
+        throw FileError(path, "has " + std::to_string(total) + " tokens, " + std::to_string(held) +
+                                  " of them held out; a window takes " +
+                                  std::to_string(o.context + 1) +
+                                  " of either: lower data.context, change "
+                                  "data.validation_fraction or give more text");
+    const std::filesystem::path named = path;
+    const std::string name =
+        (named.has_filename() ? named : named.parent_path()).filename().string();
+    // By value: the passes are made long after this function has ended.
+    const auto windows = [name, path, opened, context = o.context](
+                             const char* split, std::int64_t count, TokenWindows::Start start) {
+        DatasetInfo info;
+        info.name = name + ", " + split;
+        info.origin = path;
+        info.size = count;
+        info.channels = info.height = info.width = 0;
+        info.task = "text";
+        return std::make_shared<TokenWindows>(opened.tokens, opened.tokenizer, std::move(info),
+                                              split, context, std::move(start));
+    };
+    const auto limited = [](std::int64_t wanted, std::int64_t all) {
+        return wanted > 0 ? std::min(wanted, all) : all;
+    };
+    DataSplits splits;
+    splits.tokenizer = opened.tokenizer;
+    const std::int64_t aPass = limited(o.train_size, train.windowsARound());
+    splits.trainPass = [windows, train, aPass](std::int64_t pass) -> DatasetPtr {
+        return windows("train", aPass, [train, first = pass * aPass](std::int64_t i) {
+            return train.trainStart(first + i);
+        });
+    };
+    splits.train = splits.trainPass(0);
+    const std::int64_t watched = limited(o.validation_size, validation.fits());
+    splits.validation = windows("validation", watched, [validation, watched](std::int64_t i) {
+        return validation.evenStart(i, watched);
+    });
+    return splits;
+}
+
+void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
+                         const ProgressCallback& callback, std::stop_token stop) {
+    const auto windows = std::dynamic_pointer_cast<const TokenWindows>(splits.train);
+    if (!windows) return;
+    TextProgress progress(callback, std::move(stop));
+    progress.begin(1.0);
+    const auto& parts = windows->sequence().parts();
+    const auto total = static_cast<double>(windows->sequence().size());
+    double before = 0.0;
+    for (const auto& part : parts) {
+        // What was encoded here has no id beyond its tokenizer's.
+        if (!part.foreign) return requireVocabulary(*windows->tokenizer(), vocabulary);
+        const std::string& path = part.file->path();
+        const auto files = listTextFiles(path);
+        const std::string signature = signatureOf(files);
+        const auto fact = readCachedFact(signature);
+        if (fact && fact->contains("largest") && (*fact)["largest"].is_number_integer() &&
+            (*fact)["largest"] < vocabulary)
+            continue;
+        std::int64_t largest = 0;
+        std::vector<std::uint8_t> piece;
+        const auto width = static_cast<std::uint64_t>(part.width);
+        const std::uint64_t end = part.offset + static_cast<std::uint64_t>(part.count) * width;
+        for (std::uint64_t at = part.offset; at < end; at += piece.size()) {
+            piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kScanned, end - at)));
+            part.file->read(at, piece);
+            for (std::size_t i = 0; i < piece.size(); i += width) {
+                const auto id = static_cast<std::int64_t>(littleEndian(&piece[i], part.width));
+                largest = std::max(largest, id);
+                if (id >= vocabulary)
+                    throw FileError(path, "holds token " + std::to_string(id) + " at byte " +
+                                              std::to_string(at + i) +
+                                              ", beyond the model's vocabulary of " +
+                                              std::to_string(vocabulary) +
+                                              "; raise model.vocab_size, or give the shards of its "
+                                              "tokenizer");
+            }
+            progress.at((before + static_cast<double>((at - part.offset) / width)) / total);
+        }
+        before += static_cast<double>(part.count);
+        if (isSettled(files)) writeCachedFact(signature, {{"largest", largest}});
+    }
+}
+
+}  // namespace relascope

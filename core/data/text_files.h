@@ -1,0 +1,74 @@
+// Which files a path to text stands for, and their bytes and documents from front to back.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/byte_source.h"
+
+namespace relascope {
+
+enum class TextForm { Plain, Json, Shard };
+
+struct TextFile {
+    std::string path;
+    TextForm form = TextForm::Plain;
+    std::uint64_t bytes = 0;
+    std::int64_t modified = 0;  ///< nanoseconds
+};
+
+/// One file, or those of a folder in the order of their names: its token shards (.bin, .npy) when
+/// it has any, else .txt, .text, .md, .json and .jsonl (each also .gz), else whatever is there.
+/// Throws FileError.
+std::vector<TextFile> listTextFiles(const std::string& path);
+
+/// Names the files as they are now (path, size, time), not their content.
+std::string signatureOf(const std::vector<TextFile>& files);
+
+/// The bytes of a file, unpacked when they are gzip's. Throws FileError or Cancelled.
+class TextBytes {
+public:
+    explicit TextBytes(std::shared_ptr<const ByteSource> source, std::stop_token stop = {});
+    ~TextBytes();
+    TextBytes(const TextBytes&) = delete;
+    TextBytes& operator=(const TextBytes&) = delete;
+
+    const std::string& path() const { return m_source->path(); }
+    /// The next bytes, valid until the next call; empty at the end.
+    std::string_view next();
+    /// Bytes of the file itself that were read so far.
+    std::uint64_t consumed() const { return m_at; }
+
+private:
+    std::string_view readPiece();
+    std::string_view inflatePiece();
+
+    struct Inflater;
+    std::shared_ptr<const ByteSource> m_source;
+    std::stop_token m_stop;
+    std::uint64_t m_at = 0;
+    std::vector<std::uint8_t> m_piece;
+    std::unique_ptr<Inflater> m_inflater;
+};
+
+/// Hears the documents of files: begin() before each, then its text in pieces. Empty documents are
+/// left out.
+struct DocumentSink {
+    std::function<void()> begin;
+    std::function<void(std::string_view)> text;
+};
+
+/// Plain text: one document, or several where "<|endoftext|>" parts them. JSON: a record a
+/// document; a string, or an object with its text in `field` (empty: text, story or content); one
+/// after another or in an array. Throws FileError naming the record and byte, or Cancelled.
+void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
+                   const DocumentSink& sink);
+
+/// The JSON records of readDocuments.
+void readJsonDocuments(TextBytes& bytes, const std::string& field, const DocumentSink& sink);
+
+}  // namespace relascope

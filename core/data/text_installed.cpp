@@ -1,0 +1,16 @@
+#include <filesystem>
+
+#include "data/text.h"
+
+namespace relascope {
+
+std::string installedText() {
+    for (const char* path : {RELASCOPE_ENGLISH_TEXT, "/usr/share/doc/jargon-text/jargon.txt.gz",
+                             "/usr/share/doc/jargon-text/jargon.txt"}) {
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(path, ignored)) return path;
+    }
+    return "";
+}
+
+}  // namespace relascope

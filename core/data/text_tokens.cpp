@@ -1,0 +1,186 @@
+#include "data/text_tokens.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "data/token_cache.h"
+#include "files/sha256.h"
+#include "text/character_tokenizer.h"
+#include "text/text_encoder.h"
+
+namespace relascope {
+namespace {
+
+using nlohmann::json;
+
+// Raised when the same files would give other tokens than before.
+constexpr const char* kVersion = "relascope tokens 1";
+
+std::uint64_t totalBytes(const std::vector<TextFile>& files) {
+    std::uint64_t total = 0;
+    for (const auto& file : files) total += file.bytes;
+    return std::max<std::uint64_t>(1, total);
+}
+
+// Goes through all files, with progress by the bytes read.
+template <class Action>
+void forEachFile(const std::vector<TextFile>& files, TextProgress& progress, const Action& action) {
+    const auto total = static_cast<double>(totalBytes(files));
+    double before = 0.0;
+    for (const auto& file : files) {
+        const auto source = openFileBytes(file.path);
+        action(file, source, [&](std::uint64_t consumed) {
+            progress.at((before + static_cast<double>(consumed)) / total);
+        });
+        before += static_cast<double>(file.bytes);
+    }
+}
+
+// SHA-256 of what the files hold: found by their sizes and times, else by reading them.
+std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress) {
+    const std::string signature = signatureOf(files);
+    if (const auto fact = readCachedFact(signature); fact && fact->contains("content"))
+        if (const auto& known = (*fact)["content"]; known.is_string()) return known;
+    Sha256 all;
+    forEachFile(files, progress, [&](const TextFile& file, const auto& source, const auto& tick) {
+        Sha256 hash;
+        std::vector<std::uint8_t> piece;
+        for (std::uint64_t at = 0; at < source->size(); at += piece.size()) {
+            piece.resize(
+                static_cast<std::size_t>(std::min<std::uint64_t>(1u << 20, source->size() - at)));
+            source->read(at, piece, progress.stop());
+            hash.add(piece.data(), piece.size());
+            tick(at);
+        }
+        all.addField(file.form == TextForm::Json ? "json" : "plain");
+        all.addField(hash.hex());
+    });
+    const std::string content = all.hex();
+    if (isSettled(files)) writeCachedFact(signature, {{"content", content}});
+    return content;
+}
+
+// The documents of all files; `part` is called between two.
+void forEachDocument(const std::vector<TextFile>& files, const std::string& field,
+                     TextProgress& progress, const DocumentSink& sink) {
+    forEachFile(files, progress, [&](const TextFile& file, const auto& source, const auto& tick) {
+        TextBytes bytes(source, progress.stop());
+        readDocuments(bytes, file.form, field, {sink.begin, [&](std::string_view text) {
+                                                    sink.text(text);
+                                                    tick(bytes.consumed());
+                                                }});
+    });
+}
+
+// The same with a blank line between two documents, for tokenizers that have no mark.
+void forEachText(const std::vector<TextFile>& files, const std::string& field,
+                 TextProgress& progress, const std::function<void(std::string_view)>& text) {
+    bool first = true;
+    forEachDocument(files, field, progress,
+                    {[&] {
+                         if (!first) text("\n\n");
+                         first = false;
+                     },
+                     text});
+}
+
+TokenizerPtr charactersOf(const std::vector<TextFile>& files, const std::string& field,
+                          TextProgress& progress) {
+    CharacterSet set;
+    forEachText(files, field, progress, [&](std::string_view text) { set.add(text); });
+    return characterTokenizer(set.characters());
+}
+
+void encodeAll(const std::vector<TextFile>& files, const std::string& field,
+               const Tokenizer& tokenizer, TextProgress& progress, TokenWriter& writer) {
+    TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) { writer.put(ids); });
+    const auto text = [&](std::string_view piece) { encoder.add(piece); };
+    if (const auto mark = tokenizer.endOfText()) {
+        forEachDocument(files, field, progress,
+                        {[&] {
+                             encoder.finish();
+                             writer.put(std::array{*mark});
+                         },
+                         text});
+    } else {
+        forEachText(files, field, progress, text);
+    }
+    encoder.finish();
+}
+
+// The vocabulary that was found with the tokens; nothing when the facts are not ours.
+TokenizerPtr charactersFrom(const std::string& facts) {
+    const auto parsed = json::parse(facts, nullptr, false);
+    if (!parsed.is_object() || !parsed.contains("characters") || !parsed["characters"].is_string())
+        return nullptr;
+    return characterTokenizer(parsed["characters"].get<std::string>());
+}
+
+}  // namespace
+
+void TextProgress::begin(double share) {
+    m_from = m_to;
+    m_to = share;
+    at(0.0);
+}
+
+void TextProgress::at(double shareOfPass) {
+    if (m_stop.stop_requested()) throw Cancelled();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    if (!m_callback || now - m_shown < 100'000'000) return;
+    m_shown = now;
+    if (!m_callback(m_from + (m_to - m_from) * std::clamp(shareOfPass, 0.0, 1.0)))
+        throw Cancelled();
+}
+
+bool isSettled(const std::vector<TextFile>& files) {
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
+    return std::all_of(files.begin(), files.end(),
+                       [&](const TextFile& file) { return now - file.modified > 2'000'000'000; });
+}
+
+EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& tokenizer,
+                        const std::string& field, TextProgress& progress) {
+    progress.begin(0.1);
+    const std::string content = contentOf(files, progress);
+    Sha256 hash;
+    hash.addField(kVersion);
+    hash.addField(content);
+    hash.addField(tokenizer ? tokenizer->fingerprint() : "characters");
+    hash.addField(field);
+    const std::string key = hash.hex();
+
+    progress.begin(0.2);
+    if (auto known = openCachedTokens(key, [&](double share) { progress.at(share); })) {
+        const auto found = tokenizer ? tokenizer : charactersFrom(known->facts);
+        if (found) return {known->tokens, found};
+    }
+    TokenizerPtr used = tokenizer;
+    if (!used) {
+        progress.begin(0.4);
+        used = charactersOf(files, field, progress);
+    }
+    progress.begin(1.0);
+    json facts = {{"tokenizer", used->name()}};
+    if (!tokenizer) {
+        std::string characters;
+        for (std::int64_t id = 1; id < used->size(); ++id)
+            characters += used->piece(static_cast<std::int32_t>(id));
+        facts["characters"] = characters;
+    }
+    const auto made =
+        makeCachedTokens(key, used->size() <= 65536 ? 2 : 4, [&](TokenWriter& writer) {
+            encodeAll(files, field, *used, progress, writer);
+            // Tokens of other bytes than those that the key names must never be found again.
+            for (const auto& file : files)
+                if (signatureOf(listTextFiles(file.path)) != signatureOf({file}))
+                    throw FileError(file.path, "was changed while it was read; try again");
+            return facts.dump();
+        });
+    return {made.tokens, used};
+}
+
+}  // namespace relascope

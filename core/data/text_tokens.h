@@ -1,0 +1,41 @@
+// From text files to token ids in the cache.
+#pragma once
+
+#include "data/dataset.h"
+#include "data/text_files.h"
+#include "data/token_file.h"
+#include "types/data_options.h"
+
+namespace relascope {
+
+/// Reports the share done of several passes, ten times a second, and throws Cancelled when that or
+/// the stop token asks for it.
+class TextProgress {
+public:
+    TextProgress(const ProgressCallback& callback, std::stop_token stop)
+        : m_callback(callback), m_stop(std::move(stop)) {}
+    /// What follows takes the progress from where it is to `share`.
+    void begin(double share);
+    void at(double shareOfPass);
+    const std::stop_token& stop() const { return m_stop; }
+
+private:
+    const ProgressCallback& m_callback;
+    std::stop_token m_stop;
+    double m_from = 0.0, m_to = 0.0;
+    std::int64_t m_shown = 0;  // nanoseconds of the steady clock
+};
+
+struct EncodedText {
+    TokenPart tokens;
+    TokenizerPtr tokenizer;
+};
+
+/// Encodes the documents of the files, or finds them encoded. `tokenizer` is null for characters.
+EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& tokenizer,
+                        const std::string& field, TextProgress& progress);
+
+/// True unless the files were written so lately that a change could hide behind the same time.
+bool isSettled(const std::vector<TextFile>& files);
+
+}  // namespace relascope

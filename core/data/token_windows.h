@@ -1,0 +1,51 @@
+// Windows of a token sequence as examples, and how the windows of one pass over it are chosen.
+#pragma once
+
+#include "data/dataset.h"
+#include "data/token_file.h"
+
+namespace relascope {
+
+using TokenSequencePtr = std::shared_ptr<const TokenSequence>;
+
+/// Tokens begin .. begin + tokens of a sequence, read as windows of `context` and the token behind.
+struct TokenRange {
+    std::int64_t begin = 0, tokens = 0, context = 0;
+
+    /// Windows side by side from the first token on.
+    std::int64_t fits() const { return tokens > context ? (tokens - 1) / context : 0; }
+    /// Windows of one round of training: as many whatever the offset it begins at.
+    std::int64_t windowsARound() const;
+    /// Where window `number` of an endless training begins: rounds of side by side windows, each
+    /// round from another offset. Below every offset comes once before one comes again.
+    std::int64_t trainStart(std::int64_t number) const;
+    /// Where window i of `count` begins that are spread evenly over the range, always the same.
+    std::int64_t evenStart(std::int64_t i, std::int64_t count) const;
+};
+
+/// Throws std::out_of_range for a window beyond the last.
+class TokenWindows : public TokenDataset {
+public:
+    using Start = std::function<std::int64_t(std::int64_t)>;
+    /// `start` says where in the sequence window i of info.size begins.
+    TokenWindows(TokenSequencePtr sequence, TokenizerPtr tokenizer, DatasetInfo info,
+                 std::string split, std::int64_t context, Start start);
+
+    const DatasetInfo& info() const override { return m_info; }
+    ProbeSample sample(std::int64_t index) const override;
+    std::int64_t context() const override { return m_context; }
+    void read(std::int64_t index, std::span<std::int64_t> tokens) const override;
+    TokenizerPtr tokenizer() const override { return m_tokenizer; }
+
+    const TokenSequence& sequence() const { return *m_sequence; }
+
+private:
+    TokenSequencePtr m_sequence;
+    TokenizerPtr m_tokenizer;
+    DatasetInfo m_info;
+    std::string m_split;
+    std::int64_t m_context;
+    Start m_start;
+};
+
+}  // namespace relascope
