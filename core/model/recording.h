@@ -1,5 +1,6 @@
 // Recording points: where a model lets a probe see what it computes, from the same forward pass
-// that training uses and without changing its result.
+// that training uses and without changing its result (but for rounding, where a fused kernel gives
+// way to whole matrices).
 #pragma once
 
 #include <torch/types.h>

@@ -73,8 +73,10 @@ AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Devic
 }
 
 AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
-    if (activeRecorder()) return AttentionForm::Explicit;
     const auto chosen = chosenForm(x.size(1), x.device());
+    // A recorder wants the whole matrices; how they are mixed then is a matter of rounding only.
+    const bool whole = chosen == AttentionForm::Explicit || chosen == AttentionForm::Factored;
+    if (activeRecorder()) return whole ? chosen : AttentionForm::Factored;
     // Blocks make their masks from a counter, which is the CPU's.
     if (chosen == AttentionForm::RowBlocked && weightDropout() > 0 && !x.is_cpu())
         return AttentionForm::Explicit;
@@ -250,8 +252,9 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
             recorder->scores(path, weights);
             recorder->relations(path, r.permute({0, 2, 3, 1}));
         }
-        related = r.defined() ? attendRelations(alpha, r)
-                              : relatedTo(queries[1], mixKeys(alpha, keys[1]));
+        related = chosen == AttentionForm::Explicit || !identity
+                      ? attendRelations(alpha, r)
+                      : relatedTo(queries[1], mixKeys(alpha, keys[1]));
         return {related, mixSymbols(alpha, symbols, first)};
     };
     const auto parts = chosen == AttentionForm::Fused

@@ -49,8 +49,8 @@ struct BlockPlan : torch::CustomClassHolder {
 struct RowBlocks : torch::autograd::Function<RowBlocks> {
     static variable_list forward(AutogradContext* context,
                                  const c10::intrusive_ptr<BlockPlan>& plan,
-                                 const variable_list& inputs) {
-        context->save_for_backward(inputs);
+                                 at::TensorList inputs) {
+        context->save_for_backward(inputs.vec());
         context->saved_data["plan"] = at::IValue::make_capsule(plan);
         std::vector<variable_list> outputs;
         for (std::int64_t first = 0; first < plan->rows; first += plan->blockRows) {
@@ -185,7 +185,7 @@ std::vector<torch::Tensor> byRowBlocks(std::int64_t rows, std::int64_t blockRows
         plan->parts.push_back(input.part);
         plan->dims.push_back(input.dim);
     }
-    return RowBlocks::apply(plan, tensors);
+    return RowBlocks::apply(plan, at::TensorList(tensors));  // a vector would not be looked into
 }
 
 torch::Tensor recomputed(const std::function<torch::Tensor(const torch::Tensor&)>& f,

@@ -56,7 +56,7 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
                                             " positional symbols");
     if (auto* recorder = activeRecorder())
         recorder->symbols(path, layer, torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
-    return {symbol_library->weight.slice(0, past, n)};  // [n, d]
+    return {symbol_library->weight.slice(0, past, n).to(x.scalar_type())};  // [n, d]
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {

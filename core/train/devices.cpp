@@ -88,7 +88,7 @@ std::string resolveDevice(const std::string& wanted) {
     throw OptionError("device", unknownName("device", wanted, names));
 }
 
-std::uint64_t freeBytes(const std::string& device) {
+std::uint64_t freeMemory(const std::string& device) {
     const torch::Device where(device);
     if (where.is_cuda()) {
         try {
@@ -107,7 +107,7 @@ std::uint64_t freeBytes(const std::string& device) {
 }
 
 void requireMemory(const RunOptions& options, const std::string& device) {
-    const auto problem = memoryProblem(options, freeBytes(device));
+    const auto problem = memoryProblem(options, freeMemory(device));
     if (!problem.empty()) throw OptionError("train.batch_size", problem);
 }
 

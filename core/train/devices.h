@@ -25,7 +25,7 @@ const std::vector<DeviceInfo>& devices();
 /// usable.
 std::string resolveDevice(const std::string& wanted);
 /// Memory that is free there, in bytes; 0 when it cannot be known.
-std::uint64_t freeBytes(const std::string& device);
+std::uint64_t freeMemory(const std::string& device);
 /// Throws OptionError with advice when the training that the options describe cannot fit there.
 void requireMemory(const RunOptions& options, const std::string& device);
 /// Threads that LibTorch uses.

@@ -231,7 +231,8 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
                           "only image and language models can be evaluated on a data set so far");
     const auto* tokens = dynamic_cast<const TokenDataset*>(data.get());
     if ((tokens != nullptr) != (o.input() == InputKind::Tokens))
-        throw OptionError("data", data->info().name + " is not what the model reads");
+        throw OptionError("data", (data ? data->info().name : "nothing") +
+                                      std::string(" is not what the model reads"));
     if (tokens && tokens->context() > o.max_block_size)
         throw OptionError("data.context", std::to_string(tokens->context()) +
                                               " tokens are more than the model's " +

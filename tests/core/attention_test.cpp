@@ -100,8 +100,8 @@ TEST(RelationalAttention, EqualsItsReferenceForEveryOption) {
             o.causal = variant == 2;
             auto module = inDouble(std::make_shared<RelationalAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s})[1],
-                        reference::relational(*module, o, x[1], s[1]), kExact, activation);
+            expectClose(module->forward(x, {s})[1], reference::relational(*module, o, x[1], s[1]),
+                        kExact, activation);
             expectClose(module->forward(x, {s[0]})[1],
                         reference::relational(*module, o, x[1], s[0]), kExact, "shared symbols");
             for (const int max : {2, 9}) {  // clamped offsets, and all offsets within the library
@@ -152,8 +152,7 @@ TEST(RelationalCrossAttention, EqualsItsReference) {
             o.rca_activation = activation, o.n_kv_heads = kv;
             auto module = inDouble(std::make_shared<RelationalCrossAttentionImpl>(o));
             const auto x = randomInput(2, 6, 12), s = randomInput(2, 6, 12);
-            expectClose(module->forward(x, {s})[0],
-                        reference::cross(*module, o, x[0], s[0]));
+            expectClose(module->forward(x, {s})[0], reference::cross(*module, o, x[0], s[0]));
             const auto relative = relativeSymbols(5, 12);
             expectClose(module->forward(x, relative)[0],
                         reference::cross(*module, o, x[0], spread(relative)));
@@ -203,7 +202,7 @@ TEST(Gradients, AgreeWithFiniteDifferences) {
 TEST(Rotary, RotatesAdjacentPairsByPosition) {
     RotaryPositions rotary;  // its table grows, and a later start reads further down
     const auto x = torch::randn({1, 1, 4, 6}, torch::kDouble), y = rotary.rotate(x);
-    EXPECT_EQ((rotary.rotate(x.slice(2, 2), 2) - y.slice(2, 2)).abs().max().item<double>(), 0.0);
+    EXPECT_LT((rotary.rotate(x.slice(2, 2), 2) - y.slice(2, 2)).abs().max().item<double>(), 1e-15);
     for (int position = 0; position < 4; ++position)
         for (int pair = 0; pair < 3; ++pair) {
             const double angle = position * std::pow(10000.0, -2.0 * pair / 6),
@@ -306,7 +305,8 @@ TEST(Recording, DoesNotChangeTheResult) {
             const RecordingScope scope(recorder);
             recorded = model->forward(images);
         }
-        EXPECT_TRUE(torch::equal(plain, recorded)) << type;
+        // The fused kernel gives way to whole matrices: equal up to rounding.
+        EXPECT_LT((plain - recorded).abs().max().item<double>(), 1e-6) << type;
         EXPECT_GE(recorder.seen, 8) << type;
         EXPECT_EQ(activeRecorder(), nullptr);
     }
