@@ -166,6 +166,7 @@ TEST_F(Windows, ReadsShardsOfEveryForm) {
     refused("x.bin", header(20240520, 1, 0).substr(0, 100), {"cut short within its header"});
     refused("x.bin", header(20240522, 1, 3), {"evaluation file"});
     refused("x.npy", narrow, {"not a .npy"});
+    refused("x.npy", "", {"cut short"});
     refused("x.npy", makeNpyHeader("<f4", {50}) + narrow, {"holds no tokens"});
     refused("x.npy", makeNpyHeader(">u2", {100}) + narrow, {"holds no tokens"});
     refused("x.npy", makeNpyHeader("<u2", {10, 10}) + narrow, {"holds no tokens"});
