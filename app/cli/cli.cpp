@@ -136,6 +136,12 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
                      ".safetensors, .pt, or a folder (config.json and model.safetensors)")
         ->required();
 
+    cli::TokenizeArguments k;
+    auto* tokenize = list("tokenize", "turns text into token ids, or back");
+    tokenize->add_option("file", k.file, "a text (also .gz), or - for standard input")->required();
+    tokenize->add_option("--tokenizer", k.tokenizer, "gpt2, a tokenizer's file or folder");
+    tokenize->add_flag("--decode", k.decode, "token ids in, text out");
+
     std::vector<std::string> names;
     double seconds = 8.0;
     std::string benchDevice = "cpu";
@@ -158,6 +164,8 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         if (*info) return cli::info(path, json);
         if (*convert) return cli::convert(in, out, json);
         if (*data) return cli::makeData(d);
+        k.json = json;
+        if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
         initDevices(*train ? t.threads : threads);
         t.json = e.json = i.json = json;

@@ -33,6 +33,10 @@ struct DataArguments {
     std::int64_t count = 1000, seed = 0;
     std::string family;
 };
+struct TokenizeArguments {
+    std::string file, tokenizer = "gpt2";
+    bool decode = false, json = false;
+};
 
 int listPresets(bool json);
 int listDatasets(bool json);
@@ -45,6 +49,7 @@ int makeData(const DataArguments& arguments);
 int verify(const std::vector<std::string>& folders, const std::string& device, bool json);
 int info(const std::string& path, bool json);
 int convert(const std::string& in, const std::string& out, bool json);
+int tokenize(const TokenizeArguments& arguments);
 int bench(const std::vector<std::string>& names, const std::string& device, double seconds,
           bool json);
 

@@ -65,6 +65,7 @@ private:
 /// A token shard (formats.md section 8): llm.c's .bin with a header, plain 16-bit .bin, or .npy of
 /// 16 or 32 bits. Sizes are held against the file. Throws FileError.
 TokenPart openShard(const std::string& path);
+TokenPart openShard(std::shared_ptr<const MappedFile> file);
 /// True for a shard whose header says that its ids are GPT-2's.
 bool isGpt2Shard(const TokenPart& shard);
 

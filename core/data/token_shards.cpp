@@ -1,6 +1,4 @@
 // Token shards of others: llm.c (karpathy/llm.c, dev/data/data_common.py), nanoGPT and FineWeb.
-#include <array>
-
 #include "checkpoint/byte_source.h"
 #include "data/token_file.h"
 #include "files/npy.h"
@@ -53,12 +51,11 @@ void fillBin(TokenPart& part) {
 
 void fillNpy(TokenPart& part) {
     const MappedFile& file = *part.file;
-    std::vector<std::uint8_t> start(
-        static_cast<std::size_t>(std::min<std::uint64_t>(12, file.size())));
+    if (file.size() < 12) throw FileError(file.path(), "is cut short within its npy header");
+    std::vector<std::uint8_t> start(12);
     file.read(0, start);
     const std::size_t length = npyHeaderLength(start, file.path());
-    if (length == 0 || length > file.size())
-        throw FileError(file.path(), "is cut short within its npy header");
+    if (length > file.size()) throw FileError(file.path(), "is cut short within its npy header");
     start.resize(length);
     file.read(0, start);
     const NpyHeader header = parseNpyHeader(start, file.path());
@@ -80,13 +77,18 @@ void fillNpy(TokenPart& part) {
 
 }  // namespace
 
-TokenPart openShard(const std::string& path) {
+TokenPart openShard(std::shared_ptr<const MappedFile> file) {
     TokenPart part;
-    part.file = std::make_shared<MappedFile>(path);
+    part.file = std::move(file);
     part.foreign = true;
+    const std::string& path = part.file->path();
     path.ends_with(".npy") ? fillNpy(part) : fillBin(part);
     if (part.count == 0) throw FileError(path, "holds no tokens");
     return part;
+}
+
+TokenPart openShard(const std::string& path) {
+    return openShard(std::make_shared<MappedFile>(path));
 }
 
 bool isGpt2Shard(const TokenPart& shard) {

@@ -1,5 +1,7 @@
 #include "text/character_tokenizer.h"
 
+#include <bit>
+
 #include "files/sha256.h"
 #include "text/unicode.h"
 
@@ -60,14 +62,16 @@ void CharacterSet::add(std::string_view piece) {
     std::string rest(piece.substr(whole));
     piece = piece.substr(0, whole);
     while (!piece.empty())
-        if (const auto c = takeCharacter(piece)) m_seen[*c] = true;
+        if (const auto c = takeCharacter(piece)) m_seen[*c / 64] |= std::uint64_t{1} << *c % 64;
     m_rest = std::move(rest);
 }
 
 std::string CharacterSet::characters() const {
     std::string text;
-    for (char32_t c = 0; c < m_seen.size(); ++c)
-        if (m_seen[c]) appendUtf8(text, c);
+    for (std::size_t i = 0; i < m_seen.size(); ++i)
+        for (std::uint64_t bits = m_seen[i]; bits != 0; bits &= bits - 1)
+            appendUtf8(text, static_cast<char32_t>(64 * i) +
+                                 static_cast<char32_t>(std::countr_zero(bits)));
     return text;
 }
 

@@ -34,14 +34,13 @@ private:
 /// Which characters occur in a text that comes in pieces.
 class CharacterSet {
 public:
-    CharacterSet() : m_seen(0x110000) {}
     /// A character that is cut at the end of one piece goes on in the next.
     void add(std::string_view piece);
     /// All of them in the order of their code points, as UTF-8.
     std::string characters() const;
 
 private:
-    std::vector<bool> m_seen;
+    std::vector<std::uint64_t> m_seen = std::vector<std::uint64_t>(0x110000 / 64);  // a bit each
     std::string m_rest;
 };
 

@@ -10,7 +10,7 @@ namespace relascope {
 class TextEncoder {
 public:
     /// A text in which nothing can be cut (one word of so many bytes) is cut there all the same.
-    static constexpr std::size_t kEnough = std::size_t{1} << 18, kMost = std::size_t{1} << 24;
+    static constexpr std::size_t kEnough = std::size_t{1} << 18, kMost = std::size_t{1} << 20;
     using Sink = std::function<void(std::span<const std::int32_t>)>;
 
     TextEncoder(const Tokenizer& tokenizer, Sink sink)

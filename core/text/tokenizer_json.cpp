@@ -94,7 +94,7 @@ public:
         }
         parts.pairs = BytePairs(m_merges.size());
         for (std::size_t i = 0; i < m_merges.size(); ++i) {
-            const auto& [left, right] = m_merges[i];
+            const std::string &left = m_merges[i].first, &right = m_merges[i].second;
             const auto id = [&](const std::string& piece) {
                 const auto found = m_ids.find(piece);
                 if (found == m_ids.end())

@@ -1,12 +1,12 @@
 // A run that trains in a fraction of a second.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "data/dataset.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "support/temporary_folder.h"
 
 namespace relascope::testing_support {
 
@@ -49,25 +49,5 @@ inline RunOptions tinyOptions() {
     o.data.train_size = 96, o.data.validation_size = 32;
     return o;
 }
-
-/// A folder that is gone when the test ends.
-class TemporaryFolder {
-public:
-    explicit TemporaryFolder(const std::string& name)
-        : m_path((std::filesystem::temp_directory_path() /
-                  ("relascope-test-" + name + "-" + std::to_string(::getpid())))
-                     .string()) {
-        std::filesystem::remove_all(m_path);
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-    std::string operator/(const std::string& name) const { return m_path + "/" + name; }
-    const std::string& path() const { return m_path; }
-
-private:
-    std::string m_path;
-};
 
 }  // namespace relascope::testing_support

@@ -1,0 +1,127 @@
+// tokenize: text to token ids and back, of any length in bounded memory.
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "data/text_files.h"
+#include "text/text_encoder.h"
+#include "types/error.h"
+#include "types/text_piece.h"
+
+namespace relascope::cli {
+namespace {
+
+constexpr std::size_t kPiece = 1u << 16;
+
+// Standard output by large pieces; what it cannot take is an error, not a shorter text.
+class Output {
+public:
+    void write(std::string_view text) {
+        m_held += text;
+        if (m_held.size() >= kPiece) flush();
+    }
+    void flush() {
+        if (std::fwrite(m_held.data(), 1, m_held.size(), stdout) != m_held.size() ||
+            std::fflush(stdout) != 0)
+            throw FileError("standard output",
+                            "cannot be written: " + std::string(std::strerror(errno)));
+        m_held.clear();
+    }
+
+private:
+    std::string m_held;
+};
+
+// The bytes of a file (unpacked when they are gzip's) or of standard input, piece by piece.
+template <class Action>
+void forEachPiece(const std::string& path, const Action& action) {
+    if (path != "-") {
+        TextBytes bytes(openFileBytes(path));
+        for (std::string_view piece; !(piece = bytes.next()).empty();) action(piece);
+        return;
+    }
+    std::string buffer(kPiece, '\0');
+    while (true) {
+        const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            throw FileError("standard input",
+                            "cannot be read: " + std::string(std::strerror(errno)));
+        if (got == 0) return;
+        action(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    }
+}
+
+int encode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
+    Output out;
+    std::int64_t count = 0;
+    if (a.json)
+        out.write("{\"tokenizer\":" + nlohmann::json(validUtf8(tokenizer.name())).dump() +
+                  ",\"ids\":[");
+    TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) {
+        for (const auto id : ids) {
+            if (count++ > 0) out.write(a.json ? "," : " ");
+            out.write(std::to_string(id));
+        }
+    });
+    forEachPiece(a.file, [&](std::string_view piece) { encoder.add(piece); });
+    encoder.finish();
+    out.write(a.json ? "],\"count\":" + std::to_string(count) + "}\n" : "\n");
+    out.flush();
+    return 0;
+}
+
+int decode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
+    const std::string name = a.file == "-" ? "standard input" : a.file;
+    Output out;
+    std::string word, text;
+    std::int64_t count = 0;
+    const auto take = [&] {
+        if (word.empty()) return;
+        std::int32_t id = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+        if (error != std::errc() || end != word.data() + word.size())
+            throw FileError(name, "token " + std::to_string(count + 1) + " is '" +
+                                      pieceText(word).text + "'; whole numbers are needed");
+        if (id < 0 || id >= tokenizer.size())
+            throw FileError(name, "token " + std::to_string(count + 1) + " is " + word + "; " +
+                                      tokenizer.name() + " has the ids 0 to " +
+                                      std::to_string(tokenizer.size() - 1));
+        ++count;
+        word.clear();
+        if (a.json)
+            text += tokenizer.piece(id);
+        else
+            out.write(tokenizer.piece(id));
+    };
+    forEachPiece(a.file, [&](std::string_view piece) {
+        for (const char c : piece) {
+            if (c != ' ' && c != '\n' && c != '\r' && c != '\t' && c != ',')
+                word += c;
+            else
+                take();
+            if (word.size() > 40)
+                throw FileError(name, "token " + std::to_string(count + 1) + " is '" +
+                                          pieceText(word).text + "'; whole numbers are needed");
+        }
+    });
+    take();
+    if (a.json)
+        out.write(nlohmann::json{{"text", validUtf8(text)}, {"count", count}}.dump() + "\n");
+    out.flush();
+    return 0;
+}
+
+}  // namespace
+
+int tokenize(const TokenizeArguments& a) {
+    const auto tokenizer = openTokenizer(a.tokenizer);
+    return a.decode ? decode(a, *tokenizer) : encode(a, *tokenizer);
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,225 @@
+// HuggingFace's tokenizer files, whole and broken, and our own as they are written.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "files/atomic_file.h"
+#include "support/bytes_of.h"
+#include "support/temporary_folder.h"
+#include "text/tokenizer.h"
+#include "text/tokenizer_json.h"
+#include "text/unicode.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+using nlohmann::json;
+using testing_support::TemporaryFolder;
+using testing_support::writeBytes;
+using Ids = std::vector<std::int32_t>;
+
+// All bytes, and "the", " the" by three merges.
+json smallVocabulary() {
+    json vocabulary;
+    for (int byte = 0; byte < 256; ++byte)
+        vocabulary[spelledBytes(std::string(1, static_cast<char>(byte)))] = byte;
+    vocabulary["th"] = 256, vocabulary["the"] = 257, vocabulary["Ġthe"] = 258;
+    vocabulary["<|endoftext|>"] = 259;
+    return vocabulary;
+}
+
+json smallTokenizer() {
+    return {
+        {"version", "1.0"},
+        {"added_tokens", {{{"id", 259}, {"content", "<|endoftext|>"}, {"special", true}}}},
+        {"normalizer", nullptr},
+        {"pre_tokenizer",
+         {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
+        {"model",
+         {{"type", "BPE"}, {"vocab", smallVocabulary()}, {"merges", {"t h", "th e", "Ġ the"}}}}};
+}
+
+TokenizerPtr parse(const json& file) {
+    return parseTokenizerJson(file.dump(), "t.json");
+}
+
+void expectRefused(const json& file, const std::vector<std::string>& words) {
+    try {
+        parse(file);
+        ADD_FAILURE() << "accepted; wanted " << words.at(0);
+    } catch (const FileError& error) {
+        const std::string said = error.what();
+        EXPECT_EQ(said.rfind("t.json: ", 0), 0u);
+        for (const auto& word : words) EXPECT_NE(said.find(word), std::string::npos) << said;
+    }
+}
+
+TEST(TokenizerJson, ReadsBytePairs) {
+    const auto t = parse(smallTokenizer());
+    EXPECT_EQ(t->size(), 260);
+    EXPECT_EQ(t->name(), "t.json");
+    EXPECT_EQ(t->endOfText(), 259);
+    EXPECT_EQ(t->encode("the the"), (Ids{257, 258}));
+    EXPECT_EQ(t->encode("<|endoftext|>").size(), 13u);
+    EXPECT_EQ(t->piece(258), " the");
+    EXPECT_EQ(t->decode(t->encode("\xff\0thé")), "\xff");  // the literal ends at NUL
+    EXPECT_EQ(t->decode(t->encode(std::string("\xff\0thé", 6))), std::string("\xff\0thé", 6));
+
+    auto pairs = smallTokenizer();
+    pairs["model"]["merges"] =
+        json::array({json::array({"t", "h"}), json::array({"th", "e"}), json::array({"Ġ", "the"})});
+    EXPECT_EQ(parse(pairs)->fingerprint(), t->fingerprint());
+
+    auto prefixed = smallTokenizer();
+    prefixed["pre_tokenizer"]["add_prefix_space"] = true;
+    EXPECT_EQ(parse(prefixed)->encode("the"), Ids{258});
+    EXPECT_EQ(parse(prefixed)->encode(" the"), Ids{258});
+    EXPECT_EQ(parse(prefixed)->encode(""), Ids{});
+    EXPECT_NE(parse(prefixed)->fingerprint(), t->fingerprint());
+
+    // Without the pattern, words are not kept apart: "e t" could merge here, and does.
+    auto whole = smallTokenizer();
+    whole["pre_tokenizer"]["use_regex"] = false;
+    whole["model"]["vocab"]["eĠ"] = 260;
+    whole["model"]["merges"].insert(whole["model"]["merges"].begin(), "e Ġ");
+    EXPECT_EQ(parse(whole)->encode("e t"), (Ids{260, static_cast<std::int32_t>('t')}));
+    whole["pre_tokenizer"]["use_regex"] = true;
+    EXPECT_EQ(parse(whole)->encode("e t").size(), 3u);
+
+    auto sequence = smallTokenizer();
+    sequence["pre_tokenizer"] = {{"type", "Sequence"},
+                                 {"pretokenizers", {smallTokenizer()["pre_tokenizer"]}}};
+    EXPECT_EQ(parse(sequence)->fingerprint(), t->fingerprint());
+}
+
+TEST(TokenizerJson, RefusesWithFieldAndValue) {
+    const auto changed = [](const json::json_pointer& where, const json& value) {
+        auto file = smallTokenizer();
+        file[where] = value;
+        return file;
+    };
+    using namespace nlohmann::literals;
+    expectRefused(json::array(), {"is no JSON object"});
+    expectRefused({{"x", 1}}, {"has no model"});
+    for (const char* type : {"WordPiece", "Unigram", "WordLevel"})
+        expectRefused(changed("/model/type"_json_pointer, type), {"model.type", type, "gpt2"});
+    expectRefused(changed("/normalizer"_json_pointer, {{"type", "NFC"}}), {"normalizer", "NFC"});
+    expectRefused(changed("/pre_tokenizer/type"_json_pointer, "Metaspace"),
+                  {"pre_tokenizer.type", "Metaspace"});
+    expectRefused(changed("/pre_tokenizer"_json_pointer, nullptr), {"pre_tokenizer is missing"});
+    expectRefused(changed("/pre_tokenizer/use_regex"_json_pointer, 3), {"use_regex is 3"});
+    expectRefused(changed("/model/byte_fallback"_json_pointer, true), {"model.byte_fallback"});
+    expectRefused(changed("/model/dropout"_json_pointer, 0.1), {"model.dropout is 0.1"});
+    expectRefused(changed("/model/vocab"_json_pointer, json::object()), {"model.vocab"});
+    expectRefused(changed("/model/vocab/th"_json_pointer, 5), {"id 5 is given twice", "'th'"});
+    expectRefused(changed("/model/vocab/th"_json_pointer, -1), {"'th'", "-1"});
+    expectRefused(changed("/model/vocab/th"_json_pointer, 1e9), {"'th'", "whole numbers"});
+    expectRefused(changed("/model/vocab/th"_json_pointer, 1000000000), {"'th'", "1000000000"});
+    expectRefused(changed("/model/merges"_json_pointer, "t h"), {"model.merges"});
+    expectRefused(changed("/model/merges/1"_json_pointer, "x y z"), {"merge 2", "x y z"});
+    expectRefused(changed("/model/merges/1"_json_pointer, "q q"), {"merge 2", "'qq'"});
+    expectRefused(changed("/model/merges/1"_json_pointer, "zz q"), {"merge 2", "'zz'"});
+    expectRefused(changed("/model/merges/1"_json_pointer, "t h"), {"merge 2", "twice"});
+    expectRefused(changed("/model/merges/1"_json_pointer, {"t"}), {"merge 2"});
+    expectRefused(changed("/added_tokens/0/special"_json_pointer, false),
+                  {"added_tokens", "<|endoftext|>", "not special"});
+    expectRefused(changed("/added_tokens/0/id"_json_pointer, 300), {"300", "259"});
+    auto lacking = smallTokenizer();
+    lacking["model"]["vocab"].erase("Ā");
+    expectRefused(lacking, {"lacks the byte 0"});
+    try {
+        parseTokenizerJson("{\"model\": ", "t.json");
+        FAIL();
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("not JSON at byte"), std::string::npos);
+    }
+}
+
+TEST(TokenizerJson, KeepsIdsWithoutPieces) {
+    auto file = smallTokenizer();
+    file["model"]["vocab"]["<|endoftext|>"] = 300;
+    file["added_tokens"][0]["id"] = 300;
+    const auto t = parse(file);
+    EXPECT_EQ(t->size(), 301);
+    EXPECT_EQ(t->piece(270), "");
+    EXPECT_EQ(parseTokenizerJson(tokenizerJson(*t), "t.json")->fingerprint(), t->fingerprint());
+}
+
+TEST(TokenizerJson, WritesWhatItReads) {
+    TemporaryFolder folder("tokenizer-write");
+    makeDirectories(folder.path());
+    for (const auto& t : {gpt2Tokenizer(), characterTokenizer(std::string("\0 \"\\\né日😀", 14)),
+                          parse(smallTokenizer())}) {
+        writeTokenizer(*t, folder / "tokenizer.json");
+        const auto again = openTokenizer(folder.path());
+        EXPECT_EQ(again->fingerprint(), t->fingerprint());
+        EXPECT_EQ(again->size(), t->size());
+        EXPECT_EQ(again->endOfText(), t->endOfText());
+        for (std::int32_t id = 0; id < t->size(); ++id) ASSERT_EQ(again->piece(id), t->piece(id));
+        const std::string text = "Hello\n 日本 <|endoftext|> \xff";
+        EXPECT_EQ(again->encode(text), t->encode(text));
+    }
+    EXPECT_THROW(writeTokenizer(*gpt2Tokenizer(), "/proc/none/tokenizer.json"), FileError);
+    // A vocabulary of characters with anything longer is none.
+    auto file = json::parse(tokenizerJson(*characterTokenizer("ab")));
+    file["model"]["vocab"]["ab"] = 3;
+    expectRefused(file, {"'ab'", "one character"});
+    file["model"]["vocab"].erase("ab");
+    file["model"]["unk_token"] = "<unk>";
+    expectRefused(file, {"unk_token", "<unk>"});
+}
+
+TEST(TokenizerFiles, FindsThePublishedNames) {
+    TemporaryFolder folder("tokenizer-files");
+    makeDirectories(folder.path());
+    EXPECT_EQ(openTokenizer("gpt2"), gpt2Tokenizer());
+    EXPECT_THROW(openTokenizer("characters"), OptionError);
+    EXPECT_THROW(openTokenizer(""), OptionError);
+    EXPECT_THROW(openTokenizer(folder / "none.json"), OptionError);
+    EXPECT_THROW(openTokenizer(folder.path()), FileError);
+
+    writeBytes(folder / "vocab.json", smallVocabulary().dump());
+    EXPECT_THROW(openTokenizer(folder / "vocab.json"), FileError);  // its merges are missing
+    EXPECT_EQ(tokenizerBeside(folder.path(), 256), nullptr);
+    writeBytes(folder / "merges.txt", "#version: 0.2\nt h\nth e\r\n\nĠ the\n");
+    const auto t = openTokenizer(folder / "vocab.json");
+    EXPECT_EQ(t->encode("the the"), (Ids{257, 258}));
+    EXPECT_EQ(t->endOfText(), 259);
+    EXPECT_EQ(openTokenizer(folder.path())->fingerprint(), t->fingerprint());
+    writeBytes(folder / "merges.txt", "#version: 0.2\nt h\nth e x\n");
+    try {
+        openTokenizer(folder.path());
+        FAIL();
+    } catch (const FileError& error) {
+        EXPECT_EQ(error.path(), folder / "merges.txt");
+        EXPECT_NE(std::string(error.what()).find("line 3"), std::string::npos) << error.what();
+    }
+    writeBytes(folder / "tokenizer.model", "\n\x0e");
+    try {
+        openTokenizer(folder / "tokenizer.model");
+        FAIL();
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("SentencePiece"), std::string::npos);
+    }
+    writeBytes(folder / "large.json", "");
+    std::filesystem::resize_file(folder / "large.json", std::uintmax_t{1} << 34);
+    EXPECT_THROW(openTokenizer(folder / "large.json"), FileError);
+}
+
+TEST(TokenizerFiles, BelongToTheCheckpointBesideThem) {
+    TemporaryFolder folder("tokenizer-beside");
+    makeDirectories(folder.path());
+    writeBytes(folder / "model.safetensors", "x");
+    EXPECT_EQ(tokenizerBeside(folder / "model.safetensors", 50257), gpt2Tokenizer());
+    EXPECT_EQ(tokenizerBeside(folder.path(), 50304), gpt2Tokenizer());
+    EXPECT_EQ(tokenizerBeside(folder.path(), 256), nullptr);
+    writeTokenizer(*characterTokenizer("abc"), folder / "tokenizer.json");
+    EXPECT_EQ(tokenizerBeside(folder / "model.safetensors", 50257)->size(), 4);
+    EXPECT_EQ(tokenizerBeside(folder.path(), 256)->fingerprint(),
+              characterTokenizer("abc")->fingerprint());
+}
+
+}  // namespace
+}  // namespace relascope
