@@ -12,7 +12,7 @@ namespace {
 constexpr int outer = 3;      ///< px between a box and the end of its word
 constexpr int inner = 1;      ///< and where the word goes on in the next box
 constexpr int wordGap = 4;    ///< what a space is, beside the padding
-constexpr int narrowest = 7;  ///< to be seen and hit
+constexpr int narrowest = 9;  ///< to be seen and hit
 constexpr int paragraphGap = 8;
 
 }  // namespace
@@ -20,6 +20,8 @@ constexpr int paragraphGap = 8;
 PieceWords pieceWords(std::string_view bytes) {
     PieceWords words;
     if (!isUtf8(bytes)) {
+        words.space = bytes.front() == ' ';
+        if (words.space) bytes.remove_prefix(1);
         words.hex = true;
         words.text = QString::fromStdString(pieceText(bytes).text);
         return words;
@@ -106,7 +108,7 @@ bool TextFlow::joins(int index) const {
 
 int TextFlow::padded(int index) const {
     const int advance = m_advances[static_cast<std::size_t>(index)];
-    if (m_characters) return std::max(advance, narrowest) + (piece(index).hex ? 4 : 0);
+    if (m_characters) return std::max(advance, 7) + (piece(index).hex ? 4 : 0);
     const int left = joins(index) ? inner : outer;
     const int right = joins(index + 1) ? inner : outer;
     return std::max(advance + left + right, narrowest);
@@ -120,7 +122,7 @@ void TextFlow::layOut(int width) {
     m_height = 0;
     if (m_pieces.empty()) return;
     // Room for the space that hangs behind the last word of a line.
-    const int limit = std::max(40, width - (m_characters ? narrowest + 2 : 0));
+    const int limit = std::max(40, width - (m_characters ? narrowest : 0));
     const int joint = m_characters ? 0 : 1;
     const int high = lineHeight() - (m_characters ? 1 : 3);
     int x = 0, y = 0;
