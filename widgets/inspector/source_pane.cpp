@@ -276,10 +276,7 @@ QString SourcePane::csv() const {
         QString rows = QStringLiteral("token,text,value\n");
         const auto& pieces = m_strip->tokens();
         for (std::size_t k = 0; k < pieces.size(); ++k) {
-            QString piece = pieceLabel(pieces[k]);
-            if (piece.contains(u',') || piece.contains(u'"'))
-                piece = u'"' + piece.replace(u'"', QStringLiteral("\"\"")) + u'"';
-            rows += QStringLiteral("%1,%2,").arg(k).arg(piece);
+            rows += QStringLiteral("%1,%2,").arg(k).arg(csvField(pieceLabel(pieces[k])));
             if (k < m_towards.size()) rows += QString::number(m_towards[k], 'g', 9);
             rows += u'\n';
         }

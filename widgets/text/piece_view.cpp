@@ -24,6 +24,11 @@ PieceView::PieceView(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setMouseTracking(true);
 }
 
+void PieceView::setSpacing(TextFlow::Spacing spacing) {
+    m_flow.setSpacing(spacing);
+    arrange();
+}
+
 void PieceView::setPieces(const std::vector<std::string>& pieces) {
     m_hover = -1;
     m_flow.setPieces(pieces);

@@ -48,6 +48,7 @@ protected:
     /// Drawn over the text, in its coordinates.
     virtual void paintOver(QPainter& /*painter*/) {}
 
+    void setSpacing(TextFlow::Spacing spacing);
     void setPieces(const std::vector<std::string>& pieces);
     void appendPiece(const std::string& piece);
     int hover() const { return m_hover; }

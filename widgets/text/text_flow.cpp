@@ -9,11 +9,16 @@
 namespace relascope {
 namespace {
 
-constexpr int outer = 3;      ///< px between a box and the end of its word
-constexpr int inner = 1;      ///< and where the word goes on in the next box
-constexpr int wordGap = 4;    ///< what a space is, beside the padding
+constexpr int inner = 1;      ///< px between a box and its text where the word goes on in the next
 constexpr int narrowest = 9;  ///< to be seen and hit
 constexpr int paragraphGap = 8;
+/// The same at the end of a word, and what a space is beside that.
+int outer(TextFlow::Spacing spacing) {
+    return spacing == TextFlow::Spacing::Boxes ? 3 : 2;
+}
+int wordGap(TextFlow::Spacing spacing) {
+    return spacing == TextFlow::Spacing::Boxes ? 4 : 1;
+}
 
 }  // namespace
 
@@ -58,6 +63,11 @@ QString piecePlace(int index, std::string_view bytes) {
 }
 QString pieceName(int index, std::string_view bytes) {
     return QStringLiteral("token ") + piecePlace(index, bytes);
+}
+
+void TextFlow::setSpacing(Spacing spacing) {
+    m_spacing = spacing;
+    layOut(m_width);
 }
 
 void TextFlow::setPieces(const std::vector<std::string>& pieces) {
@@ -109,9 +119,11 @@ bool TextFlow::joins(int index) const {
 int TextFlow::padded(int index) const {
     const int advance = m_advances[static_cast<std::size_t>(index)];
     if (m_characters) return std::max(advance, 7) + (piece(index).hex ? 4 : 0);
-    const int left = joins(index) ? inner : outer;
-    const int right = joins(index + 1) ? inner : outer;
-    return std::max(advance + left + right, narrowest);
+    const bool boxes = m_spacing == Spacing::Boxes;
+    const int left = joins(index) ? (boxes ? inner : 0) : outer(m_spacing);
+    const int right = joins(index + 1) ? (boxes ? inner : 0) : outer(m_spacing);
+    const int bytes = piece(index).hex ? 2 : 0;
+    return std::max(advance + left + right + bytes, boxes ? narrowest : 6);
 }
 
 void TextFlow::layOut(int width) {
@@ -123,7 +135,7 @@ void TextFlow::layOut(int width) {
     if (m_pieces.empty()) return;
     // Room for the space that hangs behind the last word of a line.
     const int limit = std::max(40, width - (m_characters ? narrowest : 0));
-    const int joint = m_characters ? 0 : 1;
+    const int joint = m_characters || m_spacing == Spacing::Reading ? 0 : 1;
     const int high = lineHeight() - (m_characters ? 1 : 3);
     int x = 0, y = 0;
     const auto newLine = [&](int extra) {
@@ -142,7 +154,7 @@ void TextFlow::layOut(int width) {
         for (; joins(end); ++end)
             if (!(m_characters && piece(end).blank)) wide += joint + padded(end);
         const bool spaced = !m_characters || piece(first).space;
-        if (x > 0) x += spaced && piece(first).space ? wordGap : joint;
+        if (x > 0) x += spaced && piece(first).space ? wordGap(m_spacing) : joint;
         if (x > 0 && x + wide > limit) newLine(0);
         for (int k = first; k < end; ++k) {
             if (k > first) x += joint;

@@ -29,6 +29,9 @@ QString pieceName(int index, std::string_view bytes);
 
 class TextFlow {
 public:
+    /// Boxes to point at, or words to read.
+    enum class Spacing { Boxes, Reading };
+    void setSpacing(Spacing spacing);
     void setPieces(const std::vector<std::string>& pieces);
     void append(std::string_view piece);
     /// Wraps at `width` px. Words stay whole where a line can hold them.
@@ -47,7 +50,7 @@ public:
     int lines() const { return static_cast<int>(m_lines.size()); }
     int lineOf(int index) const;
     int firstOf(int line) const { return m_lines[static_cast<std::size_t>(line)]; }
-    int lineHeight() const { return m_characters ? 20 : 25; }
+    int lineHeight() const { return m_characters ? 20 : m_spacing == Spacing::Boxes ? 25 : 22; }
     /// The piece at a point, the gap before it included; -1 outside.
     int at(const QPoint& point) const;
     /// Where an arrow key, Home or End leads from `index`.
@@ -63,6 +66,7 @@ private:
     std::vector<int> m_lines;  ///< first piece of each line
     int m_single = 0;          ///< pieces of one character
     int m_width = 0, m_height = 0;
+    Spacing m_spacing = Spacing::Boxes;
     bool m_characters = false;
 };
 

@@ -23,10 +23,14 @@ struct Theme {
     std::array<QColor, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<QColor, 11> paperStops;   ///< green and red, as in the papers
     std::array<QColor, 10> viridis;      ///< 0 .. 1
+    std::array<QColor, 4> likelihood;    ///< of a token: below 0.3, from 0.3, 0.6, 0.85
 
     QPalette palette() const;
     QColor seriesColor(int index) const {
         return series[static_cast<std::size_t>(index < 0 ? 0 : index) % series.size()];
+    }
+    const QColor& likelihoodFill(double probability) const {
+        return likelihood[probability >= 0.85 ? 3 : probability >= 0.6 ? 2 : probability >= 0.3];
     }
     /// Black or white, whichever reads on that fill (WCAG relative luminance, threshold 0.18).
     static QColor textOn(const QColor& fill);
