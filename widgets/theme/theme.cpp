@@ -210,6 +210,12 @@ QString groupedNumber(qlonglong value) {
     return locale.toString(value);
 }
 
+QString perplexityText(double value) {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    if (value >= 1e15) return QString::number(value, 'g', 3);
+    return value < 1000.0 ? QString::number(value, 'f', 2)
+                          : groupedNumber(static_cast<qlonglong>(std::llround(value)));
+}
 QString shortCount(qlonglong value) {
     const QLocale c = QLocale::c();
     if (value >= 1000000000) return c.toString(value / 1e9, 'f', 2) + "B";

@@ -59,6 +59,8 @@ QString signedNumber(double value, int digits = 3);
 QString groupedNumber(qlonglong value);
 /// 388322 -> "388K", 6025066 -> "6.0M".
 QString shortCount(qlonglong value);
+/// A perplexity as "4.92", from a thousand on as "50,257"; a dash for NaN.
+QString perplexityText(double value);
 /// Bytes as "512 B", "16 KiB", "196.5 MiB", "1.28 GiB".
 QString byteSize(quint64 bytes);
 /// Seconds as "3 min 22 s" or "1:04:10 h" ("about" is the caller's word).
