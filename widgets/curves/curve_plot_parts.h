@@ -252,7 +252,7 @@ struct CurvePlot::Parts {
         }
     }
 
-    /// Where the law was fitted and a little beyond, as far as the plot may show it.
+    /// Also far beyond where it was fitted: where a curve leaves its law is what one looks for.
     void placeLaws() {
         const bool shown = metric == CurveMetric::Loss && model.drawsPowerLaw();
         for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -267,7 +267,7 @@ struct CurvePlot::Parts {
             QVector<QCPGraphData> data;
             if (set.fit && set.fit->first > 0.0) {
                 constexpr int pieces = 60;
-                const double low = set.fit->first / 3.0, high = set.fit->last * 3.0;
+                const double low = set.fit->first / 100.0, high = set.fit->last * 100.0;
                 for (int k = 0; k <= pieces; ++k) {
                     const double n = low * std::pow(high / low, static_cast<double>(k) / pieces);
                     data.append(QCPGraphData(n, set.fit->at(n)));
