@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
+#include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
 
 using namespace relascope;
@@ -53,6 +55,31 @@ std::shared_ptr<ProbeResult> model(int gridRows, int gridColumns, int layers, in
     return result;
 }
 
+/// A language model's: words of some letters, or single letters.
+std::shared_ptr<const ProbeResult> language(int tokens, int layers, int maps, bool letters) {
+    auto result = std::make_shared<ProbeResult>();
+    ProbeSequence& text = result->sample.source;
+    text.text = true;
+    for (int k = 0; k < tokens; ++k) {
+        text.tokens.push_back(k);
+        if (letters)
+            text.words.emplace_back(1, k % 6 == 5 ? ' ' : static_cast<char>('a' + k * 7 % 26));
+        else
+            text.words.push_back(k % 9 == 8 ? "." : " " + std::string(1 + k * 5 % 8, 'o'));
+    }
+    result->sides = {{"tokens", text.words}};
+    for (int l = 0; l < layers; ++l)
+        result->layers.push_back({"layer " + std::to_string(l + 1), 0, 0});
+    for (const MapKind kind :
+         {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
+        for (int l = 0; l < layers; ++l)
+            for (int k = 0; k < maps; ++k) {
+                result->maps.push_back(wave(kind, l, k, tokens));
+                result->maps.back().causal = true;
+            }
+    return result;
+}
+
 void measure(const char* name, double bound, int runs, const std::function<void(int)>& work) {
     std::vector<double> times;
     for (int k = 0; k < runs; ++k) {
@@ -62,8 +89,9 @@ void measure(const char* name, double bound, int runs, const std::function<void(
         times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
     }
     std::sort(times.begin(), times.end());
-    std::printf("%-58s median %7.2f ms   worst %7.2f ms   bound %5.0f ms\n", name,
-                times[times.size() / 2], times.back(), bound);
+    std::printf("%-66s median %7.2f ms   worst %7.2f ms", name, times[times.size() / 2],
+                times.back());
+    bound > 0 ? std::printf("   bound %5.0f ms\n", bound) : std::printf("\n");
 }
 
 /// Everything that waits to be painted, as the event loop would do it.
@@ -75,6 +103,59 @@ void hover(QWidget& widget, const QPoint& point) {
     QMouseEvent event(QEvent::MouseMove, point, widget.mapToGlobal(point), Qt::NoButton,
                       Qt::NoButton, {});
     QCoreApplication::sendEvent(&widget, &event);
+}
+
+/// What a user does to a text: looks around, chooses, changes what is shown.
+void measureText(const std::string& what, const std::shared_ptr<const ProbeResult>& result) {
+    const int tokens = result->sample.source.size();
+    const int layers = static_cast<int>(result->layers.size());
+    const auto named = [&](const char* name) { return std::string(name) + ", " + what; };
+    const double large = tokens > 512 ? 0 : 50;  // a thousand tokens work; no bound is set for all
+    RelationInspector inspector;
+    inspector.resize(1160, 460);
+    inspector.show();
+    paint();
+    measure(named("first picture").c_str(), 300, 1, [&](int) {
+        inspector.setResult(result);
+        paint();
+    });
+    TokenStrip& strip = *inspector.sourcePane()->strip();
+    InspectorView view = inspector.view();
+    measure(named("strip hovered").c_str(), 16, 61, [&](int k) {
+        const QPoint at(10 + k * 37 % 180, 6 + k * 23 % qMax(20, strip.canvas()->height() - 12));
+        hover(*strip.canvas(), at);
+        paint();
+    });
+    measure(named("token chosen: strip recoloured").c_str(), 50, 61, [&](int k) {
+        view.source = tokens - 1 - k * 7 % tokens;
+        inspector.setView(view);
+        paint();
+    });
+    int direction = 0;
+    measure(named("direction turned: strip, map, multiples").c_str(), large, 11, [&](int) {
+        view.reversed = ++direction % 2;
+        inspector.setView(view);
+        paint();
+    });
+    view.reversed = false;
+    for (const Processing processing :
+         {Processing::Raw, Processing::Tanh, Processing::SoftmaxOverJ, Processing::TopK}) {
+        view.processing = processing;
+        view.layer = 0;
+        inspector.setView(view);
+        paint();
+        measure((named("layer changed") + ", " + processingName(processing)).c_str(), large, 11,
+                [&](int k) {
+                    view.layer = (k + 1) % layers;
+                    inspector.setView(view);
+                    paint();
+                });
+    }
+    measure(named("relation changed").c_str(), large, 24, [&](int k) {
+        view.index = k % 12;
+        inspector.setView(view);
+        paint();
+    });
 }
 
 }  // namespace
@@ -155,5 +236,9 @@ int main(int argc, char** argv) {
         inspector.setResult(longest);
         paint();
     });
+    measureText("512 tokens x 12 x 12", language(512, 12, 12, false));
+    measureText("512 letters x 12 x 12", language(512, 12, 12, true));
+    measureText("1024 tokens x 2 x 12", language(1024, 2, 12, false));
+    measureText("1024 letters x 2 x 12", language(1024, 2, 12, true));
     return 0;
 }

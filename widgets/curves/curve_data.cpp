@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/theme.h"
+
 namespace relascope {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int metrics = 3;
+const std::string metricNames[metrics] = {"loss", "accuracy", "perplexity"};
+const std::string tokensName = "tokens";
 
 double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
     if (keys.empty() || !(key >= keys.front()) || !(key <= keys.back())) return nan;
@@ -23,21 +28,21 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
 
 void CurveSeries::append(const MetricPoint& point) {
     const auto step = static_cast<double>(point.step);
+    const auto better = [this](int m, double v) {
+        if (!m_best[m]) return true;
+        const double best = m_values[m][*m_best[m]];
+        return lowerIsBetter(static_cast<CurveMetric>(m)) ? v < best : v > best;
+    };
     if (!m_keys[0].empty() && step < m_keys[0].back()) {
         const auto kept = static_cast<std::size_t>(
             std::lower_bound(m_keys[0].begin(), m_keys[0].end(), step) - m_keys[0].begin());
         for (auto& column : m_keys) column.resize(kept);
-        for (int m = 0; m < 2; ++m) {
+        for (int m = 0; m < metrics; ++m) {
             m_values[m].resize(kept);
             m_smooth[m] = {};
             m_best[m].reset();
-            for (std::size_t i = 0; i < kept; ++i) {
-                const double v = m_values[m][i];
-                if (std::isnan(v)) continue;
-                if (!m_best[m] ||
-                    (m == 0 ? v < m_values[m][*m_best[m]] : v > m_values[m][*m_best[m]]))
-                    m_best[m] = i;
-            }
+            for (std::size_t i = 0; i < kept; ++i)
+                if (const double v = m_values[m][i]; !std::isnan(v) && better(m, v)) m_best[m] = i;
         }
         ++m_cuts;
     }
@@ -49,16 +54,18 @@ void CurveSeries::append(const MetricPoint& point) {
     push(m_keys[0], step);
     push(m_keys[1], point.epoch);
     push(m_keys[2], point.seconds);
-    static const std::string names[2] = {"loss", "accuracy"};
-    for (int m = 0; m < 2; ++m) {
-        double v = point.value(names[m]);
+    push(m_keys[3], point.value(tokensName));
+    for (int m = 0; m < metrics; ++m) {
+        double v = point.value(metricNames[m]);
         if (!std::isfinite(v)) v = nan;
-        auto& column = m_values[m];
-        if (!std::isnan(v) &&
-            (!m_best[m] || (m == 0 ? v < column[*m_best[m]] : v > column[*m_best[m]])))
-            m_best[m] = column.size();
-        column.push_back(v);
+        if (!std::isnan(v) && better(m, v)) m_best[m] = m_values[m].size();
+        m_values[m].push_back(v);
     }
+}
+
+bool CurveSeries::hasTokens() const {
+    const auto& tokens = keys(CurveAxis::Tokens);
+    return !tokens.empty() && tokens.back() > 0.0;
 }
 
 void CurveSeries::clear() {
@@ -142,6 +149,39 @@ double Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key
     return count > 0 ? sum / count : nan;
 }
 
+std::optional<PowerLaw> Curve::powerLaw() const {
+    PowerLawFit fit;
+    const bool validation = !series(true).empty();
+    for (const CurveSeries* s : series(validation)) {
+        if (!s->hasTokens()) continue;
+        const auto& tokens = s->keys(CurveAxis::Tokens);
+        const auto& loss = s->values(CurveMetric::Loss);
+        // Training may have a million points, and a line needs no more than some thousands of them.
+        const std::size_t stride = 1 + tokens.size() / 5000;
+        if (stride == 1) {
+            fit.add(tokens, loss);
+            continue;
+        }
+        std::vector<double> n, l;
+        for (std::size_t i = 0; i < tokens.size(); i += stride)
+            n.push_back(tokens[i]), l.push_back(loss[i]);
+        fit.add(n, l);
+    }
+    return fit.result();
+}
+
+bool CurveModel::hasTokens() const {
+    return std::any_of(runs.begin(), runs.end(), [](const auto& entry) {
+        return entry.second.training.hasTokens() || entry.second.validation.hasTokens();
+    });
+}
+bool CurveModel::hasPerplexity() const {
+    return std::any_of(runs.begin(), runs.end(), [](const auto& entry) {
+        return entry.second.training.has(CurveMetric::Perplexity) ||
+               entry.second.validation.has(CurveMetric::Perplexity);
+    });
+}
+
 std::vector<Curve> CurveModel::curves() const {
     std::vector<Curve> all;
     std::map<QString, std::size_t> groups;
@@ -203,7 +243,11 @@ double CurveModel::lastStep() const {
 }
 
 QString CurveModel::csv() const {
-    QString text = QStringLiteral("run,split,step,epoch,seconds,loss,accuracy\n");
+    QString text = QStringLiteral("run,split,step,epoch,seconds,loss,accuracy");
+    const bool tokens = hasTokens(), perplexity = hasPerplexity();
+    if (tokens) text += QStringLiteral(",tokens");
+    if (perplexity) text += QStringLiteral(",perplexity");
+    text += u'\n';
     QTextStream out(&text);
     out.setRealNumberPrecision(9);
     const auto number = [&out](double v) {
@@ -222,6 +266,11 @@ QString CurveModel::csv() const {
                 number(s.values(CurveMetric::Loss)[i]);
                 out << ',';
                 number(s.values(CurveMetric::Accuracy)[i]);
+                if (tokens) out << ',' << static_cast<qint64>(s.keys(CurveAxis::Tokens)[i]);
+                if (perplexity) {
+                    out << ',';
+                    number(s.values(CurveMetric::Perplexity)[i]);
+                }
                 out << '\n';
             }
         }
@@ -237,7 +286,8 @@ QString CurveModel::summary() const {
         const CurveSeries& s = runs.at(run.id).validation;
         QString line = run.name;
         const auto loss = s.best(CurveMetric::Loss), accuracy = s.best(CurveMetric::Accuracy);
-        if (!loss && !accuracy) line += QStringLiteral(": no validation point yet");
+        if (!loss && !accuracy && !s.has(CurveMetric::Perplexity))
+            line += QStringLiteral(": no validation point yet");
         if (loss)
             line += QString(": lowest validation loss %1 at step %2")
                         .arg(s.values(CurveMetric::Loss)[*loss], 0, 'f', 3)
@@ -247,6 +297,11 @@ QString CurveModel::summary() const {
                         .arg(loss ? "," : ":")
                         .arg(100.0 * s.values(CurveMetric::Accuracy)[*accuracy], 0, 'f', 1)
                         .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*accuracy]));
+        if (const auto least = s.best(CurveMetric::Perplexity))
+            line += QString("%1 lowest validation perplexity %2 at step %3")
+                        .arg(loss || accuracy ? "," : ":")
+                        .arg(perplexityText(s.values(CurveMetric::Perplexity)[*least]))
+                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*least]));
         words += line + u'.';
     }
     return words.join(u' ');

@@ -10,6 +10,7 @@
 
 #include "types/metric.h"
 #include "widgets/curves/curve_types.h"
+#include "widgets/curves/power_law.h"
 
 namespace relascope {
 
@@ -28,7 +29,10 @@ public:
     const std::vector<double>& smoothed(CurveMetric metric, double beta) const;
     /// Changes whenever points were taken away, so that a plot knows to start over.
     unsigned cuts() const { return m_cuts; }
-    /// Lowest loss or highest accuracy.
+    /// Whether any point had it.
+    bool has(CurveMetric metric) const { return best(metric).has_value(); }
+    bool hasTokens() const;
+    /// Lowest loss or perplexity, or highest accuracy.
     std::optional<std::size_t> best(CurveMetric metric) const;
     /// Straight line between the neighbours of `key`; NaN outside the points and beside a NaN.
     double at(CurveMetric metric, CurveAxis axis, double key, double beta) const;
@@ -40,10 +44,10 @@ private:
         bool begun = false;
         std::vector<double> values;
     };
-    std::array<std::vector<double>, 3> m_keys;
-    std::array<std::vector<double>, 2> m_values;
-    std::array<std::optional<std::size_t>, 2> m_best;
-    mutable std::array<Smooth, 2> m_smooth;
+    std::array<std::vector<double>, 4> m_keys;
+    std::array<std::vector<double>, 3> m_values;
+    std::array<std::optional<std::size_t>, 3> m_best;
+    mutable std::array<Smooth, 3> m_smooth;
     unsigned m_cuts = 0;
 };
 
@@ -74,6 +78,8 @@ struct Curve {
     std::vector<const CurveSeries*> series(bool validation) const;
     /// Value at a key, the mean over seeds; NaN where there is none. beta < 0: not smoothed.
     double at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta) const;
+    /// Of the validation loss against tokens, of the training loss where there is none.
+    std::optional<PowerLaw> powerLaw() const;
 };
 
 /// Everything the two plots share.
@@ -84,6 +90,7 @@ struct CurveModel {
     CurveAxis axis = CurveAxis::Step;
     bool logX = false, logY = false, smooth = false;
     bool showTraining = true, showPublished = true;
+    bool powerLaw = false;  ///< asked for; drawn on an axis of tokens
     double beta = 0.8;
     std::optional<qint64> cursor;  ///< nullopt: the newest
     unsigned version = 0;          ///< anything but appended points changed
@@ -96,6 +103,10 @@ struct CurveModel {
     double stepOfKey(double key) const;
     /// Last step measured in any run; 0 without points.
     double lastStep() const;
+    /// Whether any run shown counts tokens, or measures the perplexity.
+    bool hasTokens() const;
+    bool hasPerplexity() const;
+    bool drawsPowerLaw() const { return powerLaw && axis == CurveAxis::Tokens; }
     QString csv() const;
     QString summary() const;
 };

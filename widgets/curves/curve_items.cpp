@@ -42,7 +42,7 @@ QPainterPath diamond(QPointF at, double radius) {
 double CurveTicker::getTickStep(const QCPRange& range) {
     const double raw = range.size() / 4.5;
     m_step = m_words == Words::Time ? niceSeconds(raw) : niceStep(raw);
-    if (m_words == Words::Count) m_step = std::max(m_step, 1.0);
+    if (m_words == Words::Count || m_words == Words::Short) m_step = std::max(m_step, 1.0);
     m_span = range.upper;
     return m_step;
 }
@@ -80,6 +80,17 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
             if (m_span >= 7200.0) return trimmed(tick / 3600.0) + QStringLiteral(" h");
             if (m_span >= 180.0) return trimmed(tick / 60.0) + QStringLiteral(" min");
             return trimmed(tick) + QStringLiteral(" s");
+        }
+        case Words::Short: {
+            const auto with = [](double v, const char* unit) {
+                return QString::number(v, 'g', 4) + QLatin1String(unit);
+            };
+            const double size = std::abs(tick);
+            if (size >= 1e12) return with(tick / 1e12, "T");
+            if (size >= 1e9) return with(tick / 1e9, "B");
+            if (size >= 1e6) return with(tick / 1e6, "M");
+            if (size >= 1e3) return with(tick / 1e3, "K");
+            return with(tick, "");
         }
         default:
             break;

@@ -12,7 +12,7 @@ namespace relascope {
 /// Ticks at 1, 2, 5 with numbers as people write them.
 class CurveTicker : public QCPAxisTicker {
 public:
-    enum class Words { Count, Plain, Percent, Time };
+    enum class Words { Count, Short, Plain, Percent, Time };  ///< Short: 500K, 20M, 1.5B
     explicit CurveTicker(Words words) : m_words(words) {}
     bool logarithmic = false;
 

@@ -20,6 +20,11 @@ void CurveLegend::setEntries(std::vector<LegendEntry> entries) {
     update();
 }
 
+void CurveLegend::setTitle(const QString& title) {
+    m_title = title;
+    update();
+}
+
 void CurveLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), Theme::current().panel);
@@ -72,10 +77,11 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     const double middle = box.center().y();
     for (std::size_t i = 0; i < shown; ++i) {
         const LegendEntry& e = m_entries[i];
-        QPen pen(e.color, e.published ? 1.25 : e.dashed ? 1.5 : 2.0);
+        QPen pen(e.color, e.published || e.dotted ? 1.25 : e.dashed ? 1.5 : 2.0);
         pen.setCapStyle(Qt::FlatCap);
         if (e.published) pen.setDashPattern({9 / 1.25, 4 / 1.25});
         if (e.dashed) pen.setDashPattern({5 / 1.5, 3 / 1.5});
+        if (e.dotted) pen.setDashPattern({1.5, 3.0});
         painter.setPen(pen);
         painter.drawLine(QPointF(x, middle), QPointF(x + 18, middle));
         painter.setPen(t.text);

@@ -12,6 +12,7 @@ struct LegendEntry {
     QString name, value;  ///< value may be empty
     QColor color;
     bool dashed = false, published = false;
+    bool dotted = false;  ///< a fitted law
 };
 
 /// 24 px high: the title at the left, entries right-aligned; what does not fit is counted.
@@ -19,6 +20,7 @@ class CurveLegend : public QWidget {
 public:
     explicit CurveLegend(const QString& title, QWidget* parent = nullptr);
     void setEntries(std::vector<LegendEntry> entries);
+    void setTitle(const QString& title);
     const std::vector<LegendEntry>& entries() const { return m_entries; }
     void draw(QPainter& painter, const QRectF& box) const;
 

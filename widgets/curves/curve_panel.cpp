@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -26,12 +27,15 @@ CurvePanel::CurvePanel(QWidget* parent)
       m_smooth(new ToggleChip("Smooth", this)),
       m_published(new ToggleChip("Published", this)),
       m_training(new ToggleChip("Training", this)),
+      m_law(new ToggleChip("Power law", this)),
+      m_axes({CurveAxis::Step, CurveAxis::Epoch, CurveAxis::Time}),
       m_menu(new QMenu(this)),
       m_timer(new QTimer(this)) {
     setAccessibleName(QStringLiteral("Learning curves"));
     m_axis->setAccessibleName(QStringLiteral("Horizontal axis"));
     m_logX->setToolTip(QStringLiteral("Logarithmic horizontal axis; step 0 is left out"));
-    m_logY->setToolTip(QStringLiteral("Logarithmic loss"));
+    m_logY->setToolTip(QStringLiteral("Logarithmic loss and perplexity"));
+    m_law->hide();
     m_smooth->setToolTip(
         QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
     m_published->setChecked(true);
@@ -40,9 +44,10 @@ CurvePanel::CurvePanel(QWidget* parent)
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
     for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published,
-                                                            m_training, m_smooth, more})
+                                                            m_training, m_law, m_smooth, more})
         m_head->addControl(control);
     setCompareControls(false);
+    m_law->setEnabled(false);
 
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -80,7 +85,13 @@ CurvePanel::CurvePanel(QWidget* parent)
     m_timer->setInterval(16);
     connect(m_timer, &QTimer::timeout, this, &CurvePanel::flush);
     connect(m_axis, &SegmentedControl::changed, this,
-            [this](int i) { setAxis(static_cast<CurveAxis>(i)); });
+            [this](int i) { setAxis(m_axes[static_cast<std::size_t>(i)]); });
+    connect(m_law, &QAbstractButton::toggled, this, &CurvePanel::setPowerLaw);
+    connect(m_law, &QAbstractButton::clicked, this, [this](bool on) {
+        if (!on) return;  // a power law is a straight line where both axes are logarithmic
+        setLogX(true);
+        setLogY(true);
+    });
     connect(m_logX, &QAbstractButton::toggled, this, &CurvePanel::setLogX);
     connect(m_logY, &QAbstractButton::toggled, this, &CurvePanel::setLogY);
     connect(m_smooth, &QAbstractButton::toggled, this, &CurvePanel::setSmooth);
@@ -122,7 +133,26 @@ void CurvePanel::changed() {
     if (!m_timer->isActive()) m_timer->start();
 }
 
+/// Tokens where a run counts them; the second plot is the perplexity's where a run measures it.
+void CurvePanel::offerAxes() {
+    const bool tokens = m_model->hasTokens();
+    if (const bool offered = m_axes.size() == 4; offered != tokens) {
+        m_axes = {CurveAxis::Step, CurveAxis::Epoch, CurveAxis::Time};
+        QStringList names{QStringLiteral("Step"), QStringLiteral("Epoch"), QStringLiteral("Time")};
+        if (tokens) {
+            m_axes.insert(m_axes.begin() + 2, CurveAxis::Tokens);
+            names.insert(2, QStringLiteral("Tokens"));
+        }
+        m_axis->setItems(names);
+        m_law->setVisible(tokens);
+        setAxis(m_wantedAxis);
+    }
+    m_plots[1]->setMetric(m_model->hasPerplexity() ? CurveMetric::Perplexity
+                                                   : CurveMetric::Accuracy);
+}
+
 void CurvePanel::flush() {
+    offerAxes();
     m_timer->stop();
     for (CurvePlot* plot : m_plots) plot->sync();
     setAccessibleDescription(summary());
@@ -233,7 +263,18 @@ void CurvePanel::setShowTraining(bool shown) {
     changed();
 }
 void CurvePanel::setAxis(CurveAxis axis) {
-    m_axis->setCurrent(static_cast<int>(axis));
+    m_wantedAxis = axis;
+    auto place = std::find(m_axes.begin(), m_axes.end(), axis);
+    if (place == m_axes.end()) place = m_axes.begin();
+    axis = *place;
+    m_axis->setCurrent(static_cast<int>(place - m_axes.begin()));
+    const bool tokens = axis == CurveAxis::Tokens;
+    m_law->setEnabled(tokens);
+    m_law->setToolTip(
+        tokens ? QStringLiteral("L = a N^\u2212b fitted to the validation loss (the training loss "
+                                "where there is none): least squares on the logarithms, the first "
+                                "tenth of the points left out")
+               : QStringLiteral("A power law of the loss against tokens: choose Tokens first"));
     if (m_model->axis == axis) return;
     m_model->axis = axis;
     changed();
@@ -263,6 +304,15 @@ bool CurvePanel::logX() const {
 }
 bool CurvePanel::logY() const {
     return m_model->logY;
+}
+void CurvePanel::setPowerLaw(bool on) {
+    m_law->setChecked(on);
+    if (m_model->powerLaw == on) return;
+    m_model->powerLaw = on;
+    changed();
+}
+bool CurvePanel::powerLaw() const {
+    return m_model->powerLaw;
 }
 bool CurvePanel::smooth() const {
     return m_model->smooth;

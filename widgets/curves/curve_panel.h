@@ -1,4 +1,5 @@
-// The learning curves: loss and accuracy side by side, with one time cursor over both.
+// The learning curves: loss and accuracy (of text: perplexity) side by side, with one time cursor
+// over both.
 #pragma once
 
 #include <QWidget>
@@ -42,6 +43,7 @@ public:
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;
     void setShowTraining(bool shown);
+    /// Tokens are an axis where a run shown counts them: until then it is Step.
     void setAxis(CurveAxis axis);
     CurveAxis axis() const;
     /// Where a step stands on the axis in force, for CapturesTrack::setKeys.
@@ -50,6 +52,9 @@ public:
     void setLogY(bool on);  ///< of the loss
     bool logX() const;
     bool logY() const;
+    /// A fitted L = a N^-b behind each loss; drawn while the axis is Tokens.
+    void setPowerLaw(bool on);
+    bool powerLaw() const;
     bool smooth() const;
     void setSmooth(bool on);
     void setSmoothing(double beta);  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
@@ -64,6 +69,7 @@ public:
     /// Head words, legends and plots as vectors, for SVG and PDF.
     void paintVector(QPainter& painter, const QRectF& target);
     CurvePlot* lossPlot() const { return m_plots[0]; }
+    /// The second plot: of the accuracy, or of the perplexity where a run shown measures it.
     CurvePlot* accuracyPlot() const { return m_plots[1]; }
     /// Takes over what is still waiting for the next frame.
     void flush();
@@ -80,6 +86,7 @@ protected:
 private:
     void changed();
     void words();
+    void offerAxes();
     void tellAxis();
     void dragTo(double key);
     void stepCursor(int direction);
@@ -87,7 +94,9 @@ private:
     CurveModel* m_model;
     PanelHead* m_head;
     SegmentedControl* m_axis;
-    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training;
+    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training, *m_law;
+    std::vector<CurveAxis> m_axes;             ///< as offered, left to right
+    CurveAxis m_wantedAxis = CurveAxis::Step;  ///< Tokens may be wanted before any are counted
     QMenu* m_menu;
     QTimer* m_timer;
     CurvePlot* m_plots[2];

@@ -4,14 +4,27 @@
 
 namespace relascope {
 
+namespace {
+
+QString titleOf(CurveMetric metric) {
+    switch (metric) {
+        case CurveMetric::Loss:
+            return QStringLiteral("Loss");
+        case CurveMetric::Accuracy:
+            return QStringLiteral("Accuracy");
+        case CurveMetric::Perplexity:
+            return QStringLiteral("Perplexity");
+    }
+    return {};
+}
+
+}  // namespace
+
 CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent)
     : QWidget(parent), m(new Parts{this, metric, model}) {
-    const QString title =
-        metric == CurveMetric::Loss ? QStringLiteral("Loss") : QStringLiteral("Accuracy");
-    setAccessibleName(title + QStringLiteral(" curves"));
-    m->legend = new CurveLegend(title, this);
+    m->legend = new CurveLegend(titleOf(metric), this);
     m->build();
-    m->plot->setAccessibleName(title + QStringLiteral(" plot"));
+    nameAll();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -22,9 +35,28 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
 
 CurvePlot::~CurvePlot() = default;
 
+void CurvePlot::nameAll() {
+    const QString title = titleOf(m->metric);
+    setAccessibleName(title + QStringLiteral(" curves"));
+    m->legend->setTitle(title);
+    m->plot->setAccessibleName(title + QStringLiteral(" plot"));
+}
+
+CurveMetric CurvePlot::metric() const {
+    return m->metric;
+}
+void CurvePlot::setMetric(CurveMetric metric) {
+    if (metric == m->metric) return;
+    m->metric = metric;
+    m->setTicks();
+    m->version = ~m->model.version;  // everything is drawn anew
+    nameAll();
+}
+
 void CurvePlot::sync() {
     if (m->version != m->model.version) m->rebuild();
     for (std::size_t i = 0; i < m->lines.size(); ++i) m->fill(i);
+    m->placeLaws();
     m->placeMarks();
     m->fitRanges();
     m->placeCursor();

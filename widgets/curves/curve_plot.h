@@ -17,6 +17,9 @@ public:
     CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent = nullptr);
     ~CurvePlot() override;
 
+    /// What is drawn from now on; takes effect with the next sync().
+    void setMetric(CurveMetric metric);
+    CurveMetric metric() const;
     /// Takes over what changed in the model and asks for a replot.
     void sync();
     /// Moves the cursor: redraws its own layer and the legend only.
@@ -48,6 +51,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+    void nameAll();
     struct Parts;
     std::unique_ptr<Parts> m;
 };

@@ -24,10 +24,14 @@ struct CurveLines {
     // Extent of what was put in, kept along: asking a graph would visit every point on every frame.
     QCPRange keys[2], values[2];
     bool any[2] = {false, false};
+    QCPGraph* law = nullptr;  ///< the fitted power law, behind the others
+    std::optional<PowerLaw> fit;
+    std::size_t fitted = 0;  ///< points when it was fitted
 };
 
 inline QString curveValueText(CurveMetric metric, double value) {
     if (std::isnan(value)) return QString(QChar(0x2014));
+    if (metric == CurveMetric::Perplexity) return perplexityText(value);
     return metric == CurveMetric::Accuracy ? QString::number(100.0 * value, 'f', 1) + u'%'
                                            : QString::number(value, 'f', value < 10.0 ? 3 : 1);
 }
@@ -48,7 +52,7 @@ struct CurvePlot::Parts {
     bool dragging = false;
     QPoint pressed;
 
-    bool logY() const { return model.logY && metric == CurveMetric::Loss; }
+    bool logY() const { return model.logY && lowerIsBetter(metric); }
 
     void build() {
         plot = new QCustomPlot(self);
@@ -68,12 +72,9 @@ struct CurvePlot::Parts {
         }
         marks = new MarksItem(plot);
         marks->setLayer(QStringLiteral("marks"));
-        marks->upward = metric == CurveMetric::Loss;
         cursor = new CursorItem(plot);
         cursor->setLayer(QStringLiteral("cursor"));
-        yTicker.reset(new CurveTicker(metric == CurveMetric::Loss ? CurveTicker::Words::Plain
-                                                                  : CurveTicker::Words::Percent));
-        plot->yAxis->setTicker(yTicker);
+        setTicks();
         plot->yAxis->setTicks(true);
         plot->yAxis->setTickLength(0, 0);
         plot->xAxis->setTickLength(0, 4);
@@ -97,10 +98,18 @@ struct CurvePlot::Parts {
     }
     bool applying = false;
 
+    void setTicks() {
+        yTicker.reset(new CurveTicker(lowerIsBetter(metric) ? CurveTicker::Words::Plain
+                                                            : CurveTicker::Words::Percent));
+        plot->yAxis->setTicker(yTicker);
+        marks->upward = lowerIsBetter(metric);
+    }
+
     void setAxis() {
-        const auto words = model.axis == CurveAxis::Time   ? CurveTicker::Words::Time
-                           : model.axis == CurveAxis::Step ? CurveTicker::Words::Count
-                                                           : CurveTicker::Words::Plain;
+        const auto words = model.axis == CurveAxis::Time     ? CurveTicker::Words::Time
+                           : model.axis == CurveAxis::Step   ? CurveTicker::Words::Count
+                           : model.axis == CurveAxis::Tokens ? CurveTicker::Words::Short
+                                                             : CurveTicker::Words::Plain;
         xTicker.reset(new CurveTicker(words));
         xTicker->logarithmic = model.logX;
         yTicker->logarithmic = logY();
@@ -146,6 +155,9 @@ struct CurvePlot::Parts {
             faint.setAlphaF(0.35f);
             lines[i].raw[v]->setPen(QPen(faint, 1));
             lines[i].raw[v]->setAntialiased(lines[i].raw[v]->data()->size() <= 20000);
+            QPen law(color, 1.25);
+            law.setDashPattern({1.5, 3.0});
+            lines[i].law->setPen(law);
             QColor band = color;
             band.setAlphaF(0.18f);
             lines[i].low[v]->setPen(Qt::NoPen);
@@ -160,6 +172,8 @@ struct CurvePlot::Parts {
         curves = model.curves();
         for (const Curve& curve : curves) {
             CurveLines set{};
+            set.law = plot->addGraph();  // first, so behind
+            set.law->setSelectable(QCP::stNone);
             for (int v = 0; v < 2; ++v) {
                 for (QCPGraph** graph : {&set.low[v], &set.high[v], &set.raw[v], &set.line[v]}) {
                     *graph = plot->addGraph();
@@ -238,6 +252,31 @@ struct CurvePlot::Parts {
         }
     }
 
+    /// Also far beyond where it was fitted: where a curve leaves its law is what one looks for.
+    void placeLaws() {
+        const bool shown = metric == CurveMetric::Loss && model.drawsPowerLaw();
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            CurveLines& set = lines[i];
+            set.law->setVisible(shown);
+            if (!shown) continue;
+            const std::size_t points = set.done[0] + set.done[1];
+            if (set.fitted != points) {
+                set.fit = curves[i].powerLaw();
+                set.fitted = points;
+            }
+            QVector<QCPGraphData> data;
+            if (set.fit && set.fit->first > 0.0) {
+                constexpr int pieces = 60;
+                const double low = set.fit->first / 100.0, high = set.fit->last * 100.0;
+                for (int k = 0; k <= pieces; ++k) {
+                    const double n = low * std::pow(high / low, static_cast<double>(k) / pieces);
+                    data.append(QCPGraphData(n, set.fit->at(n)));
+                }
+            }
+            set.law->data()->set(data, true);
+        }
+    }
+
     void placeMarks() {
         marks->rings.clear();
         marks->marks.clear();
@@ -258,7 +297,7 @@ struct CurvePlot::Parts {
                 for (const auto& point : *lines[i].line[1]->data()) {
                     if (std::isnan(point.value)) continue;
                     if (!std::isnan(value) &&
-                        (metric == CurveMetric::Loss ? point.value >= value : point.value <= value))
+                        (lowerIsBetter(metric) ? point.value >= value : point.value <= value))
                         continue;
                     key = point.key;
                     value = point.value;
@@ -301,12 +340,12 @@ struct CurvePlot::Parts {
         applying = true;
         if (!ownRange) plot->xAxis->setRange(x0, x1);
         applying = false;
-        if (std::isnan(y0)) y0 = logY() ? 0.01 : metric == CurveMetric::Loss ? 0.0 : 0.4, y1 = 1.0;
+        if (std::isnan(y0)) y0 = logY() ? 0.01 : lowerIsBetter(metric) ? 0.0 : 0.4, y1 = 1.0;
         if (logY()) {
             plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
             return;
         }
-        if (metric == CurveMetric::Loss && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
+        if (lowerIsBetter(metric) && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
         const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
         plot->yAxis->setRange(y0 == 0.0 ? 0.0 : y0 - pad, y1 + pad);
     }
@@ -349,6 +388,11 @@ struct CurvePlot::Parts {
             const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
             entries.push_back({name, curveValueText(metric, trainingOnly ? at[0] : at[1]), color,
                                trainingOnly, false});
+            if (metric == CurveMetric::Loss && model.drawsPowerLaw() && lines[i].fit)
+                entries.push_back(
+                    {QStringLiteral("\u221D N^") + signedNumber(-lines[i].fit->b, 3),
+                     QStringLiteral("R\u00B2 ") + QString::number(lines[i].fit->r2, 'f', 3), color,
+                     false, false, true});
         }
         if (curves.size() > 1 && model.showTraining)
             entries.push_back({QStringLiteral("training"), {}, t.muted, true, false});

@@ -5,8 +5,12 @@
 
 namespace relascope {
 
-enum class CurveAxis { Step, Epoch, Time };
-enum class CurveMetric { Loss, Accuracy };
+/// Tokens trained on: where the runs count them (text).
+enum class CurveAxis { Step, Epoch, Time, Tokens };
+enum class CurveMetric { Loss, Accuracy, Perplexity };
+inline bool lowerIsBetter(CurveMetric metric) {
+    return metric != CurveMetric::Accuracy;
+}
 
 /// A run to draw. Runs of one non-empty group are drawn together: their mean with a band.
 struct CurveRun {

@@ -70,6 +70,11 @@ bool writePdf(const Paint& paint, const QRect& box, const QString& title, const 
 
 }  // namespace
 
+QString csvField(QString text) {
+    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
+    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
+}
+
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error) {
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&

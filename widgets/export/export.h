@@ -28,6 +28,9 @@ bool exportCsv(const QString& text, const QString& path, QString* error);
 /// The widget as a picture on the clipboard, at twice the size on the screen.
 void copyToClipboard(QWidget& widget);
 
+/// A cell of a CSV table, in quotes where it needs them.
+QString csvField(QString text);
+
 /// The "..." menu of a view: Copy, PNG, SVG, PDF and, with a table, CSV. Owned by the button.
 class ViewMenu : public QObject {
     Q_OBJECT

@@ -12,6 +12,7 @@
 #include "widgets/maps/map_view.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/sides.h"
+#include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -73,6 +74,17 @@ public:
             if (!patches->targetsOnly()) patches->setSource(view.source);
             patches->setTarget(objects ? view.target : -1);
             row->addWidget(patches, 0, Qt::AlignTop);
+        } else if (const ProbeSequence* text = textAlong(result, rows);
+                   text && (columns < 0 || columns == rows)) {
+            auto* strip = new TokenStrip(this);
+            strip->setTokens(text->words);
+            strip->setValues(std::move(towards), std::move(masked), scale);
+            strip->setSource(view.source);
+            strip->setTarget(objects ? view.target : -1);
+            strip->setFixedWidth(420);
+            strip->resize(420, 40);  // wraps the text, which says how high it stands
+            strip->setFixedHeight(qMax(40, strip->contentHeight()));
+            row->addWidget(strip, 0, Qt::AlignTop);
         } else {
             auto* tiles = new TileView(this);
             fillTiles(*tiles, result, rows, columns);

@@ -229,7 +229,8 @@ void RelationInspector::refreshMultiples() {
                 shared = m_maps.thumbnailScale(part.kind, k, m_view);
             group.items.push_back({part.kind, k, itemLabel(part.kind, k),
                                    cellImage(small[static_cast<std::size_t>(k)], shared),
-                                   m_maps.magnitude(part.kind, m_view.layer, k)});
+                                   m_maps.magnitude(part.kind, m_view.layer, k),
+                                   small[static_cast<std::size_t>(k)].mask});
         }
         groups.push_back(std::move(group));
     }

@@ -89,6 +89,7 @@ Q_SIGNALS:
     void randomInputRequested(quint64 seed);
     void tokensEntered(std::vector<qint64> source, std::vector<qint64> target);
     void imageRequested();
+    void textTyped(QString text);  ///< of a text, on every change by the user
     void emptyStateActivated();
     void exported(QString path);
     void exportFailed(QString sentence);

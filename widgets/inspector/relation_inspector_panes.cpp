@@ -175,6 +175,7 @@ void RelationInspector::connectPanes() {
     connect(m_source, &SourcePane::randomSampleRequested, this,
             &RelationInspector::randomSampleRequested);
     connect(m_source, &SourcePane::labelRequested, this, &RelationInspector::labelRequested);
+    connect(m_source, &SourcePane::textTyped, this, &RelationInspector::textTyped);
     connect(m_source->menu(), &ViewMenu::saved, this, &RelationInspector::exported);
     connect(m_source->menu(), &ViewMenu::failed, this, &RelationInspector::exportFailed);
     connect(m_mapMenu, &ViewMenu::saved, this, &RelationInspector::exported);

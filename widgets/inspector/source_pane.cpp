@@ -11,12 +11,16 @@
 #include <QVBoxLayout>
 #include <limits>
 
+#include "types/text_piece.h"
 #include "widgets/export/export.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/source/sides.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
 #include "widgets/source/tile_view.h"
+#include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -75,6 +79,12 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_inputs->hide();
     column->addWidget(m_inputs);
 
+    m_textInput = new TextInput(this);
+    m_textInput->hide();
+    column->addWidget(m_textInput);
+    m_strip = new TokenStrip(this);
+    m_strip->hide();
+    column->addWidget(m_strip, 3);
     m_tiles = new TileView(this);
     m_tiles->hide();
     column->addWidget(m_tiles, 1);
@@ -98,7 +108,17 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     column->addLayout(below);
     m_bars = new ProbabilityBars(this);
     column->addWidget(m_bars);
+    m_outcome = new TextOutcome(this);
+    column->addWidget(m_outcome, 2);
 
+    connect(m_strip, &TokenStrip::hovered, this, &SourcePane::hovered);
+    connect(m_strip, &TokenStrip::sourceChosen, this, &SourcePane::sourceChosen);
+    connect(m_strip, &TokenStrip::targetChosen, this, &SourcePane::targetChosen);
+    connect(m_textInput, &TextInput::textTyped, this, &SourcePane::textTyped);
+    connect(m_textInput, &TextInput::opened, this, &SourcePane::openText);
+    connect(m_textInput, &TextInput::closed, this, [this] {
+        if (m_split->count() > 0) Q_EMIT sampleRequested(split(), index());
+    });
     connect(m_patches, &PatchView::hovered, this, &SourcePane::hovered);
     connect(m_patches, &PatchView::sourceChosen, this, &SourcePane::sourceChosen);
     connect(m_patches, &PatchView::targetChosen, this, &SourcePane::targetChosen);
@@ -110,9 +130,12 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     connect(previousButton, &QToolButton::clicked, this, &SourcePane::previous);
     connect(nextButton, &QToolButton::clicked, this, &SourcePane::next);
     connect(randomButton, &QToolButton::clicked, this, &SourcePane::random);
-    connect(m_index, &QSpinBox::valueChanged, this,
-            [this](int value) { Q_EMIT sampleRequested(split(), value); });
+    connect(m_index, &QSpinBox::valueChanged, this, [this](int value) {
+        m_textInput->setOpen(false);  // the data's text is asked for, not one's own
+        Q_EMIT sampleRequested(split(), value);
+    });
     connect(m_split, &QComboBox::activated, this, [this](int row) {
+        m_textInput->setOpen(false);
         const qint64 size =
             row < static_cast<int>(m_sizes.size()) ? m_sizes[static_cast<std::size_t>(row)] : 0;
         const QSignalBlocker quiet(m_index);
@@ -137,25 +160,52 @@ void SourcePane::setResult(const ProbeResult& result) {
     m_patches->setImage(result.sample.image, result.grid);
     const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
     m_image = result.grid.tokens() > 0;
+    m_text = !m_image && result.sample.source.text;
     m_patches->setVisible(m_image);
     m_patches->setLabel(name);
     m_label->setText(QStringLiteral("label ") + name);
     m_label->setVisible(!m_image && !name.isEmpty());
+    arrangeText();
+    m_patches->setToolTip({});
+    if (m_text) {
+        m_bars->setProbabilities({}, {}, -1);  // of a vocabulary: the outcome shows the likeliest
+        return setTokenCount(
+            QStringLiteral("%1 tokens")
+                .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
+    }
     // A checkpoint may be of any step; only a run counts them.
     m_output->setText(m_inputs->isHidden()
                           ? QStringLiteral("Output at step ") + groupedNumber(result.step)
                           : QStringLiteral("Output"));
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);
-    m_patches->setToolTip({});
 }
 
 void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
     const bool patchesReceive = isPatchSide(result, rows);
     m_patches->setTargetsOnly(m_image && !patchesReceive);
-    m_tiles->setVisible(!patchesReceive);
+    const ProbeSequence* text = textAlong(result, rows);
+    const bool strip = text && (columns < 0 || columns == rows);
+    m_strip->setVisible(strip);
+    m_tiles->setVisible(!patchesReceive && !strip);
+    if (strip) return m_strip->setTokens(text->words);
     fillTiles(*m_tiles, result, rows, columns);
     fitTiles();
+}
+
+void SourcePane::setTokenCount(const QString& words) {
+    m_output->setText(words);
+    m_output->show();
+}
+void SourcePane::setTextProblem(const QString& sentence) {
+    m_textInput->setProblem(sentence);
+}
+
+void SourcePane::openText() {
+    // What is looked at now is what one begins to change. Nothing is asked for: nothing is typed.
+    std::string whole;
+    for (const auto& piece : m_strip->tokens()) whole += piece;
+    m_textInput->setText(QString::fromStdString(validUtf8(whole)));
 }
 
 /// Above an image the receivers take what they need; alone they take it all.
@@ -170,6 +220,11 @@ void SourcePane::setTint(std::vector<float> values, std::vector<bool> masked,
                          const ColorScale& scale, bool isSigned) {
     m_patches->setNumberDigits(2, isSigned);
     m_tiles->setNumberDigits(2, isSigned);
+    m_strip->setNumberDigits(2, isSigned);
+    if (!m_strip->isHidden()) {
+        m_towards = values;
+        return m_strip->setValues(std::move(values), std::move(masked), scale);
+    }
     if (!m_image) return m_tiles->setValues(std::move(values), std::move(masked), scale);
     for (std::size_t j = 0; j < values.size() && j < masked.size(); ++j)
         if (masked[j]) values[j] = std::numeric_limits<float>::quiet_NaN();
@@ -181,11 +236,14 @@ void SourcePane::setChoice(int source, int target, int preview) {
     m_patches->setTarget(target);
     m_tiles->setSource(source);
     m_tiles->setTarget(target);
+    m_strip->setSource(source);
+    m_strip->setTarget(target);
     setPreview(preview);
 }
 void SourcePane::setPreview(int target) {
     m_patches->setPreview(target);
     m_tiles->setPreview(target);
+    m_strip->setPreview(target);
 }
 
 void SourcePane::setInputs(const InputOffer& offer) {
@@ -194,14 +252,36 @@ void SourcePane::setInputs(const InputOffer& offer) {
 }
 
 void SourcePane::arrangeChooser() {
-    const bool own = m_split->count() == 0 && m_inputs->offer().kind != InputOffer::Kind::None;
-    m_inputs->setVisible(own);
+    const InputOffer& offer = m_inputs->offer();
+    const bool own = m_split->count() == 0 && offer.kind != InputOffer::Kind::None;
+    // A text model without stored inputs has nothing to choose: a text is typed.
+    const bool typedOnly = own && offer.kind == InputOffer::Kind::Text && offer.references == 0;
+    m_inputs->setVisible(own && !typedOnly);
     m_chooser->setVisible(!own);
     m_filter->setVisible(!own);
     setMinimumWidth(own ? widestChooser : narrowest);
+    arrangeText();
+}
+
+void SourcePane::arrangeText() {
+    const bool offered = m_split->count() == 0 && m_inputs->offer().kind == InputOffer::Kind::Text;
+    m_textInput->setVisible(m_text || offered);
+    const bool own = m_split->count() == 0 && m_inputs->offer().kind != InputOffer::Kind::None;
+    m_filter->setVisible(!own && !m_text);  // texts have no labels
+    if (!m_text) m_outcome->clear();
 }
 
 QString SourcePane::csv() const {
+    if (m_text) {
+        QString rows = QStringLiteral("token,text,value\n");
+        const auto& pieces = m_strip->tokens();
+        for (std::size_t k = 0; k < pieces.size(); ++k) {
+            rows += QStringLiteral("%1,%2,").arg(k).arg(csvField(pieceLabel(pieces[k])));
+            if (k < m_towards.size()) rows += QString::number(m_towards[k], 'g', 9);
+            rows += u'\n';
+        }
+        return rows;
+    }
     QString text = QStringLiteral("class,probability\n");
     for (std::size_t k = 0; k < m_probabilities.size(); ++k)
         text += QString("%1,%2\n")
@@ -286,6 +366,7 @@ void SourcePane::previous() {
 }
 void SourcePane::random() {
     if (!m_inputs->isHidden()) return m_inputs->random();
+    m_textInput->setOpen(false);
     Q_EMIT randomSampleRequested(split());
 }
 

@@ -19,7 +19,10 @@ namespace relascope {
 class InputChooser;
 class PatchView;
 class ProbabilityBars;
+class TextInput;
+class TextOutcome;
 class TileView;
+class TokenStrip;
 class ViewMenu;
 struct InputOffer;
 
@@ -31,9 +34,19 @@ public:
     PatchView* patches() const { return m_patches; }
     /// Objects of a set or sequence; for an image the receivers that are not its patches.
     TileView* tiles() const { return m_tiles; }
+    /// The tokens of a text, in place of tiles.
+    TokenStrip* strip() const { return m_strip; }
     InputChooser* inputs() const { return m_inputs; }
+    /// Of a text: one of the user's own. Its signal is passed on as textTyped.
+    TextInput* textInput() const { return m_textInput; }
+    /// Of a text, below it: next tokens, or a sample the model wrote; hidden until set.
+    TextOutcome* outcome() const { return m_outcome; }
     ViewMenu* menu() const { return m_menu; }
-    /// Classes with their probabilities, one a line.
+    /// "51 tokens", shown below the text; set anew with every result.
+    void setTokenCount(const QString& words);
+    /// "262 tokens are more than the model's 256", below what is typed; empty where all is well.
+    void setTextProblem(const QString& sentence);
+    /// Classes with their probabilities, one a line; of a text its tokens with the values shown.
     QString csv() const;
     void setResult(const ProbeResult& result);
     /// Which sides of the result receive and send; `columns` -1 where what sends is no object.
@@ -66,11 +79,15 @@ Q_SIGNALS:
     void labelRequested(QString split, int label, bool forward);
     void hovered(int target);  ///< -1 when the pointer leaves
     void rowHovered(int source);
+    void textTyped(QString text);  ///< on every change by the user; the sample is asked for anew
+                                   ///< when the user closes the field
     void sourceChosen(int source);
     void targetChosen(int target);
 
 private:
     void arrangeChooser();
+    void arrangeText();
+    void openText();
     void fitTiles();
     void step(int direction);
     void fillLabelMenu();
@@ -82,6 +99,9 @@ private:
     QToolButton* m_filter;
     PatchView* m_patches;
     TileView* m_tiles;
+    TextInput* m_textInput;
+    TokenStrip* m_strip;
+    TextOutcome* m_outcome;
     QLabel* m_label;
     QLabel* m_output;
     ProbabilityBars* m_bars;
@@ -90,7 +110,9 @@ private:
     std::vector<float> m_probabilities;
     std::vector<qint64> m_sizes;
     int m_labelFilter = -1;
-    bool m_image = true;  ///< what is looked at has patches
+    std::vector<float> m_towards;  ///< of a text, the value of each token
+    bool m_image = true;           ///< what is looked at has patches
+    bool m_text = false;           ///< what is looked at is a text
 };
 
 }  // namespace relascope

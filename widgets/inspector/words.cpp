@@ -3,6 +3,7 @@
 #include <QStringList>
 #include <cmath>
 
+#include "widgets/export/export.h"
 #include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
@@ -43,12 +44,6 @@ bool rowsOfLibrary(const ViewMaps& maps, const InspectorView& view) {
     for (const float v : map->values)
         if (v == v && v != std::floor(v)) return false;
     return true;
-}
-
-QString quoted(const QString& text) {
-    return text.contains(u',') || text.contains(u'"')
-               ? u'"' + QString(text).replace(u'"', QStringLiteral("\"\"")) + u'"'
-               : text;
 }
 
 }  // namespace
@@ -229,10 +224,10 @@ QString mapCsv(const ViewMaps& maps, const InspectorView& view) {
     const MapValues values = maps.values(view);
     if (values.empty() || !maps.result()) return {};
     QString text = QStringLiteral("i");
-    for (int j = 0; j < values.columns; ++j) text += u',' + quoted(columnName(maps, view, j));
+    for (int j = 0; j < values.columns; ++j) text += u',' + csvField(columnName(maps, view, j));
     text += u'\n';
     for (int i = 0; i < values.rows; ++i) {
-        text += quoted(rowName(maps, view, i));
+        text += csvField(rowName(maps, view, i));
         for (int j = 0; j < values.columns; ++j) {
             text += u',';
             if (!values.masked(i, j))

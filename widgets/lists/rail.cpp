@@ -207,7 +207,9 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         const auto put = [item](int role, const QVariant& value) {
             if (item->data(role) != value) item->setData(role, value);
         };
-        const QString metric = !std::isnan(info.bestAccuracy)
+        const bool text = info.metric == "perplexity" && !std::isnan(info.bestLoss);
+        const QString metric = text ? perplexityText(std::exp(info.bestLoss)) + " ppl"
+                               : !std::isnan(info.bestAccuracy)
                                    ? QString::number(100.0 * info.bestAccuracy, 'f', 1) + u'%'
                                : !std::isnan(info.bestLoss) ? QString::number(info.bestLoss, 'f', 3)
                                                             : QString(QChar(0x2014));

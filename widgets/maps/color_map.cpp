@@ -31,23 +31,21 @@ bool keepsShapes(const QPainter& painter) {
 }
 
 /// The staircase of masked cells as one polygon.
-QPolygonF maskedArea(const MapValues& values, const QPointF& origin, qreal cell) {
+QPolygonF maskedArea(int rows, int columns, bool above, const QPointF& origin, qreal cell) {
     QPolygonF area;
-    const bool above = values.mask == MapValues::Mask::Above;
-    const int n = std::min(values.rows, values.columns);
+    const int n = std::min(rows, columns);
     const auto corner = [&](int column, int row) {
         return origin + QPointF(column * cell, row * cell);
     };
     if (above) {
         for (int i = 0; i < n; ++i) area << corner(i + 1, i) << corner(i + 1, i + 1);
-        if (values.columns > n)
-            area << corner(n, values.rows) << corner(values.columns, values.rows);
-        area << corner(values.columns, n) << corner(values.columns, 0);
+        if (columns > n) area << corner(n, rows) << corner(columns, rows);
+        area << corner(columns, n) << corner(columns, 0);
     } else {
         area << corner(0, 1);
         for (int i = 1; i <= n; ++i)
-            area << corner(i, i) << corner(i, i + 1 <= values.rows ? i + 1 : values.rows);
-        area << corner(std::min(n, values.columns), values.rows) << corner(0, values.rows);
+            area << corner(i, i) << corner(i, i + 1 <= rows ? i + 1 : rows);
+        area << corner(std::min(n, columns), rows) << corner(0, rows);
     }
     return area;
 }
@@ -157,6 +155,18 @@ QBrush hatchBrush(const QColor& line) {
     return QBrush(tile);
 }
 
+void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, int columns,
+              MapValues::Mask mask) {
+    if (mask == MapValues::Mask::None || rows <= 0 || columns <= 0 || cell * rows < 24) return;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(Qt::NoPen);
+    painter.setBrushOrigin(origin);
+    painter.setBrush(hatchBrush(Theme::current().hatch));
+    painter.drawPolygon(maskedArea(rows, columns, mask == MapValues::Mask::Above, origin, cell));
+    painter.restore();
+}
+
 void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values,
                const QImage& image) {
     if (values.empty()) return;
@@ -183,14 +193,10 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
         painter.drawImage(whole, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio,
                                               Qt::FastTransformation));
     }
-    const Theme& theme = Theme::current();
-    painter.setBrushOrigin(origin);
-    if (values.mask != MapValues::Mask::None && cell * values.rows >= 24) {
-        painter.setBrush(hatchBrush(theme.hatch));
-        painter.drawPolygon(maskedArea(values, origin, cell));
-    }
+    drawMask(painter, origin, cell, values.rows, values.columns, values.mask);
     if (cell >= 4) {
-        QBrush error = hatchBrush(theme.error);
+        painter.setBrushOrigin(origin);
+        const QBrush error = hatchBrush(Theme::current().error);
         for (int i = 0; i < values.rows; ++i)
             for (int j = 0; j < values.columns; ++j)
                 if (const float v = values.at(i, j); v != v && !values.masked(i, j))

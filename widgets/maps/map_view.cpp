@@ -4,6 +4,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "widgets/theme/theme.h"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr int largestFit = 56;   ///< a map of one cell need not fill the panel
 constexpr int largestCell = 96;  ///< end of zooming in
 constexpr int tickMargin = 38;   ///< room for "(12,12)" beside the map
+constexpr int wordTicks = 50;    ///< room for a short word in its chip
+constexpr int widestWord = 84;
 
 }  // namespace
 
@@ -49,6 +52,21 @@ void MapView::setScale(const ColorScale& scale) {
 void MapView::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns) {
     m_rowTokens = std::move(rows);
     m_columnTokens = std::move(columns);
+    const bool words = std::any_of(m_rowTokens.begin(), m_rowTokens.end(),
+                                   [](const AxisToken& token) { return !token.place.isEmpty(); });
+    int widest = wordTicks;
+    if (words) {
+        const QFontMetrics metrics(captionFont());
+        for (const auto* tokens : {&m_rowTokens, &m_columnTokens})
+            for (const AxisToken& token : *tokens)
+                if (widest < widestWord)
+                    widest = qMax(widest, metrics.horizontalAdvance(token.label) + 16);
+    }
+    widest = qMin(widest, widestWord);
+    const bool moves = words != m_words || (words && widest != m_wordMargin);
+    m_words = words;
+    m_wordMargin = widest;
+    if (moves) return layOut(true);
     invalidate();
 }
 
@@ -98,8 +116,10 @@ QPoint MapView::cellAt(const QPoint& point) const {
     return cell.x() < m_values.columns && cell.y() < m_values.rows ? cell : QPoint(-1, -1);
 }
 
-int MapView::margin() const {
-    return thumbnails() ? qMin(m_cell, 40) + 6 : tickMargin;
+int MapView::marginFor(int cell, int block) const {
+    const bool labels = block == 1 && cell >= labelledFrom();
+    if (m_words) return labels ? m_wordMargin : wordTicks;
+    return labels ? qMin(cell, 40) + 6 : tickMargin;
 }
 
 void MapView::layOut(bool keepZoom) {
@@ -110,16 +130,17 @@ void MapView::layOut(bool keepZoom) {
             return qMin((width() - side - 4) / m_values.columns,
                         (height() - side - 4) / m_values.rows);
         };
-        m_fit = qMin(fitting(tickMargin), largestFit);
-        // Thumbnails need a margin as wide as a cell, so that is tried with the room it leaves.
-        for (int cell = largestFit; cell >= 20; --cell)
-            if (fitting(qMin(cell, 40) + 6) >= cell) {
+        const int ticks = marginFor(1, 1);
+        m_fit = qMin(fitting(ticks), m_words ? labelledFrom() - 1 : largestFit);
+        // Labels need a margin of their own, so that is tried with the room it leaves.
+        for (int cell = largestFit; cell >= labelledFrom(); --cell)
+            if (fitting(marginFor(cell, 1)) >= cell) {
                 m_fit = cell;
                 break;
             }
         if (m_fit < 1) {
             m_fit = 1;
-            const int room = qMax(1, qMin(width(), height()) - tickMargin - 4);
+            const int room = qMax(1, qMin(width(), height()) - ticks - 4);
             m_fitBlock = (qMax(m_values.rows, m_values.columns) + room - 1) / room;
         }
     }

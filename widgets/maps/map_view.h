@@ -5,6 +5,7 @@
 #include <QImage>
 #include <QPixmap>
 #include <QWidget>
+#include <utility>
 #include <vector>
 
 #include "widgets/maps/color_map.h"
@@ -77,14 +78,25 @@ private:
     QRegion markRegion(const Mark& mark) const;
     QRect boxRect(const Mark& mark) const;
     QStringList boxText(const Mark& mark) const;
-    bool thumbnails() const { return m_cell >= 20 && m_block == 1; }
-    int margin() const;
+    /// Whether cells are large enough for what stands beside each: its picture or its word.
+    bool labelled() const { return m_block == 1 && m_cell >= labelledFrom(); }
+    int labelledFrom() const { return m_words ? 14 : 20; }
+    int marginFor(int cell, int block) const;
+    int margin() const { return marginFor(m_cell, m_block); }
+    /// First and last row (column) that is on the widget.
+    std::pair<int, int> shownRange(bool rows) const;
+    QRect chipRect(int index, bool row) const;
+    int tickStep(bool rows) const;
+    QRect tickRect(int index, bool rows) const;
     void clampOrigin();
     void describe();
     void setHover(const QPoint& cell);
     void choose(int row, int column);
     void paintBase(QPainter& painter);
     void paintAxis(QPainter& painter, bool rows);
+    void paintWords(QPainter& painter, bool rows);
+    void paintTicks(QPainter& painter, bool rows);
+    void paintChip(QPainter& painter, int index, bool row);
     void paintCross(QPainter& painter, const Mark& mark);
     void paintLabels(QPainter& painter, const Mark& mark);
     void paintBox(QPainter& painter, const Mark& mark);
@@ -93,6 +105,8 @@ private:
     MapValues m_small;  ///< pooled, in the overview
     ColorScale m_scale;
     std::vector<AxisToken> m_rowTokens, m_columnTokens;
+    bool m_words = false;  ///< pieces of a text, written along the axes
+    int m_wordMargin = 0;  ///< px that the longest of them wants
     QImage m_image;
     QPixmap m_base;   ///< all that does not move with the crosshair
     QRect m_area;     ///< where cells may be drawn

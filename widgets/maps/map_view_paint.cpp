@@ -19,9 +19,12 @@ QString labelOf(const std::vector<AxisToken>& tokens, int index) {
 /// For the box at the pointer: two tokens may be the same word, so those go by their names.
 QString wordsOf(const std::vector<AxisToken>& tokens, int index) {
     const auto at = static_cast<std::size_t>(index);
-    return index >= 0 && at < tokens.size() && tokens[at].byName ? tokens[at].name
-                                                                 : labelOf(tokens, index);
+    if (index < 0 || at >= tokens.size() || !tokens[at].byName) return labelOf(tokens, index);
+    return tokens[at].place.isEmpty() ? tokens[at].name : tokens[at].place;
 }
+
+constexpr int widestChip = 140;
+constexpr int chipHigh = 18;
 
 }  // namespace
 
@@ -68,7 +71,7 @@ QRegion MapView::markRegion(const Mark& mark) const {
         } else {
             region |= QRect(m_origin.x() - 4, c.top() - 4, wide + 8, c.height() + 8);
         }
-        region |= QRect(0, c.top() - 8, m_area.left(), c.height() + 16);
+        region |= QRect(0, c.top() - 28, m_area.left(), c.height() + 56);
     }
     if (mark.column >= 0) {
         const QRect c = cellRect(0, mark.column);
@@ -80,7 +83,10 @@ QRegion MapView::markRegion(const Mark& mark) const {
         } else {
             region |= QRect(c.left() - 4, m_origin.y() - 4, c.width() + 8, high + 8);
         }
-        region |= QRect(c.left() - 40, 0, c.width() + 80, m_area.top());
+        const int reach = widestChip / 2 + 42;  // numbers that a chip hides, too
+        region |= QRect(c.left() - reach, 0, c.width() + 2 * reach, m_area.top());
+        // Beside the border of the widget the chip is pushed inwards.
+        region |= chipRect(mark.column, false).adjusted(-2, -2, 2, 2);
     }
     if (mark.row >= 0 && mark.column >= 0)
         region |= cellRect(mark.row, mark.column).adjusted(-4, -4, 4, 4);
@@ -127,9 +133,11 @@ void MapView::paintBase(QPainter& painter) {
     else
         drawCells(painter, m_origin, m_cell, m_values, m_image);
     painter.restore();
-    if (thumbnails()) {
-        paintAxis(painter, true);
-        paintAxis(painter, false);
+    for (const bool rows : {true, false}) {
+        if (labelled())
+            m_words ? paintWords(painter, rows) : paintAxis(painter, rows);
+        else
+            paintTicks(painter, rows);
     }
     // The map's own edge, so that a pale border cell does not dissolve into the panel.
     painter.setPen(t.border);
@@ -210,47 +218,153 @@ void MapView::paintCross(QPainter& painter, const Mark& mark) {
     painter.restore();
 }
 
-void MapView::paintLabels(QPainter& painter, const Mark& mark) {
+std::pair<int, int> MapView::shownRange(bool rows) const {
+    const int from = rows ? m_area.top() - m_origin.y() : m_area.left() - m_origin.x();
+    const int room = rows ? m_area.height() : m_area.width();
+    const int count = rows ? m_values.rows : m_values.columns;
+    return {qMax(0, from * m_block / m_cell), qMin(count - 1, (from + room) * m_block / m_cell)};
+}
+
+/// Pieces of a text: from the axis outwards, those of the columns upright.
+void MapView::paintWords(QPainter& painter, bool rows) {
+    const auto& tokens = rows ? m_rowTokens : m_columnTokens;
+    painter.save();
+    painter.setClipRect(rows ? QRect(0, m_area.top(), m_area.left(), m_area.height())
+                             : QRect(m_area.left(), 0, m_area.width(), m_area.top()),
+                        Qt::IntersectClip);
+    painter.setFont(captionFont());
+    painter.setPen(Theme::current().muted);
+    const int room = margin() - 12;
+    const auto [first, last] = shownRange(rows);
+    for (int k = first; k <= last; ++k) {
+        const QString label =
+            painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room);
+        if (rows) {
+            painter.drawText(
+                QRect(m_area.left() - margin(), cellRect(k, 0).top(), margin() - 8, m_cell),
+                Qt::AlignRight | Qt::AlignVCenter, label);
+        } else {
+            painter.save();
+            painter.translate(cellRect(0, k).left(), m_area.top() - 8);
+            painter.rotate(-90);
+            painter.drawText(QRect(0, 0, room + 4, m_cell), Qt::AlignLeft | Qt::AlignVCenter,
+                             label);
+            painter.restore();
+        }
+    }
+    painter.restore();
+}
+
+/// How many rows (columns) from one number to the next.
+int MapView::tickStep(bool rows) const {
+    const qreal scale = static_cast<qreal>(m_cell) / m_block;
+    int step = 1;  // 1, 2, 5, 10, ...
+    for (int k = 0; step * scale < (rows ? 26 : 34); ++k)
+        step = k % 3 == 1 ? step / 2 * 5 : step * 2;
+    return step;
+}
+QRect MapView::tickRect(int index, bool rows) const {
+    const QPoint cell = cellRect(index, index).center();
+    return rows ? QRect(0, cell.y() - 8, m_area.left() - 8, 16)
+                : QRect(cell.x() - 20, m_area.top() - 22, 40, 16);
+}
+
+void MapView::paintTicks(QPainter& painter, bool rows) {
     const Theme& t = Theme::current();
     painter.save();
-    if (thumbnails()) {
-        if (mark.row >= 0) {  // the chosen source wears the same red as in the picture
-            const int side = qMin(m_cell, 40) - 4;
-            const QRect cell = cellRect(mark.row, 0);
-            QRect place(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2, side, side);
-            const auto index = static_cast<std::size_t>(mark.row);
-            const bool picture = index < m_rowTokens.size() && !m_rowTokens[index].picture.isNull();
-            if (!picture) place.setLeft(qMax(1, m_area.left() - side - 7));
-            painter.setClipRect(QRect(0, m_area.top() - 2, m_area.left(), m_area.height()),
-                                Qt::IntersectClip);
-            painter.setPen(QPen(t.outline, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
-            painter.drawRect(place.adjusted(-1, -1, 1, 1));
-        }
+    painter.setFont(numberFont(11));
+    const int step = tickStep(rows);
+    const auto [first, last] = shownRange(rows);
+    for (int k = (first + step - 1) / step * step; k <= last; k += step) {
+        const QPoint cell = cellRect(k, k).center();
+        painter.setPen(t.axis);
+        if (rows)
+            painter.drawLine(m_area.left() - 4, cell.y(), m_area.left() - 2, cell.y());
+        else
+            painter.drawLine(cell.x(), m_area.top() - 4, cell.x(), m_area.top() - 2);
+        painter.setPen(t.muted);
+        painter.drawText(tickRect(k, rows),
+                         (rows ? Qt::AlignRight : Qt::AlignHCenter) | Qt::AlignVCenter,
+                         groupedNumber(k));
+    }
+    painter.restore();
+}
+
+/// Where the label of the chosen row or column stands: beside the map, where its number would.
+QRect MapView::chipRect(int index, bool row) const {
+    const QRect cell = row ? cellRect(index, 0) : cellRect(0, index);
+    const bool upright = !row && m_words && labelled();
+    const int room = row || upright ? margin() - 6 : widestChip;
+    const int wide =
+        qMin(room, QFontMetrics(captionFont())
+                           .horizontalAdvance(labelOf(row ? m_rowTokens : m_columnTokens, index)) +
+                       12);
+    if (upright)
+        return QRect(cell.center().x() - chipHigh / 2, m_area.top() - 5 - wide, chipHigh, wide);
+    QRect chip(0, 0, qMax(wide, chipHigh), chipHigh);
+    if (row) {
+        chip.moveTopRight(QPoint(m_area.left() - 6, cell.center().y() - chipHigh / 2));
+        chip.moveTop(qBound(0, chip.top(), qMax(0, height() - chipHigh)));
+    } else {
+        chip.moveTopLeft(QPoint(cell.center().x() - chip.width() / 2, m_area.top() - 23));
+        chip.moveLeft(qBound(0, chip.left(), qMax(0, width() - chip.width())));
+    }
+    return chip;
+}
+
+void MapView::paintChip(QPainter& painter, int index, bool row) {
+    const Theme& t = Theme::current();
+    const QPoint cell = (row ? cellRect(index, 0) : cellRect(0, index)).center();
+    // A row or column that was panned away has no label.
+    if (row ? cell.y() < m_area.top() || cell.y() > m_area.bottom()
+            : cell.x() < m_area.left() || cell.x() > m_area.right())
+        return;
+    const QRect chip = chipRect(index, row);
+    const bool upright = chip.height() > chipHigh;
+    if (!labelled()) {  // numbers that the chip would cut go altogether
+        const int step = tickStep(row);
+        for (int k = index / step * step - step; k <= index + 2 * step; k += step)
+            if (k >= 0 && tickRect(k, row).intersects(chip))
+                painter.fillRect(tickRect(k, row), t.panel);
+    }
+    paint::frame(painter, chip, t.panel, row ? t.outline : t.text, 3);
+    painter.setFont(captionFont());
+    painter.setPen(t.text);
+    const int length = upright ? chip.height() : chip.width();
+    const QString label = painter.fontMetrics().elidedText(
+        labelOf(row ? m_rowTokens : m_columnTokens, index), Qt::ElideRight, length - 6);
+    painter.save();
+    if (upright) {
+        painter.translate(chip.left(), chip.bottom() + 1);
+        painter.rotate(-90);
+        painter.drawText(QRect(0, 0, length, chipHigh), Qt::AlignCenter, label);
+    } else {
+        painter.drawText(chip, Qt::AlignCenter, label);
+    }
+    painter.restore();
+}
+
+void MapView::paintLabels(QPainter& painter, const Mark& mark) {
+    if (labelled() && !m_words) {
+        if (mark.row < 0) return;
+        // The chosen source wears the same red as in the picture.
+        painter.save();
+        const int side = qMin(m_cell, 40) - 4;
+        const QRect cell = cellRect(mark.row, 0);
+        QRect place(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2, side, side);
+        const auto index = static_cast<std::size_t>(mark.row);
+        const bool picture = index < m_rowTokens.size() && !m_rowTokens[index].picture.isNull();
+        if (!picture) place.setLeft(qMax(1, m_area.left() - side - 7));
+        painter.setClipRect(QRect(0, m_area.top() - 2, m_area.left(), m_area.height()),
+                            Qt::IntersectClip);
+        painter.setPen(
+            QPen(Theme::current().outline, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+        painter.drawRect(place.adjusted(-1, -1, 1, 1));
         painter.restore();
         return;
     }
-    painter.setFont(captionFont());
-    if (mark.row >= 0) {
-        const QRect cell = cellRect(mark.row, 0);
-        painter.setPen(t.outline);
-        painter.drawLine(m_area.left() - 5, cell.center().y(), m_area.left() - 2,
-                         cell.center().y());
-        painter.drawText(QRect(0, cell.center().y() - 8, m_area.left() - 7, 16),
-                         Qt::AlignRight | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(labelOf(m_rowTokens, mark.row),
-                                                          Qt::ElideRight, m_area.left() - 8));
-    }
-    if (mark.column >= 0) {
-        const QRect cell = cellRect(0, mark.column);
-        painter.setPen(t.text);
-        painter.drawLine(cell.center().x(), m_area.top() - 5, cell.center().x(), m_area.top() - 2);
-        QRect place(cell.center().x() - 30, m_area.top() - 22, 60, 16);
-        if (place.right() > width()) place.moveRight(width() - 1);
-        painter.drawText(place, Qt::AlignHCenter | Qt::AlignBottom,
-                         painter.fontMetrics().elidedText(labelOf(m_columnTokens, mark.column),
-                                                          Qt::ElideRight, place.width()));
-    }
-    painter.restore();
+    if (mark.column >= 0) paintChip(painter, mark.column, false);
+    if (mark.row >= 0) paintChip(painter, mark.row, true);
 }
 
 void MapView::paintBox(QPainter& painter, const Mark& mark) {

@@ -302,6 +302,9 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
         const bool chosen = isCurrent(item);
         if (!event->rect().intersects(slot.picture.adjusted(-4, -4, 4, labelHeight + 4))) continue;
         painter.drawImage(slot.picture, item.cells);
+        drawMask(painter, slot.picture.topLeft(),
+                 static_cast<qreal>(slot.picture.width()) / qMax(1, item.cells.width()),
+                 item.cells.height(), item.cells.width(), item.mask);
         if (chosen || isSecond(item)) {
             painter.setRenderHint(QPainter::Antialiasing);
             painter.setPen(QPen(t.accent, 2, chosen ? Qt::SolidLine : Qt::DashLine));

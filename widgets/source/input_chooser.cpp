@@ -1,6 +1,5 @@
 #include "widgets/source/input_chooser.h"
 
-#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -76,7 +75,7 @@ InputChooser::InputChooser(QWidget* parent)
       m_source(tokenField(QStringLiteral("Token"), this)),
       m_target(tokenField(QStringLiteral("Target token"), this)),
       m_image(new QPushButton(QStringLiteral("Choose an image\u2026"), this)),
-      m_problem(new QLabel(this)) {
+      m_problem(new FieldNote(this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
@@ -99,8 +98,6 @@ InputChooser::InputChooser(QWidget* parent)
     m_image->setProperty("compact", true);
     m_image->setToolTip(QStringLiteral("A PNG or JPEG file; dropping one here does the same"));
     column->addWidget(m_image, 0, Qt::AlignLeft);
-    m_problem->setFont(captionFont());
-    m_problem->setWordWrap(true);
     column->addWidget(m_problem);
 
     connect(m_kinds, &SegmentedControl::changed, this, [this](int kind) {
@@ -127,6 +124,8 @@ void InputChooser::setOffer(const InputOffer& offer) {
     m_source->setPlaceholderText((pair ? QStringLiteral("Source token") : QStringLiteral("Token")) +
                                  QStringLiteral(" ids, e.g. 4 17 2"));
     m_image->setVisible(offer.kind == InputOffer::Kind::Images);
+    m_kinds->setItemEnabled(1, offer.kind != InputOffer::Kind::Text,
+                            QStringLiteral("Tokens by chance make no text: type one below"));
     m_kinds->setItemEnabled(0, offer.references > 0,
                             QStringLiteral("No reference inputs stand beside this model"));
     m_reference = qBound(0, m_reference, qMax(0, offer.references - 1));
@@ -217,11 +216,7 @@ void InputChooser::enter() {
 }
 
 void InputChooser::setProblem(const QString& sentence) {
-    m_problem->setText(sentence);
-    m_problem->setVisible(!sentence.isEmpty());
-    QPalette colors = m_problem->palette();
-    colors.setColor(QPalette::WindowText, Theme::current().error);
-    m_problem->setPalette(colors);
+    m_problem->setProblem(sentence);
     if (!sentence.isEmpty()) return;
     for (QLineEdit* field : {m_source, m_target}) {
         field->setProperty("error", false);
@@ -231,13 +226,6 @@ void InputChooser::setProblem(const QString& sentence) {
 
 QString InputChooser::problem() const {
     return m_problem->text();
-}
-
-void InputChooser::changeEvent(QEvent* event) {
-    QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || !m_problem) return;
-    if (m_problem->palette().color(QPalette::WindowText) != Theme::current().error)
-        setProblem(m_problem->text());
 }
 
 }  // namespace relascope

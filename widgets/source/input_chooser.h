@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -15,11 +14,12 @@ class QToolButton;
 
 namespace relascope {
 
+class FieldNote;
 class SegmentedControl;
 
 /// What a model can be given.
 struct InputOffer {
-    enum class Kind { None, Images, Tokens, Vectors };
+    enum class Kind { None, Images, Tokens, Vectors, Text };
     Kind kind = Kind::None;
     int references = 0;           ///< inputs stored beside the model
     qint64 vocabulary = 0;        ///< token ids are below it
@@ -65,9 +65,6 @@ Q_SIGNALS:
     void tokensEntered(std::vector<qint64> source, std::vector<qint64> target);
     void imageRequested();
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     bool references() const;
     void arrange(bool references);
@@ -80,7 +77,7 @@ private:
     QSpinBox* m_number;
     QLineEdit *m_source, *m_target;
     QPushButton* m_image;
-    QLabel* m_problem;
+    FieldNote* m_problem;
     int m_reference = 0, m_seed = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -18,6 +19,9 @@ void ProbabilityBars::setProbabilities(const QStringList& names,
                                        int most) {
     m_names = names;
     m_probabilities = probabilities;
+    m_tokens = false;
+    m_marked = -1;
+    m_full = 1;
     const int count = static_cast<int>(probabilities.size());
     m_shown.resize(probabilities.size());
     std::iota(m_shown.begin(), m_shown.end(), 0);
@@ -33,11 +37,33 @@ void ProbabilityBars::setProbabilities(const QStringList& names,
             m_shown[static_cast<std::size_t>(most - 1)] = label;
         m_shown.resize(static_cast<std::size_t>(most));
     }
+    finish();
+}
+
+void ProbabilityBars::setChoices(const std::vector<TokenChoice>& choices, std::int64_t chosen) {
+    m_names.clear();
+    m_probabilities.clear();
+    m_tokens = true;
+    m_best = m_marked = -1;
+    m_full = 0;
+    for (const TokenChoice& choice : choices) {
+        if (choice.id == chosen) m_marked = static_cast<int>(m_names.size());
+        m_names << pieceLabel(choice.piece);
+        m_probabilities.push_back(static_cast<float>(choice.probability));
+        m_full = qMax(m_full, m_probabilities.back());
+    }
+    m_shown.resize(choices.size());
+    std::iota(m_shown.begin(), m_shown.end(), 0);
+    finish();
+}
+
+void ProbabilityBars::finish() {
     QStringList words;
     for (const int k : m_shown)
         words << QStringLiteral("%1 %2")
                      .arg(m_names.value(k, QString::number(k)))
-                     .arg(probabilities[static_cast<std::size_t>(k)], 0, 'f', 3);
+                     .arg(m_probabilities[static_cast<std::size_t>(k)], 0, 'f', 3);
+    if (m_marked >= 0) words << QStringLiteral("chosen: ") + m_names[m_marked];
     setAccessibleDescription(words.join(QStringLiteral(", ")));
     setFixedHeight(sizeHint().height());
     updateGeometry();
@@ -47,40 +73,47 @@ void ProbabilityBars::setProbabilities(const QStringList& names,
 void ProbabilityBars::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
-    painter.setFont(smallFont());
+    const QFont words = m_tokens ? monoFont(12) : smallFont();
+    painter.setFont(words);
     int names = 0;
     for (const int k : m_shown)
         names = qMax(names,
                      painter.fontMetrics().horizontalAdvance(m_names.value(k, QString::number(k))));
     names = qMin(names + 2, width() * 2 / 5);  // 2: an advance is rounded, eliding is not
-    const int numbers = 46;
+    const int numbers = 46, high = this->high();
     int y = 0;
     for (const int k : m_shown) {
         const float p = m_probabilities[static_cast<std::size_t>(k)];
-        painter.setFont(smallFont());
+        const bool marked = k == m_marked;
+        if (marked) painter.fillRect(QRect(0, y, width(), high), t.selection);
+        painter.setFont(words);
         painter.setPen(t.text);
-        painter.drawText(QRect(0, y, names, rowHeight), Qt::AlignLeft | Qt::AlignVCenter,
+        painter.drawText(QRect(m_tokens ? 4 : 0, y, names, high), Qt::AlignLeft | Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(m_names.value(k, QString::number(k)),
                                                           Qt::ElideRight, names));
-        const QRectF bar(names + 12, y + rowHeight / 2 - 4,
-                         qMax(10, width() - names - 12 - numbers), 8);
+        const QRectF bar(names + 12, y + high / 2 - 4,
+                         qMax(10, width() - names - 12 - numbers - (m_tokens ? 4 : 0)), 8);
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(Qt::NoPen);
-        painter.setBrush(t.track);
-        painter.drawRoundedRect(bar, 2, 2);
+        if (!m_tokens) {  // classes share one whole; of tokens only the likeliest are here
+            painter.setBrush(t.track);
+            painter.drawRoundedRect(bar, 2, 2);
+        }
         if (p > 0) {
-            painter.setBrush(k == m_best ? t.series[0] : t.muted);
+            painter.setBrush(marked ? t.accent : k == m_best ? t.series[0] : t.muted);
+            const qreal share = qBound(0.0F, m_full > 0 ? p / m_full : 0.0F, 1.0F);
             painter.drawRoundedRect(
-                QRectF(bar.left(), bar.top(), qMax(2.0, bar.width() * qMin(1.0F, p)), bar.height()),
-                2, 2);
+                QRectF(bar.left(), bar.top(), qMax(2.0, bar.width() * share), bar.height()), 2, 2);
         }
         painter.setRenderHint(QPainter::Antialiasing, false);
-        painter.setFont(numberFont(12));
+        QFont figures = numberFont(12);
+        if (marked) figures.setWeight(QFont::DemiBold);
+        painter.setFont(figures);
         painter.setPen(t.text);
-        painter.drawText(QRect(width() - numbers, y, numbers, rowHeight),
+        painter.drawText(QRect(width() - numbers - (m_tokens ? 4 : 0), y, numbers, high),
                          Qt::AlignRight | Qt::AlignVCenter,
                          QString::number(static_cast<double>(p), 'f', 3));
-        y += rowHeight;
+        y += high;
     }
 }
 

@@ -1,9 +1,12 @@
-// The model's output as a few bars: class, bar, probability.
+// The model's output as a few bars: class or token, bar, probability.
 #pragma once
 
 #include <QStringList>
 #include <QWidget>
+#include <cstdint>
 #include <vector>
+
+#include "types/generate_options.h"
 
 namespace relascope {
 
@@ -17,20 +20,30 @@ public:
     /// With more than `most` classes the likeliest are shown, and always the true one.
     void setProbabilities(const QStringList& names, const std::vector<float>& probabilities,
                           int label, int most = 3);
+    /// Tokens that could come next, in the order given, against the likeliest of them; the one with
+    /// that id is marked as the one that came (-1: none).
+    void setChoices(const std::vector<TokenChoice>& choices, std::int64_t chosen = -1);
+    /// The row of the marked choice; -1 for none.
+    int marked() const { return m_marked; }
     /// The classes shown, in order.
     const std::vector<int>& shown() const { return m_shown; }
 
-    QSize sizeHint() const override { return {240, rowHeight * static_cast<int>(m_shown.size())}; }
+    QSize sizeHint() const override { return {240, high() * static_cast<int>(m_shown.size())}; }
     QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void finish();
+    int high() const { return m_tokens ? rowHeight + 2 : rowHeight; }
+
     QStringList m_names;
     std::vector<float> m_probabilities;
     std::vector<int> m_shown;
-    int m_best = -1;
+    int m_best = -1, m_marked = -1;
+    float m_full = 1;       ///< what a bar of full length stands for
+    bool m_tokens = false;  ///< pieces of text, not classes
 };
 
 }  // namespace relascope

@@ -2,6 +2,8 @@
 
 #include <QStringList>
 
+#include "widgets/text/text_flow.h"
+
 namespace relascope {
 namespace {
 
@@ -40,6 +42,8 @@ QString visible(QString text) {
 /// The word of an object; empty where it has only its number.
 QString wordOf(const ProbeResult& result, int side, int index) {
     const auto at = static_cast<std::size_t>(index);
+    if (const ProbeSequence* text = textAlong(result, side); text && index >= 0)
+        return at < text->words.size() ? pieceLabel(text->words[at]) : QString();
     if (const ProbeSide* s = sideOf(result, side); s && index >= 0 && at < s->labels.size())
         return visible(QString::fromStdString(s->labels[at]));
     const ProbeSequence* sequence = sequenceOf(result, side);
@@ -50,6 +54,15 @@ QString wordOf(const ProbeResult& result, int side, int index) {
 }
 
 }  // namespace
+
+const ProbeSequence* textAlong(const ProbeResult& result, int side) {
+    if (isPatchSide(result, side)) return nullptr;
+    const ProbeSequence* sequence = sequenceOf(result, side);
+    return sequence && sequence->text && sequence->width == 0 &&
+                   static_cast<int>(sequence->words.size()) == sequence->size()
+               ? sequence
+               : nullptr;
+}
 
 QString layerName(const ProbeResult& result, int layer) {
     const ProbeLayer* known = layerOf(result, layer);
@@ -94,6 +107,10 @@ QString objectName(const ProbeResult& result, int side, int index) {
     if (isPatchSide(result, side)) return tokenName(result.grid, index);
     const QString word = wordOf(result, side, index);
     const QString number = QString::number(index);
+    if (const ProbeSequence* text = textAlong(result, side);
+        text && index >= 0 && index < text->size())
+        return sideWord(result, side) + u' ' +
+               piecePlace(index, text->words[static_cast<std::size_t>(index)]);
     const ProbeSide* s = sideOf(result, side);
     // What is named rather than counted ("E1") needs no number beside its name.
     if (!word.isEmpty() && s && s->name == "selection") return word;
@@ -118,8 +135,16 @@ std::vector<AxisToken> sideTokens(const ProbeResult& result, int side, int count
     if (isPatchSide(result, side)) return patchTokens(result, count);
     std::vector<AxisToken> tokens;
     tokens.reserve(static_cast<std::size_t>(qMax(0, count)));
-    for (int k = 0; k < count; ++k)
-        tokens.push_back({objectLabel(result, side, k), objectName(result, side, k), {}, true});
+    const ProbeSequence* text = textAlong(result, side);
+    for (int k = 0; k < count; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        tokens.push_back(
+            {objectLabel(result, side, k),
+             objectName(result, side, k),
+             {},
+             true,
+             text && at < text->words.size() ? piecePlace(k, text->words[at]) : QString()});
+    }
     return tokens;
 }
 

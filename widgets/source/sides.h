@@ -18,11 +18,13 @@ int rowSide(const ProbeResult& result, int layer);
 int columnSide(const ProbeResult& result, int layer);
 /// Whether the side is the patches (and class token) of the image.
 bool isPatchSide(const ProbeResult& result, int side);
+/// The text whose pieces stand along the side; nullptr where none does.
+const ProbeSequence* textAlong(const ProbeResult& result, int side);
 /// How many objects stand along the side; 0 when the result does not say.
 int sideSize(const ProbeResult& result, int side);
 /// One of its objects: "target", "token"; "token" where the side has no name.
 QString sideWord(const ProbeResult& result, int side);
-/// In a sentence: "patch (0, 1)", "class token", "target 3 '7'", "E1".
+/// In a sentence: "patch (0, 1)", "class token", "target 3 '7'", "E1", "token 39 \u201Cball\u201D".
 QString objectName(const ProbeResult& result, int side, int index);
 /// On an axis: "(0,1)", "cls", "7", "E1".
 QString objectLabel(const ProbeResult& result, int side, int index);

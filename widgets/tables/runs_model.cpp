@@ -19,6 +19,10 @@ QString fixed(double v, int digits, double scale = 1.0) {
     return std::isnan(v) ? dash() : QString::number(v * scale, 'f', digits);
 }
 
+double perplexity(const RunInfo& info) {
+    return info.metric == "perplexity" ? std::exp(info.bestLoss) : nan;
+}
+
 QString clock(double seconds) {
     if (!(seconds > 0.0)) return dash();
     const auto s = static_cast<qint64>(std::llround(seconds));
@@ -47,9 +51,10 @@ void RunsModel::setRows(std::vector<TableRow> rows) {
 }
 
 QString RunsModel::columnName(int column) {
-    static const QStringList names = {
-        "",          "Run",         "Model",       "Parameters",  "Seed",      "State",
-        "Val. loss", "Best acc. %", "Published %", "Ours − pub.", "Time, min", "Note"};
+    static const QStringList names = {"",           "Run",         "Model",       "Parameters",
+                                      "Seed",       "State",       "Val. loss",   "Best acc. %",
+                                      "Perplexity", "Published %", "Ours − pub.", "Time, min",
+                                      "Note"};
     return names.value(column);
 }
 
@@ -58,6 +63,7 @@ double RunsModel::number(int row, const QString& name) const {
     if (name == "best_acc" || name == "val_acc" || name == "acc" || name == "accuracy")
         return 100.0 * r.info.bestAccuracy;
     if (name == "loss" || name == "val_loss" || name == "best_loss") return r.info.bestLoss;
+    if (name == "perplexity" || name == "ppl") return perplexity(r.info);
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
     if (name == "seed") return static_cast<double>(r.info.seed);
     if (name == "step" || name == "steps") return static_cast<double>(r.info.step);
@@ -91,7 +97,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::FontRole) {
         QFont face = numeric ? numberFont(12) : smallFont();
         if (column == Run) face.setWeight(QFont::Medium);
-        if (column == Accuracy) face.setWeight(QFont::DemiBold);
+        if (column == Accuracy || column == Perplexity) face.setWeight(QFont::DemiBold);
         return face;
     }
     if (role == Qt::ForegroundRole) {
@@ -118,6 +124,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                 return info.bestLoss;
             case Accuracy:
                 return info.bestAccuracy;
+            case Perplexity:
+                return perplexity(info);
             case Published:
                 return row.published;
             case Difference:
@@ -144,6 +152,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             return fixed(info.bestLoss, 3);
         case Accuracy:
             return fixed(info.bestAccuracy, 1, 100.0);
+        case Perplexity:
+            return perplexityText(perplexity(info));
         case Published:
             return fixed(row.published, 1, 100.0);
         case Difference:
@@ -203,9 +213,10 @@ Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
 QString RunsFilter::setText(const QString& typed) {
     static const QRegularExpression pattern(
         QStringLiteral("([A-Za-z_]+)\\s*(<=|>=|!=|=|<|>)\\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"));
-    static const QStringList known = {
-        "best_acc",   "val_acc", "acc",  "accuracy", "loss",  "val_loss", "best_loss", "params",
-        "parameters", "seed",    "step", "steps",    "epoch", "time",     "published", "diff"};
+    static const QStringList known = {"best_acc", "val_acc",    "acc",    "accuracy",   "loss",
+                                      "val_loss", "best_loss",  "params", "parameters", "seed",
+                                      "step",     "steps",      "epoch",  "time",       "published",
+                                      "diff",     "perplexity", "ppl"};
     QString rest = typed, problem;
     m_comparisons.clear();
     for (auto it = pattern.globalMatch(typed); it.hasNext();) {

@@ -23,6 +23,7 @@ public:
         State,
         Loss,
         Accuracy,
+        Perplexity,  ///< of text: exp of the loss
         Published,
         Difference,
         Time,

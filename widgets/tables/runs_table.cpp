@@ -8,6 +8,7 @@
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
@@ -120,7 +121,7 @@ RunsTable::RunsTable(QWidget* parent)
     header->setStretchLastSection(true);
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);
-    const int widths[RunsModel::Columns] = {36, 182, 112, 86, 50, 76, 80, 124, 98, 94, 80, 120};
+    const int widths[RunsModel::Columns] = {36, 182, 112, 86, 50, 76, 80, 124, 86, 98, 94, 80, 120};
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;
@@ -131,6 +132,7 @@ RunsTable::RunsTable(QWidget* parent)
         connect(action, &QAction::toggled, this,
                 [this, c](bool on) { m_view->setColumnHidden(c, !on); });
     }
+    setColumnShown(RunsModel::Perplexity, false);
     m_view->sortByColumn(RunsModel::Accuracy, Qt::DescendingOrder);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -168,6 +170,12 @@ void RunsTable::words() {
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {
     m_model->setRows(rows);
+    // The column comes with the first run over text; afterwards it is the user's.
+    const bool texts = std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
+        return row.info.metric == "perplexity";
+    });
+    if (texts && !m_texts) setColumnShown(RunsModel::Perplexity, true);
+    m_texts |= texts;
     words();
 }
 void RunsTable::setOverlaid(const QStringList& paths) {

@@ -61,6 +61,7 @@ private:
     RunsModel* m_model;
     RunsFilter* m_proxy;
     QMenu *m_menu, *m_columns;
+    bool m_texts = false;  ///< a run over text was shown
 };
 
 }  // namespace relascope

@@ -333,6 +333,36 @@ void EmptyState::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) update();
 }
 
+FieldNote::FieldNote(QWidget* parent) : QLabel(parent) {
+    setFont(captionFont());
+    setWordWrap(true);
+    setTextFormat(Qt::PlainText);
+    hide();
+}
+void FieldNote::setProblem(const QString& sentence) {
+    write(sentence, true);
+}
+void FieldNote::setHint(const QString& sentence) {
+    write(sentence, false);
+}
+void FieldNote::write(const QString& sentence, bool problem) {
+    m_problem = problem;
+    setText(sentence);
+    setVisible(!sentence.isEmpty());
+    restyle();
+}
+void FieldNote::restyle() {
+    const QColor ink = m_problem ? Theme::current().error : Theme::current().muted;
+    if (palette().color(QPalette::WindowText) == ink) return;
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, ink);
+    setPalette(colors);
+}
+void FieldNote::changeEvent(QEvent* event) {
+    QLabel::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) restyle();
+}
+
 QWidget* horizontalLine(QWidget* parent) {
     return new Line(false, parent);
 }

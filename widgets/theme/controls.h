@@ -128,6 +128,24 @@ private:
     QPushButton* m_button;
 };
 
+/// One sentence below a field: what is wrong with it, or a muted hint. Hidden without words.
+class FieldNote : public QLabel {
+    Q_OBJECT
+public:
+    explicit FieldNote(QWidget* parent = nullptr);
+    void setProblem(const QString& sentence);
+    void setHint(const QString& sentence);
+    bool isProblem() const { return m_problem && !text().isEmpty(); }
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void write(const QString& sentence, bool problem);
+    void restyle();
+    bool m_problem = false;
+};
+
 /// A tooltip that shows names from files as they are: Qt would take "<img ...>" for markup.
 QString plainTip(const QString& text);
 /// 1 px lines in the theme's border colour.

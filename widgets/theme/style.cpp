@@ -71,6 +71,8 @@ void RelascopeStyle::drawPrimitive(PrimitiveElement element, const QStyleOption*
         case PE_FrameLineEdit:
             return;
         case PE_Frame:
+            if (paint::flag(widget, "field")) return paint::field(*painter, *option, widget);
+            [[fallthrough]];
         case PE_FrameGroupBox:
         case PE_FrameTabWidget:
         case PE_FrameMenu:

@@ -9,6 +9,7 @@ namespace relascope {
 /// Dynamic properties it understands:
 ///  - "primary" (bool) on a QPushButton or QToolButton: accent fill, the one main action of a bar;
 ///  - "error" (bool) on a line edit, spin box or combo: error border and fill;
+///  - "field" (bool) on a multi-line field: the border and focus ring of a line edit;
 ///  - "compact" (bool) on a QPushButton: 24 px high instead of 28;
 ///  - "framed" (bool) on a QToolButton: control border as a button has.
 /// Heights: button 28, field 24, tab 35, menu bar 30. Call `update()` after changing a property.

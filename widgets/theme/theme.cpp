@@ -51,6 +51,7 @@ Theme makeLight() {
                            "#D9F0D3", "#A6DBA0", "#5AAE61", "#1B7837", "#00441B"});
     t.viridis = colors({"#440154", "#482878", "#3E4A89", "#31688E", "#26828E", "#1F9E89", "#35B779",
                         "#6DCD59", "#B4DE2C", "#FDE725"});
+    t.likelihood = colors({"#FFFFFF", "#E3EEFA", "#C3DBF4", "#9CC4EC"});
     return t;
 }
 
@@ -87,6 +88,7 @@ Theme makeDark() {
                             "#264232", "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
     t.paperStops = colors({"#F9C0B5", "#EE8270", "#CC4B3E", "#8F332C", "#4F2A29", "#262A30",
                            "#264232", "#316B41", "#479A56", "#7CC982", "#C4F0BD"});
+    t.likelihood = colors({"#1C1F23", "#20344B", "#294E76", "#3569A3"});
     return t;
 }
 
@@ -208,6 +210,12 @@ QString groupedNumber(qlonglong value) {
     return locale.toString(value);
 }
 
+QString perplexityText(double value) {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    if (value >= 1e15) return QString::number(value, 'g', 3);
+    return value < 1000.0 ? QString::number(value, 'f', 2)
+                          : groupedNumber(static_cast<qlonglong>(std::llround(value)));
+}
 QString shortCount(qlonglong value) {
     const QLocale c = QLocale::c();
     if (value >= 1000000000) return c.toString(value / 1e9, 'f', 2) + "B";

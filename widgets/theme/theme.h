@@ -23,10 +23,14 @@ struct Theme {
     std::array<QColor, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<QColor, 11> paperStops;   ///< green and red, as in the papers
     std::array<QColor, 10> viridis;      ///< 0 .. 1
+    std::array<QColor, 4> likelihood;    ///< of a token: below 0.3, from 0.3, 0.6, 0.85
 
     QPalette palette() const;
     QColor seriesColor(int index) const {
         return series[static_cast<std::size_t>(index < 0 ? 0 : index) % series.size()];
+    }
+    const QColor& likelihoodFill(double probability) const {
+        return likelihood[probability >= 0.85 ? 3 : probability >= 0.6 ? 2 : probability >= 0.3];
     }
     /// Black or white, whichever reads on that fill (WCAG relative luminance, threshold 0.18).
     static QColor textOn(const QColor& fill);
@@ -55,6 +59,8 @@ QString signedNumber(double value, int digits = 3);
 QString groupedNumber(qlonglong value);
 /// 388322 -> "388K", 6025066 -> "6.0M".
 QString shortCount(qlonglong value);
+/// A perplexity as "4.92", from a thousand on as "50,257"; a dash for NaN.
+QString perplexityText(double value);
 /// Bytes as "512 B", "16 KiB", "196.5 MiB", "1.28 GiB".
 QString byteSize(quint64 bytes);
 /// Seconds as "3 min 22 s" or "1:04:10 h" ("about" is the caller's word).

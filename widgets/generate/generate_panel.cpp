@@ -1,0 +1,449 @@
+#include "widgets/generate/generate_panel.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QEvent>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QPushButton>
+#include <QRandomGenerator>
+#include <QShortcut>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
+
+#include "widgets/export/export.h"
+#include "widgets/generate/generated_text.h"
+#include "widgets/source/probability_bars.h"
+#include "widgets/text/text_field.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int padding = 16;
+
+/// The four steps that shade a token.
+class LikelihoodLegend : public QWidget {
+public:
+    explicit LikelihoodLegend(QWidget* parent) : QWidget(parent) {
+        setFixedHeight(20);
+        setMinimumWidth(186);
+        setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+        setAccessibleName(QStringLiteral("Shades: probability below 0.3, from 0.3, 0.6 and 0.85"));
+        setToolTip(QStringLiteral("The model's own probability of each token, before temperature"));
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        const Theme& t = Theme::current();
+        QPainter painter(this);
+        painter.setFont(captionFont());
+        const QFontMetrics metrics = painter.fontMetrics();
+        const QString words[] = {QStringLiteral("< 0.3"), QStringLiteral("0.3"),
+                                 QStringLiteral("0.6"), QStringLiteral("\u2265 0.85")};
+        int x = width();
+        for (std::size_t k = t.likelihood.size(); k-- > 0;) {
+            x -= metrics.horizontalAdvance(words[k]);
+            painter.setPen(t.muted);
+            painter.drawText(QRect(x, 0, 60, height()), Qt::AlignLeft | Qt::AlignVCenter, words[k]);
+            x -= 16;
+            paint::frame(painter, QRect(x, 4, 12, 12), t.likelihood[k], t.controlBorder, 2);
+            x -= 8;
+        }
+        const QString title = QStringLiteral("probability");
+        painter.setPen(t.muted);
+        if (metrics.horizontalAdvance(title) <= x)
+            painter.drawText(QRect(0, 0, x, height()), Qt::AlignRight | Qt::AlignVCenter, title);
+    }
+};
+
+template <class Spin, class Number>
+Spin* spin(const QString& name, const QString& tip, Number low, Number high, QWidget* parent) {
+    auto* field = new Spin(parent);
+    field->setFont(numberFont(12));
+    field->setAlignment(Qt::AlignRight);
+    field->setRange(low, high);
+    field->setAccessibleName(name);
+    field->setToolTip(tip);
+    field->setMinimumWidth(58);
+    return field;
+}
+
+QWidget* labelled(const QString& name, QWidget* field, QWidget* parent) {
+    auto* box = new QWidget(parent);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    auto* label = mutedLabel(name, box);
+    label->setFont(captionFont());
+    label->setBuddy(field);
+    column->addWidget(label);
+    column->addWidget(field);
+    return box;
+}
+
+}  // namespace
+
+GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(QStringLiteral("Generate text"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_head = new PanelHead(QStringLiteral("Generate"), this);
+    column->addWidget(m_head);
+    column->addWidget(makeOptions());
+    column->addWidget(horizontalLine(this));
+    column->addWidget(makeText(), 1);
+
+    connect(m_go, &QPushButton::clicked, this, &GeneratePanel::toggle);
+    for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
+        auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this, &GeneratePanel::toggle);
+    }
+    connect(m_dice, &QToolButton::clicked, this, [this] {
+        // Never the seed that is there: the button would seem broken.
+        const int before = m_seed->value();
+        while (m_seed->value() == before)
+            m_seed->setValue(static_cast<int>(QRandomGenerator::global()->bounded(1000000)));
+    });
+    connect(m_follow, &QCheckBox::toggled, this, &GeneratePanel::followChanged);
+    connect(m_prompt, &TextField::edited, this, [this] { m_note->setHint({}); });
+    connect(m_text, &GeneratedText::tokenChosen, this, [this](int index) {
+        showAlternatives();
+        Q_EMIT tokenChosen(index);
+    });
+    setOptions({});
+    refreshButton();
+    showAlternatives();
+}
+
+QWidget* GeneratePanel::makeOptions() {
+    auto* box = new QWidget(this);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(padding, 10, padding, 12);
+    column->setSpacing(8);
+    m_prompt = new TextField(3, box);
+    m_prompt->setAccessibleName(QStringLiteral("Prompt"));
+    m_prompt->setPlaceholderText(QStringLiteral("What the text begins with"));
+    column->addWidget(labelled(QStringLiteral("Prompt"), m_prompt, box));
+
+    // The bounds are those of GenerateOptions::problems().
+    m_tokens = spin<QSpinBox>(QStringLiteral("Tokens"), QStringLiteral("How many tokens to add"), 1,
+                              1000000, box);
+    m_temperature = spin<QDoubleSpinBox>(
+        QStringLiteral("Temperature"),
+        QStringLiteral("Below 1 the likely tokens become likelier; 0 always takes the likeliest"),
+        0.0, 100.0, box);
+    m_temperature->setDecimals(2);
+    m_temperature->setSingleStep(0.05);
+    m_topK = spin<QSpinBox>(QStringLiteral("Top k"),
+                            QStringLiteral("Only the k likeliest tokens; 0 means all"), 0,
+                            std::numeric_limits<int>::max(), box);
+    m_topK->setSpecialValueText(QStringLiteral("all"));
+    m_topP = spin<QDoubleSpinBox>(
+        QStringLiteral("Top p"),
+        QStringLiteral("Only the likeliest tokens that together have this share; 1 means all"),
+        0.01, 1.0, box);
+    m_topP->setDecimals(2);
+    m_topP->setSingleStep(0.05);
+    m_seed =
+        spin<QSpinBox>(QStringLiteral("Seed"), QStringLiteral("The same seed writes the same text"),
+                       0, std::numeric_limits<int>::max(), box);
+    m_dice = framedIconButton("shuffle", QStringLiteral("Another seed"), box);
+    m_stop = new QLineEdit(box);
+    m_stop->setFont(smallFont());
+    m_stop->setAccessibleName(QStringLiteral("Stop text"));
+    m_stop->setToolTip(QStringLiteral("Ends once this text has been written; \\n is a line end"));
+    m_stop->setPlaceholderText(QStringLiteral("never"));
+
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(8);
+    grid->setVerticalSpacing(6);
+    const QPair<QString, QWidget*> first[] = {{QStringLiteral("Tokens"), m_tokens},
+                                              {QStringLiteral("Temperature"), m_temperature},
+                                              {QStringLiteral("Top k"), m_topK},
+                                              {QStringLiteral("Top p"), m_topP}};
+    for (int k = 0; k < 4; ++k) {
+        grid->addWidget(labelled(first[k].first, first[k].second, box), 0, k);
+        grid->setColumnStretch(k, 1);
+    }
+    auto* seed = new QWidget(box);
+    auto* seedRow = new QHBoxLayout(seed);
+    seedRow->setContentsMargins(0, 0, 0, 0);
+    seedRow->setSpacing(4);
+    seedRow->addWidget(m_seed, 1);
+    seedRow->addWidget(m_dice);
+    grid->addWidget(labelled(QStringLiteral("Seed"), seed, box), 1, 0, 1, 2);
+    grid->addWidget(labelled(QStringLiteral("Stop text"), m_stop, box), 1, 2, 1, 2);
+    column->addLayout(grid);
+
+    m_bfloat16 = new QCheckBox(QStringLiteral("bfloat16 weights"), box);
+    m_bfloat16->setToolTip(
+        QStringLiteral("Weights rounded to 8 bits of precision: half the memory and faster on most "
+                       "machines, at the price of small errors in the probabilities"));
+    m_follow = new QCheckBox(QStringLiteral("Inspector follows"), box);
+    m_follow->setToolTip(
+        QStringLiteral("The inspector shows the token that is chosen in the text"));
+    for (QCheckBox* check : {m_bfloat16, m_follow}) check->setFont(smallFont());
+    column->addWidget(m_bfloat16);
+    m_go = new QPushButton(box);
+    m_go->setProperty("primary", true);
+    m_go->setMinimumWidth(104);
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_go);
+    row->addStretch(1);
+    row->addWidget(m_follow);
+    column->addLayout(row);
+    m_note = new FieldNote(box);
+    column->addWidget(m_note);
+    return box;
+}
+
+QWidget* GeneratePanel::makeText() {
+    auto* box = new QWidget(this);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(padding, 8, padding, 12);
+    column->setSpacing(6);
+    QFont bold = smallFont();
+    bold.setWeight(QFont::DemiBold);
+    auto* head = new QHBoxLayout;
+    auto* title = new QLabel(QStringLiteral("Text"), box);
+    title->setFont(bold);
+    head->addWidget(title);
+    head->addWidget(new LikelihoodLegend(box), 1);
+    column->addLayout(head);
+    m_text = new GeneratedText(box);
+    column->addWidget(m_text, 1);
+    column->addWidget(horizontalLine(box));
+    auto* below = new QHBoxLayout;
+    m_title = new ElidedLabel({}, box);
+    m_title->setFont(bold);
+    m_hint = mutedLabel(QStringLiteral("before temperature and cuts"), box);
+    m_hint->setFont(captionFont());
+    below->addWidget(m_title, 1);
+    below->addWidget(m_hint);
+    column->addLayout(below);
+    m_bars = new ProbabilityBars(box);
+    m_bars->setAccessibleName(QStringLiteral("Alternatives"));
+    column->addWidget(m_bars);
+
+    auto* more = iconButton("more", QStringLiteral("Text: copy, save"), m_head);
+    auto* menu = new ViewMenu(
+        more, m_text, [] { return QStringLiteral("generated-text"); }, [this] { return csv(); });
+    connect(menu->menu()->addAction(QStringLiteral("Copy text")), &QAction::triggered, this,
+            [this] { QApplication::clipboard()->setText(m_text->text()); });
+    connect(menu, &ViewMenu::saved, this, &GeneratePanel::exported);
+    connect(menu, &ViewMenu::failed, this, &GeneratePanel::exportFailed);
+    m_head->addControl(more);
+    return box;
+}
+
+void GeneratePanel::setPrompt(const QString& prompt) {
+    m_prompt->showText(prompt);
+}
+QString GeneratePanel::prompt() const {
+    return m_prompt->toPlainText();
+}
+
+void GeneratePanel::setOptions(const GenerateOptions& options, bool bfloat16) {
+    m_base = options;
+    const auto whole = [](std::int64_t value) {
+        constexpr std::int64_t most = std::numeric_limits<int>::max();
+        return static_cast<int>(std::clamp<std::int64_t>(value, 0, most));
+    };
+    m_tokens->setValue(whole(options.tokens));
+    m_temperature->setValue(options.temperature);
+    m_topK->setValue(whole(options.top_k));
+    m_topP->setValue(options.top_p);
+    m_seed->setValue(whole(options.seed));
+    m_stop->setText(QString::fromStdString(options.stop).replace(u'\n', QStringLiteral("\\n")));
+    m_bfloat16->setChecked(bfloat16);
+}
+
+GenerateOptions GeneratePanel::options() const {
+    GenerateOptions options = m_base;
+    options.tokens = m_tokens->value();
+    options.temperature = m_temperature->value();
+    options.top_k = m_topK->value();
+    options.top_p = m_topP->value();
+    options.seed = m_seed->value();
+    options.stop =
+        m_stop->text().replace(QStringLiteral("\\n"), QStringLiteral("\n")).toStdString();
+    return options;
+}
+
+bool GeneratePanel::bfloat16() const {
+    return m_bfloat16->isChecked();
+}
+bool GeneratePanel::follow() const {
+    return m_follow->isChecked();
+}
+void GeneratePanel::setFollow(bool on) {
+    const QSignalBlocker quiet(m_follow);
+    m_follow->setChecked(on);
+}
+
+void GeneratePanel::setAvailable(bool available, const QString& whyNot) {
+    m_available = available;
+    m_whyNot = available ? QString() : whyNot;
+    refreshButton();
+}
+
+void GeneratePanel::refreshButton() {
+    m_go->setText(m_running ? QStringLiteral("Stop") : QStringLiteral("Generate"));
+    const bool on = m_running || m_available;
+    m_go->setIcon(
+        icon(m_running ? "stop" : "play", on ? Theme::current().onAccent : Theme::current().faint));
+    m_go->setEnabled(on);
+    m_go->setToolTip(m_running || m_available
+                         ? (m_running ? QStringLiteral("Stop writing (Ctrl+Return)")
+                                      : QStringLiteral("Continue the prompt (Ctrl+Return)"))
+                         : m_whyNot);
+    m_go->setAccessibleDescription(m_go->toolTip());
+    if (!m_running && !m_available) m_note->setHint(m_whyNot);
+    if (m_available && !m_note->isProblem()) m_note->setHint({});
+}
+
+void GeneratePanel::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_go) refreshButton();
+}
+
+void GeneratePanel::paintEvent(QPaintEvent* event) {
+    QPainter(this).fillRect(event->rect(), Theme::current().panel);
+}
+
+void GeneratePanel::toggle() {
+    if (m_running) {
+        Q_EMIT stopRequested();
+        return;
+    }
+    if (!m_available) return;
+    if (prompt().isEmpty()) {
+        m_note->setHint(QStringLiteral("Type what the text shall begin with."));
+        m_prompt->setFocus();
+        return;
+    }
+    m_note->setHint({});
+    Q_EMIT generateRequested(prompt(), options(), bfloat16());
+}
+
+void GeneratePanel::begin(std::vector<std::string> promptPieces) {
+    m_written.clear();
+    m_seconds = 0;
+    m_running = true;
+    m_note->setHint({});
+    m_text->begin(std::move(promptPieces));
+    m_text->setRunning(true);
+    refreshButton();
+    refreshStatus(QStringLiteral("reading the prompt"));
+    showAlternatives();
+}
+
+void GeneratePanel::append(const GeneratedToken& token) {
+    if (m_written.empty())
+        m_clock.start();
+    else
+        m_seconds = static_cast<double>(m_clock.nsecsElapsed()) / 1e9;
+    m_written.push_back(token);
+    m_text->append(token.chosen.piece, token.chosen.probability);
+    refreshStatus({});
+    if (m_text->chosen() < 0) showAlternatives();
+}
+
+void GeneratePanel::finish(const QString& words) {
+    m_running = false;
+    m_text->setRunning(false);
+    refreshButton();
+    refreshStatus(words);
+}
+
+void GeneratePanel::fail(const QString& sentence) {
+    finish();
+    m_note->setProblem(sentence);
+}
+
+void GeneratePanel::refreshStatus(const QString& end) {
+    QStringList parts;
+    const auto count = static_cast<qlonglong>(m_written.size());
+    if (count > 0)
+        parts << groupedNumber(count) +
+                     (count == 1 ? QStringLiteral(" token") : QStringLiteral(" tokens"));
+    // The first token waits for the whole prompt, so the rate is that of the others.
+    if (count > 1 && m_seconds > 0)
+        parts << QStringLiteral("%1 tokens/s")
+                     .arg(static_cast<double>(count - 1) / m_seconds, 0, 'f', 1);
+    if (!end.isEmpty()) parts << end;
+    m_head->setSubText(parts.join(QStringLiteral(", ")));
+}
+
+QString GeneratePanel::status() const {
+    return m_note->isProblem() ? m_note->text() : m_head->subText();
+}
+
+void GeneratePanel::setChosen(int index) {
+    m_text->setChosen(index);
+    if (index >= 0) m_text->reveal(index);
+    showAlternatives();
+}
+
+void GeneratePanel::showAlternatives() {
+    const int index = m_text->chosen() >= 0 ? m_text->chosen() : m_text->size() - 1;
+    const int written = index - m_text->promptSize();
+    const auto& pieces = m_text->pieces();
+    m_hint->setVisible(written >= 0);
+    m_bars->setVisible(written >= 0);
+    if (index < 0) {
+        m_title->setText(QStringLiteral("Click a token to see what could have come instead."));
+        return;
+    }
+    if (written < 0) {
+        m_title->setText(
+            pieceName(index, pieces[static_cast<std::size_t>(index)]).replace(0, 1, u'T') +
+            QStringLiteral(", of the prompt"));
+        return;
+    }
+    m_title->setText(index == 0
+                         ? QStringLiteral("Token 0")
+                         : QStringLiteral("Token %1, after \u201C%2\u201D")
+                               .arg(index)
+                               .arg(pieceLabel(pieces[static_cast<std::size_t>(index - 1)])));
+    const GeneratedToken& token = m_written[static_cast<std::size_t>(written)];
+    std::vector<TokenChoice> choices = token.alternatives;
+    const bool among = std::any_of(choices.begin(), choices.end(), [&](const TokenChoice& choice) {
+        return choice.id == token.chosen.id;
+    });
+    if (!among) choices.push_back(token.chosen);  // unlikely, and yet it came
+    m_bars->setChoices(choices, token.chosen.id);
+}
+
+QString GeneratePanel::alternativesTitle() const {
+    return m_title->text();
+}
+
+QString GeneratePanel::csv() const {
+    QString rows = QStringLiteral("token,text,probability\n");
+    const auto& pieces = m_text->pieces();
+    for (int k = 0; k < m_text->size(); ++k) {
+        rows += QStringLiteral("%1,%2,").arg(k).arg(
+            csvField(pieceLabel(pieces[static_cast<std::size_t>(k)])));
+        if (const double p = m_text->probability(k); p == p) rows += QString::number(p, 'g', 9);
+        rows += u'\n';
+    }
+    return rows;
+}
+
+}  // namespace relascope

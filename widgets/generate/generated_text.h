@@ -1,0 +1,43 @@
+// A text that grows token by token: the prompt muted, what the model wrote shaded by how likely it
+// found each token.
+#pragma once
+
+#include "widgets/text/piece_view.h"
+
+namespace relascope {
+
+class GeneratedText : public PieceView {
+    Q_OBJECT
+public:
+    explicit GeneratedText(QWidget* parent = nullptr);
+
+    void begin(std::vector<std::string> promptPieces);
+    void append(const std::string& piece, double probability);
+    void setRunning(bool running);  ///< a caret stands at the end
+    /// Framed; -1 for none. Does not signal.
+    void setChosen(int index);
+    int chosen() const { return m_chosen; }
+    int promptSize() const { return m_prompt; }
+    const std::vector<std::string>& pieces() const { return m_pieces; }
+    /// NaN for tokens of the prompt.
+    double probability(int index) const;
+    QString text() const;
+
+Q_SIGNALS:
+    void tokenChosen(int index);  ///< a click or an arrow key
+
+protected:
+    PieceLook look(int index) const override;
+    void pressed(int index, Qt::KeyboardModifiers modifiers) override;
+    int current(Qt::KeyboardModifiers modifiers) const override;
+    void paintOver(QPainter& painter) override;
+    bool viewportEvent(QEvent* event) override;
+
+private:
+    std::vector<std::string> m_pieces;
+    std::vector<double> m_probabilities;  ///< of what was written
+    int m_prompt = 0, m_chosen = -1;
+    bool m_running = false;
+};
+
+}  // namespace relascope

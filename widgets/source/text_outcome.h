@@ -1,0 +1,44 @@
+// What a language model makes of a text: the likeliest next tokens, or a text that it wrote.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "types/generate_options.h"
+
+class QLabel;
+class QTextEdit;
+
+namespace relascope {
+
+class ProbabilityBars;
+
+class TextOutcome : public QWidget {
+    Q_OBJECT
+public:
+    explicit TextOutcome(QWidget* parent = nullptr);
+
+    /// "Next token after “we”" above the bars of its choices. No choices: nothing is shown.
+    void setNextTokens(const QString& title, const std::vector<TokenChoice>& choices);
+    /// "Sample at step 1,200" above the prompt, muted, and what the model wrote after it.
+    void setContinuation(const QString& title, const QString& prompt, const QString& continuation);
+    void clear();
+
+    ProbabilityBars* bars() const { return m_bars; }
+    QTextEdit* sample() const { return m_text; }
+    QString title() const;
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void arrange(const QString& title, bool bars);
+    void write();
+
+    QLabel* m_title;
+    ProbabilityBars* m_bars;
+    QTextEdit* m_text;
+    QString m_prompt, m_continuation;
+};
+
+}  // namespace relascope

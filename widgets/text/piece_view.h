@@ -1,0 +1,76 @@
+// A text in pieces that can be pointed at, clicked and walked through by keys. What a piece wears
+// and what choosing it means is the business of the views made of this.
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QColor>
+#include <string>
+#include <vector>
+
+#include "widgets/text/text_flow.h"
+
+namespace relascope {
+
+/// How a piece is drawn.
+struct PieceLook {
+    enum class Frame { None, Solid, Dashed };
+    QColor fill;   ///< invalid: none
+    QColor ink;    ///< of the words
+    QColor hatch;  ///< invalid: none
+    Frame frame = Frame::None;
+    QColor frameColor;
+};
+
+class PieceView : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit PieceView(QWidget* parent = nullptr);
+
+    int size() const { return m_flow.size(); }
+    const TextFlow& flow() const { return m_flow; }
+    /// Where a piece stands on the viewport.
+    QRect tokenRect(int index) const;
+    int tokenAt(const QPoint& point) const;  ///< of the viewport; -1 outside
+    int contentHeight() const;
+    QWidget* canvas() const { return viewport(); }
+    /// Scrolls until the piece is seen.
+    void reveal(int index);
+
+    QSize sizeHint() const override { return {252, 200}; }
+    QSize minimumSizeHint() const override { return {96, 40}; }
+
+protected:
+    virtual PieceLook look(int index) const = 0;
+    virtual void hoverMoved(int /*before*/, int /*now*/) {}
+    virtual void pressed(int index, Qt::KeyboardModifiers modifiers) = 0;
+    /// The piece that a key starts from: with Shift that of the other choice, if there is one.
+    virtual int current(Qt::KeyboardModifiers modifiers) const = 0;
+    /// Drawn over the text, in its coordinates.
+    virtual void paintOver(QPainter& /*painter*/) {}
+
+    void setSpacing(TextFlow::Spacing spacing);
+    void setPieces(const std::vector<std::string>& pieces);
+    void appendPiece(const std::string& piece);
+    int hover() const { return m_hover; }
+    void updateToken(int index);
+
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+    bool viewportEvent(QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void layOut();
+    void arrange();
+    void setHover(int index);
+    void paintPiece(QPainter& painter, int index, const QRect& place) const;
+
+    TextFlow m_flow;
+    int m_hover = -1;
+};
+
+}  // namespace relascope

@@ -1,0 +1,216 @@
+#include "widgets/text/text_flow.h"
+
+#include <QFontMetrics>
+#include <algorithm>
+
+#include "types/text_piece.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int inner = 1;      ///< px between a box and its text where the word goes on in the next
+constexpr int narrowest = 9;  ///< to be seen and hit
+constexpr int paragraphGap = 8;
+/// The same at the end of a word, and what a space is beside that.
+int outer(TextFlow::Spacing spacing) {
+    return spacing == TextFlow::Spacing::Boxes ? 3 : 2;
+}
+int wordGap(TextFlow::Spacing spacing) {
+    return spacing == TextFlow::Spacing::Boxes ? 4 : 1;
+}
+
+}  // namespace
+
+PieceWords pieceWords(std::string_view bytes) {
+    PieceWords words;
+    if (!isUtf8(bytes)) {
+        words.space = bytes.front() == ' ';
+        if (words.space) bytes.remove_prefix(1);
+        words.hex = true;
+        words.text = QString::fromStdString(pieceText(bytes).text);
+        return words;
+    }
+    if (bytes.empty()) {
+        words.text = QChar(0x2205);
+        return words;
+    }
+    words.blank = bytes.find_first_not_of(' ') == std::string_view::npos;
+    if (words.blank) {
+        words.text = QString(static_cast<qsizetype>(bytes.size()), QChar(0x2423));
+        return words;
+    }
+    words.space = bytes.front() == ' ';
+    if (words.space) bytes.remove_prefix(1);
+    // Line ends and tabs get signs of their own: a backslash and an n may stand in any text.
+    while (!bytes.empty()) {
+        const std::size_t plain = std::min(bytes.find_first_of("\n\t"), bytes.size());
+        words.text += QString::fromStdString(pieceText(bytes.substr(0, plain)).text);
+        bytes.remove_prefix(plain);
+        if (bytes.empty()) break;
+        words.text += QChar(bytes.front() == '\n' ? 0x21B5 : 0x21E5);
+        words.breaks += bytes.front() == '\n';
+        bytes.remove_prefix(1);
+    }
+    return words;
+}
+
+QString pieceLabel(std::string_view bytes) {
+    return pieceWords(bytes).text;
+}
+QString piecePlace(int index, std::string_view bytes) {
+    return QStringLiteral("%1 \u201C%2\u201D").arg(index).arg(pieceLabel(bytes));
+}
+QString pieceName(int index, std::string_view bytes) {
+    return QStringLiteral("token ") + piecePlace(index, bytes);
+}
+
+void TextFlow::setSpacing(Spacing spacing) {
+    m_spacing = spacing;
+    layOut(m_width);
+}
+
+void TextFlow::setPieces(const std::vector<std::string>& pieces) {
+    m_pieces.clear();
+    m_pieces.reserve(pieces.size());
+    for (const auto& piece : pieces) m_pieces.push_back(pieceWords(piece));
+    measure();
+}
+
+void TextFlow::append(std::string_view piece) {
+    m_pieces.push_back(pieceWords(piece));
+    const int before = m_single;
+    m_single += m_pieces.back().text.size() == 1;
+    const bool characters = size() >= 8 && m_single * 10 >= size() * 9;
+    if (characters != m_characters) {
+        m_single = before;
+        return measure();
+    }
+    m_advances.push_back(QFontMetrics(font(size() - 1)).horizontalAdvance(m_pieces.back().text));
+    layOut(m_width);
+}
+
+QFont TextFlow::font(int index) const {
+    if (piece(index).hex) return monoFont(11);
+    return m_characters ? monoFont(13) : bodyFont();
+}
+
+void TextFlow::measure() {
+    m_single = static_cast<int>(std::count_if(m_pieces.begin(), m_pieces.end(), [](const auto& p) {
+        return p.text.size() == 1 || (p.text.size() == 2 && p.text[0].isHighSurrogate());
+    }));
+    m_characters = size() >= 8 && m_single * 10 >= size() * 9;
+    const QFontMetrics words(m_characters ? monoFont(13) : bodyFont());
+    const QFontMetrics bytes(monoFont(11));
+    m_advances.clear();
+    m_advances.reserve(m_pieces.size());
+    for (const PieceWords& p : m_pieces)
+        m_advances.push_back((p.hex ? bytes : words).horizontalAdvance(p.text));
+    layOut(m_width);
+}
+
+bool TextFlow::joins(int index) const {
+    if (index <= 0 || index >= size()) return false;
+    const PieceWords &before = piece(index - 1), &now = piece(index);
+    if (before.blank || before.breaks > 0 || now.space) return false;
+    return !now.blank || m_characters;  // a space hangs on the word before it
+}
+
+int TextFlow::padded(int index) const {
+    const int advance = m_advances[static_cast<std::size_t>(index)];
+    if (m_characters) return std::max(advance, 7) + (piece(index).hex ? 4 : 0);
+    const bool boxes = m_spacing == Spacing::Boxes;
+    const int left = joins(index) ? (boxes ? inner : 0) : outer(m_spacing);
+    const int right = joins(index + 1) ? (boxes ? inner : 0) : outer(m_spacing);
+    const int bytes = piece(index).hex ? 2 : 0;
+    return std::max(advance + left + right + bytes, boxes ? narrowest : 6);
+}
+
+void TextFlow::layOut(int width) {
+    m_width = width;
+    m_places.clear();
+    m_places.reserve(m_pieces.size());
+    m_lines.clear();
+    m_height = 0;
+    if (m_pieces.empty()) return;
+    // Room for the space that hangs behind the last word of a line.
+    const int limit = std::max(40, width - (m_characters ? narrowest : 0));
+    const int joint = m_characters || m_spacing == Spacing::Reading ? 0 : 1;
+    const int high = lineHeight() - (m_characters ? 1 : 3);
+    int x = 0, y = 0;
+    const auto newLine = [&](int extra) {
+        x = 0;
+        y += lineHeight() + extra;
+    };
+    const auto put = [&](int index) {
+        if (x == 0) m_lines.push_back(index);
+        const int wide = std::min(padded(index), limit);
+        m_places.push_back(QRect(x, y, wide, high));
+        x += wide;
+    };
+    for (int first = 0; first < size();) {
+        int end = first + 1;
+        int wide = padded(first);
+        for (; joins(end); ++end)
+            if (!(m_characters && piece(end).blank)) wide += joint + padded(end);
+        const bool spaced = !m_characters || piece(first).space;
+        if (x > 0) x += spaced && piece(first).space ? wordGap(m_spacing) : joint;
+        if (x > 0 && x + wide > limit) newLine(0);
+        for (int k = first; k < end; ++k) {
+            if (k > first) x += joint;
+            const bool hangs = m_characters && piece(k).blank;
+            if (x > 0 && !hangs && x + padded(k) > limit) newLine(0);  // longer than a line
+            put(k);
+        }
+        if (piece(end - 1).breaks > 0) newLine(piece(end - 1).breaks > 1 ? paragraphGap : 0);
+        first = end;
+    }
+    m_height = m_places.back().bottom() + 1;
+}
+
+QRect TextFlow::place(int index) const {
+    return index >= 0 && index < static_cast<int>(m_places.size())
+               ? m_places[static_cast<std::size_t>(index)]
+               : QRect();
+}
+
+int TextFlow::lineOf(int index) const {
+    return static_cast<int>(std::upper_bound(m_lines.begin(), m_lines.end(), index) -
+                            m_lines.begin()) -
+           1;
+}
+
+int TextFlow::at(const QPoint& point) const {
+    // Lines stand from the top down; a line owns the gap below it.
+    const auto line = std::partition_point(
+        m_lines.begin(), m_lines.end(), [&](int first) { return place(first).top() <= point.y(); });
+    if (line == m_lines.begin() || point.x() < 0) return -1;
+    const int first = *(line - 1);
+    const int last = line == m_lines.end() ? size() : *line;
+    if (point.y() > place(first).bottom() + 3) return -1;
+    for (int k = first; k < last; ++k)
+        if (point.x() <= place(k).right()) return k;
+    return -1;
+}
+
+int TextFlow::moved(int index, int key) const {
+    if (size() == 0) return -1;
+    const int last = size() - 1;
+    index = std::clamp(index, 0, last);
+    if (key == Qt::Key_Left) return std::max(0, index - 1);
+    if (key == Qt::Key_Right) return std::min(last, index + 1);
+    if (key == Qt::Key_Home) return 0;
+    if (key == Qt::Key_End) return last;
+    if (key != Qt::Key_Up && key != Qt::Key_Down) return index;
+    const int line = lineOf(index) + (key == Qt::Key_Down ? 1 : -1);
+    if (line < 0 || line >= lines()) return index;
+    const int end = line + 1 < lines() ? firstOf(line + 1) : size();
+    const int middle = place(index).center().x();
+    int best = firstOf(line);
+    for (int k = best; k < end; ++k)
+        if (std::abs(place(k).center().x() - middle) < std::abs(place(best).center().x() - middle))
+            best = k;
+    return best;
+}
+
+}  // namespace relascope
