@@ -63,7 +63,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     train->add_option("--model", t.model, "one of the preset's models");
     train->add_option("--set", t.settings, "KEY=VALUE for any option: model.d_model=64")
         ->take_all();
-    train->add_option("--data", t.data, "a .npz file or a folder of <task>_<split>.npz");
+    train->add_option("--data", t.data, ".npz images, or text files and token shards");
     train->add_option("--epochs", t.epochs, "total epochs")->check(CLI::Range(1, 1000000));
     train->add_option("--steps", t.steps, "total steps")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
@@ -79,7 +79,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     cli::EvalArguments e;
     auto* eval = list("eval", "measures a run or a checkpoint");
     eval->add_option("path", e.path, "run or checkpoint folder")->required();
-    eval->add_option("--data", e.data, "a .npz file, or a folder of <task>_<split>.npz");
+    eval->add_option("--data", e.data, ".npz images, or text files and token shards");
     eval->add_option("--split", e.split, "train, validation, pentos, hexos or stripes");
     eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
     eval->add_option("--device", e.device, "auto, cpu, cuda:0");
@@ -91,6 +91,9 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
     inspect->add_option("--split", i.split, "split the example is from");
     inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example");
+    inspect->add_option("--text", i.text, "a text instead of an example");
+    inspect->add_option("--tokenizer", i.tokenizer,
+                        "of --text: gpt2, a tokenizer's file or folder");
     inspect->add_option("--tokens", i.tokens, "token ids of the (source) sequence")->delimiter(',');
     inspect->add_option("--target", i.target, "token ids of the target sequence")->delimiter(',');
     inspect->add_option("--reference", i.reference, "input N stored beside a checkpoint, from 1")
@@ -142,15 +145,32 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     tokenize->add_option("--tokenizer", k.tokenizer, "gpt2, a tokenizer's file or folder");
     tokenize->add_flag("--decode", k.decode, "token ids in, text out");
 
+    cli::GenerateArguments g;
+    auto* generate = list("generate", "continues a text with a language model");
+    generate->add_option("path", g.path, "run or checkpoint")->required();
+    generate->add_option("--prompt", g.prompt, "the text to continue");
+    generate->add_option("--prompt-file", g.promptFile, "a file with it, or - for standard input");
+    generate->add_option("--tokens", g.options.tokens, "how many to write");
+    generate->add_option("--temperature", g.options.temperature, "0: always the likeliest");
+    generate->add_option("--top-k", g.options.top_k, "only the K likeliest");
+    generate->add_option("--top-p", g.options.top_p, "only the likeliest that have this share");
+    generate->add_option("--seed", g.options.seed, "the same seed writes the same text");
+    generate->add_option("--stop", g.options.stop, "ends after this text");
+    generate->add_option("--tokenizer", g.tokenizer, "gpt2, a tokenizer's file or folder");
+    generate->add_option("--checkpoint", g.checkpoint, "of a run: last, best, or a step");
+    generate->add_flag("--bf16", g.bfloat16, "weights as bfloat16: faster, less exact");
+    generate->add_option("--device", g.device, "auto, cpu, cuda:0");
+
     std::vector<std::string> names;
     double seconds = 8.0;
     std::string benchDevice = "cpu";
     auto* bench = list("bench", "times the workloads");
-    bench->add_option("name", names, "workloads of a step, of generating and of memory (none: all)");
+    bench->add_option("name", names,
+                      "workloads of a step, of generating and of memory (none: all)");
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
     bench->add_option("--seconds", seconds, "at least so long each")
         ->check(CLI::Range(0.1, 3600.0));
-    for (auto* command : {eval, inspect, verify, bench})
+    for (auto* command : {eval, inspect, verify, bench, generate})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     try {
@@ -168,10 +188,11 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
         initDevices(*train ? t.threads : threads);
-        t.json = e.json = i.json = json;
+        t.json = e.json = i.json = g.json = json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
         if (*eval) return cli::evaluate(e);
+        if (*generate) return cli::generate(g);
         if (*inspect) return cli::inspect(i, renderer, argc, argv);
         if (*verify) return cli::verify(folders, resolveDevice(device), json);
         return cli::bench(names, resolveDevice(benchDevice), seconds, json);

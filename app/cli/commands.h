@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/cli.h"
+#include "types/generate_options.h"
 
 namespace relascope::cli {
 
@@ -21,7 +22,8 @@ struct EvalArguments {
     bool json = false;
 };
 struct InspectArguments {
-    std::string path, image, kind = "relation", out, device = "auto", split = "validation";
+    std::string path, image, text, tokenizer, kind = "relation", out, device = "auto",
+                                              split = "validation";
     std::int64_t sample = -1, step = -1, reference = 0, random = -1;
     std::vector<std::int64_t> tokens, target;
     int layer = 1, index = 1, source = -1;
@@ -32,6 +34,11 @@ struct DataArguments {
     std::vector<std::string> settings;
     std::int64_t count = 1000, seed = 0;
     std::string family;
+};
+struct GenerateArguments {
+    std::string path, prompt, promptFile, checkpoint, tokenizer, device = "auto";
+    GenerateOptions options;
+    bool bfloat16 = false, json = false;
 };
 struct TokenizeArguments {
     std::string file, tokenizer = "gpt2";
@@ -50,6 +57,7 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
 int info(const std::string& path, bool json);
 int convert(const std::string& in, const std::string& out, bool json);
 int tokenize(const TokenizeArguments& arguments);
+int generate(const GenerateArguments& arguments);
 int bench(const std::vector<std::string>& names, const std::string& device, double seconds,
           bool json);
 

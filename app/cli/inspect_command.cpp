@@ -56,6 +56,9 @@ ProbeResult lookInside(const InspectArguments& a) {
         sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]),
                                 static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         sample.origin = fs::path(a.image).filename().string();
+    } else if (!a.text.empty()) {
+        if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
+        sample = opened.textInput(a.text);
     } else if (a.reference > 0) {
         sample = opened.referenceInput(static_cast<int>(a.reference) - 1);
     } else if (a.random >= 0) {
@@ -67,9 +70,9 @@ ProbeResult lookInside(const InspectArguments& a) {
     } else {
         if (!opened.isRun())
             throw OptionError("--image",
-                              "a checkpoint has no data of its own; name a picture, --tokens, "
-                              "--reference N or --random SEED");
-        const auto splits = openData(opened.run().data);
+                              "a checkpoint has no data of its own; name a picture, --text, "
+                              "--tokens, --reference N or --random SEED");
+        const auto splits = openData(runData(a.path, opened.run().data));
         const auto data = splits.find(a.split);
         if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
         const auto number = std::max<std::int64_t>(0, a.sample);
@@ -83,14 +86,27 @@ ProbeResult lookInside(const InspectArguments& a) {
     return opened.probe(sample, classNames);
 }
 
-std::string csvOf(const RelationMap& map) {
+std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     std::ostringstream text;
     text.precision(9);
+    // Of a text the pieces, quoted as RFC 4180 says; of everything else numbers.
+    const auto name = [&](int side, int at) {
+        const auto& sides = result.sides;
+        if (!result.sample.source.text || side >= static_cast<int>(sides.size()) ||
+            at >= static_cast<int>(sides[static_cast<std::size_t>(side)].labels.size()))
+            return std::to_string(at);
+        std::string quoted = "\"";
+        for (const char c :
+             sides[static_cast<std::size_t>(side)].labels[static_cast<std::size_t>(at)])
+            quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+        return quoted + '"';
+    };
+    const auto& layer = result.layers.at(static_cast<std::size_t>(map.layer));
     text << "i\\j";
-    for (int j = 0; j < map.columns; ++j) text << ',' << j;
+    for (int j = 0; j < map.columns; ++j) text << ',' << name(layer.columns, j);
     text << "\n";
     for (int i = 0; i < map.rows; ++i) {
-        text << i;
+        text << name(layer.rows, i);
         for (int j = 0; j < map.columns; ++j) text << ',' << map.at(i, j);
         text << "\n";
     }
@@ -157,7 +173,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                       &error))
             throw FileError(a.out, error);
     } else if (!a.out.empty()) {
-        writeTextFile(a.out, csvOf(*map));
+        writeTextFile(a.out, csvOf(result, *map));
     }
     if (!a.out.empty()) std::cerr << "wrote " << a.out << "\n";
     const auto at = static_cast<std::size_t>(a.layer - 1);
@@ -177,7 +193,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                        {"values", map->values}};
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
-        std::cout << csvOf(*map);
+        std::cout << csvOf(result, *map);
     }
     return 0;
 }

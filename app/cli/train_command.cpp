@@ -6,10 +6,12 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
+#include "data/text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "run/run_folder.h"
 #include "train/open_model.h"
 #include "train/train.h"
 #include "types/suggest.h"
@@ -29,26 +31,36 @@ std::string percent(double value) {
     return text;
 }
 
+// "accuracy 93.0 %", of text "perplexity 6.21".
+std::string scoreOf(const MetricPoint& point) {
+    const double perplexity = point.value("perplexity");
+    if (!std::isfinite(perplexity)) return "accuracy " + percent(point.value("accuracy"));
+    char text[48];
+    std::snprintf(text, sizeof text, "perplexity %.2f", perplexity);
+    return text;
+}
+
 // Prints what a run tells while it goes.
 class Reporter {
 public:
     void operator()(const TrainEvent& event) {
         if (const auto* point = std::get_if<MetricPoint>(&event)) {
-            if (point->split == Split::Validation)
-                m_validation = "validation " + percent(point->value("accuracy"));
+            if (point->split == Split::Validation) m_validation = "validation " + scoreOf(*point);
             char text[32];
             std::snprintf(text, sizeof text, "loss %.4f", point->value("loss"));
             if (point->split == Split::Train) m_loss = text;
         } else if (const auto* p = std::get_if<Progress>(&event)) {
             char text[96];
-            std::snprintf(text, sizeof text, "step %lld of %lld  epoch %.1f  %.0f examples/s  ",
+            const bool tokens = p->tokensPerSecond > 0;
+            std::snprintf(text, sizeof text, "step %lld of %lld  epoch %.1f  %.0f %s/s  ",
                           static_cast<long long>(p->step), static_cast<long long>(p->totalSteps),
-                          p->epoch, p->examplesPerSecond);
+                          p->epoch, tokens ? p->tokensPerSecond : p->examplesPerSecond,
+                          tokens ? "tokens" : "examples");
             m_line.show(static_cast<double>(p->step) /
                             static_cast<double>(std::max<std::int64_t>(1, p->totalSteps)),
                         text + m_loss + "  " + m_validation);
         } else if (const auto* note = std::get_if<Note>(&event)) {
-            if (note->level != Note::Level::Checkpoint)
+            if (note->level != Note::Level::Checkpoint && note->level != Note::Level::Sample)
                 m_line.say((note->level == Note::Level::Warning ? "warning: " : "") + note->text);
         } else if (const auto* failed = std::get_if<Failed>(&event)) {
             m_line.say("failed: " + failed->message);
@@ -100,11 +112,11 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
         exit = std::max(exit, o.exit);
         all.push_back(outcomeJson(o));
         if (!json)
-            std::printf("%s: %s after %lld steps, %.1f s, validation loss %.4f, accuracy %s\n",
+            std::printf("%s: %s after %lld steps, %.1f s, validation loss %.4f, %s\n",
                         o.path.c_str(), runStateName(o.result.info.state),
                         static_cast<long long>(o.result.info.step), o.result.info.seconds,
                         o.result.lastValidation.value("loss"),
-                        percent(o.result.lastValidation.value("accuracy")).c_str());
+                        scoreOf(o.result.lastValidation).c_str());
     }
     if (json) std::cout << (all.size() == 1 ? all[0] : Json({{"runs", all}})).dump(2) << "\n";
     return exit;
@@ -170,7 +182,31 @@ int evaluate(const EvalArguments& a) {
     DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;
-    if (!a.data.empty()) {
+    const bool text = opened.options().isLanguage();
+    if (text) {
+        auto options = isRunFolder(a.path) ? runData(a.path, opened.run().data) : DataOptions{};
+        if (!a.data.empty()) {
+            if (!opened.tokenizer())
+                throw OptionError("--data",
+                                  "the checkpoint's tokenizer is not known, and without "
+                                  "it no text can be read");
+            if (!opened.isRun()) options.tokenizer = opened.tokenizer()->name();
+            options.path = a.data;
+            options.train_size = 0, options.validation_fraction = 0.0001;  // all of it
+            split = split.empty() ? "train" : split;
+        } else if (!opened.isRun()) {
+            throw OptionError("--data", "a checkpoint has no data of its own; name a text");
+        }
+        options.kind = "text";
+        options.context = std::min(options.context, opened.options().max_block_size);
+        if (split.empty()) split = "validation";
+        const auto splits = openData(
+            options, [&](double share) { return line.show(share, "reading the text"), true; },
+            stop);
+        requireTokensWithin(splits, opened.options().vocab_size, {}, stop);
+        data = splits.find(split);
+        if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    } else if (!a.data.empty()) {
         data = openEvaluationData(
             a.data, opened.run().data, a.split,
             [&](double share) { return line.show(share, "reading " + a.data), true; }, stop);
@@ -183,27 +219,33 @@ int evaluate(const EvalArguments& a) {
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
-    requireFit(data->info(), opened.options().image_shape[0], opened.options().image_shape[2],
-               opened.options().image_shape[1], opened.options().num_classes);
-    const auto result = opened.evaluate(data, a.batch, stop, [&](double share) {
-        return line.show(share, "evaluating " + split), true;
-    });
+    if (!text)
+        requireFit(data->info(), opened.options().image_shape[0], opened.options().image_shape[2],
+                   opened.options().image_shape[1], opened.options().num_classes);
+    const auto result = opened.evaluate(
+        data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
+        [&](double share) { return line.show(share, "evaluating " + split), true; });
     line.done();
     if (a.json) {
-        Json classes = Json::array();
-        for (const double accuracy : result.classAccuracy) classes.push_back(finite(accuracy));
-        std::cout << Json({{"split", split},
-                           {"examples", result.examples},
-                           {"loss", finite(result.loss)},
-                           {"accuracy", result.accuracy},
-                           {"class_accuracy", classes},
-                           {"step", opened.step()}})
-                         .dump(2)
-                  << "\n";
+        Json object = {{"split", split},
+                       {"examples", result.examples},
+                       {"loss", finite(result.loss)},
+                       {"accuracy", result.accuracy},
+                       {"step", opened.step()}};
+        if (text) {
+            object["perplexity"] = finite(std::exp(result.loss));
+        } else {
+            Json classes = Json::array();
+            for (const double accuracy : result.classAccuracy) classes.push_back(finite(accuracy));
+            object["class_accuracy"] = classes;
+        }
+        std::cout << object.dump(2) << "\n";
     } else {
-        std::printf("%s, %lld examples: loss %.4f, accuracy %s\n", split.c_str(),
-                    static_cast<long long>(result.examples), result.loss,
-                    percent(result.accuracy).c_str());
+        std::printf("%s, %lld %s: loss %.4f, accuracy %s", split.c_str(),
+                    static_cast<long long>(result.examples), text ? "windows" : "examples",
+                    result.loss, percent(result.accuracy).c_str());
+        if (text) std::printf(", perplexity %.2f", std::exp(result.loss));
+        std::printf("\n");
     }
     return 0;
 }

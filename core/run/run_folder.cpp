@@ -290,6 +290,13 @@ bool isRunFolder(const std::string& path) {
     return fs::is_regular_file(fs::path(path) / "run.json");
 }
 
+DataOptions runData(const std::string& path, DataOptions options) {
+    const auto kept = fs::path(path) / "tokenizer.json";
+    if (options.isText() && options.tokenizer != "gpt2" && fs::exists(kept))
+        options.tokenizer = kept.string();
+    return options;
+}
+
 RunInfo readRunInfo(const std::string& path) {
     const Json json = readRunJson(path);
     RunInfo i;

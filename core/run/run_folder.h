@@ -70,6 +70,9 @@ bool isRunFolder(const std::string& path);
 RunInfo readRunInfo(const std::string& path);
 /// The options of a run. Throws FileError naming the field that is wrong.
 RunOptions readRunOptions(const std::string& path);
+/// The data of a run as they were when it began: its own tokenizer in place of one made from the
+/// text.
+DataOptions runData(const std::string& path, DataOptions options);
 /// Every whole line of metrics.jsonl from byte `*position` on, which moves to the end of what was
 /// read.
 std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position = nullptr);

@@ -1,0 +1,91 @@
+// generate: a text continued by a language model, token by token.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/commands.h"
+#include "train/open_model.h"
+#include "types/error.h"
+#include "types/text_piece.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string promptOf(const GenerateArguments& a) {
+    if (a.promptFile.empty()) return a.prompt;
+    std::ostringstream text;
+    if (a.promptFile == "-") {
+        text << std::cin.rdbuf();
+        return text.str();
+    }
+    std::ifstream file(a.promptFile, std::ios::binary);
+    if (!file) throw FileError(a.promptFile, "cannot be read");
+    text << file.rdbuf();
+    return text.str();
+}
+
+const char* endName(TextEnd end) {
+    switch (end) {
+        case TextEnd::Length:
+            return "length";
+        case TextEnd::StopText:
+            return "stop text";
+        case TextEnd::EndOfText:
+            return "end of text";
+        case TextEnd::Stopped:
+            break;
+    }
+    return "stopped";
+}
+
+}  // namespace
+
+int generate(const GenerateArguments& a) {
+    const auto stop = stopOnSignals();
+    a.options.check();
+    const std::string prompt = promptOf(a);
+    OpenedModel opened(a.path, a.checkpoint, a.device, stop);
+    if (!opened.warning().empty())
+        std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
+    if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
+    if (a.bfloat16) opened.narrow();
+
+    Json tokens = Json::array();
+    std::string written;
+    if (!a.json) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
+    const auto start = std::chrono::steady_clock::now();
+    const auto end = opened.generate(prompt, a.options, [&](const GeneratedToken& token) {
+        const auto& chosen = token.chosen;
+        written += chosen.piece;
+        if (a.json) {
+            tokens.push_back({{"id", chosen.id},
+                              {"piece", validUtf8(chosen.piece)},
+                              {"probability", chosen.probability}});
+        } else {
+            std::fwrite(chosen.piece.data(), 1, chosen.piece.size(), stdout);
+            std::fflush(stdout);
+        }
+        return !stop.stop_requested();
+    });
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (a.json)
+        std::cout << Json({{"prompt", validUtf8(prompt)},
+                           {"text", validUtf8(written)},
+                           {"end", endName(end)},
+                           {"seconds", seconds},
+                           {"tokens", tokens}})
+                         .dump(2)
+                  << "\n";
+    else
+        std::printf("\n");
+    return end == TextEnd::Stopped ? kExitInterrupted : 0;
+}
+
+}  // namespace relascope::cli
