@@ -61,7 +61,7 @@ void Session::restore(MainWindow& window) const {
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
-    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 2)));
+    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
     curves->setLogX(s.value(key("logX")).toBool());
     curves->setLogY(s.value(key("logY")).toBool());
     curves->setSmooth(s.value(key("smooth")).toBool());
