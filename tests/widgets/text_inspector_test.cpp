@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
@@ -104,6 +105,19 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
     EXPECT_TRUE(strip()->canvas()->rect().contains(strip()->tokenRect(48)));
     EXPECT_TRUE(inspector.csv().contains(QString::fromUtf8("token 0 “Once”")));
     EXPECT_TRUE(pane()->csv().contains("\n9,girl,"));
+}
+
+TEST_F(TextInspectorTest, AShortTextLeavesNoHole) {
+    pane()->outcome()->setNextTokens("Next token", {{1, " play", 0.4}});
+    inspector.resize(1400, 900);
+    QTest::qWait(1);
+    EXPECT_LE(strip()->height(), strip()->contentHeight());
+    EXPECT_LT(pane()->outcome()->y(), strip()->geometry().bottom() + 60);
+    EXPECT_EQ(strip()->verticalScrollBar()->maximum(), 0) << "all of it is seen";
+    inspector.resize(900, 360);
+    QTest::qWait(1);
+    EXPECT_GT(strip()->verticalScrollBar()->maximum(), 0);
+    EXPECT_LE(pane()->outcome()->geometry().bottom(), pane()->height());
 }
 
 TEST_F(TextInspectorTest, TheCountIsThatOfTheTextUntilToldOtherwise) {

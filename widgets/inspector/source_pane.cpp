@@ -84,7 +84,7 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_textInput);
     m_strip = new TokenStrip(this);
     m_strip->hide();
-    column->addWidget(m_strip, 3);
+    column->addWidget(m_strip, 300);
     m_tiles = new TileView(this);
     m_tiles->hide();
     column->addWidget(m_tiles, 1);
@@ -109,8 +109,14 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_bars = new ProbabilityBars(this);
     column->addWidget(m_bars);
     m_outcome = new TextOutcome(this);
-    column->addWidget(m_outcome, 2);
+    column->addWidget(m_outcome, 200);
+    m_filler = new QWidget(this);
+    m_filler->hide();
+    column->addWidget(m_filler, 1);
 
+    // A short text takes what it needs, so that what belongs to it stands right below.
+    connect(m_strip, &TokenStrip::contentResized, this,
+            [this] { m_strip->setMaximumHeight(qMax(40, m_strip->contentHeight())); });
     connect(m_strip, &TokenStrip::hovered, this, &SourcePane::hovered);
     connect(m_strip, &TokenStrip::sourceChosen, this, &SourcePane::sourceChosen);
     connect(m_strip, &TokenStrip::targetChosen, this, &SourcePane::targetChosen);
@@ -187,6 +193,7 @@ void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
     const ProbeSequence* text = textAlong(result, rows);
     const bool strip = text && (columns < 0 || columns == rows);
     m_strip->setVisible(strip);
+    m_filler->setVisible(strip);
     m_tiles->setVisible(!patchesReceive && !strip);
     if (strip) return m_strip->setTokens(text->words);
     fillTiles(*m_tiles, result, rows, columns);

@@ -102,6 +102,7 @@ private:
     TextInput* m_textInput;
     TokenStrip* m_strip;
     TextOutcome* m_outcome;
+    QWidget* m_filler;  ///< of a text, what is left below
     QLabel* m_label;
     QLabel* m_output;
     ProbabilityBars* m_bars;

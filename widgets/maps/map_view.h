@@ -86,7 +86,7 @@ private:
     /// First and last row (column) that is on the widget.
     std::pair<int, int> shownRange(bool rows) const;
     QRect chipRect(int index, bool row) const;
-    int tickStep(bool rows) const;
+    int tickStep() const;
     QRect tickRect(int index, bool rows) const;
     void clampOrigin();
     void describe();

@@ -256,11 +256,10 @@ void MapView::paintWords(QPainter& painter, bool rows) {
 }
 
 /// How many rows (columns) from one number to the next.
-int MapView::tickStep(bool rows) const {
+int MapView::tickStep() const {
     const qreal scale = static_cast<qreal>(m_cell) / m_block;
     int step = 1;  // 1, 2, 5, 10, ...
-    for (int k = 0; step * scale < (rows ? 26 : 34); ++k)
-        step = k % 3 == 1 ? step / 2 * 5 : step * 2;
+    for (int k = 0; step * scale < 34; ++k) step = k % 3 == 1 ? step / 2 * 5 : step * 2;
     return step;
 }
 QRect MapView::tickRect(int index, bool rows) const {
@@ -273,7 +272,7 @@ void MapView::paintTicks(QPainter& painter, bool rows) {
     const Theme& t = Theme::current();
     painter.save();
     painter.setFont(numberFont(11));
-    const int step = tickStep(rows);
+    const int step = tickStep();
     const auto [first, last] = shownRange(rows);
     for (int k = (first + step - 1) / step * step; k <= last; k += step) {
         const QPoint cell = cellRect(k, k).center();
@@ -299,12 +298,13 @@ QRect MapView::chipRect(int index, bool row) const {
         qMin(room, QFontMetrics(captionFont())
                            .horizontalAdvance(labelOf(row ? m_rowTokens : m_columnTokens, index)) +
                        12);
-    if (upright)
-        return QRect(cell.center().x() - chipHigh / 2, m_area.top() - 5 - wide, chipHigh, wide);
-    QRect chip(0, 0, qMax(wide, chipHigh), chipHigh);
+    // Between words it takes no more than its own line, so that it cuts none of its neighbours.
+    const int high = m_words && labelled() ? qMin(m_cell, chipHigh) : chipHigh;
+    if (upright) return QRect(cell.center().x() - high / 2, m_area.top() - 5 - wide, high, wide);
+    QRect chip(0, 0, qMax(wide, chipHigh), high);
     if (row) {
-        chip.moveTopRight(QPoint(m_area.left() - 6, cell.center().y() - chipHigh / 2));
-        chip.moveTop(qBound(0, chip.top(), qMax(0, height() - chipHigh)));
+        chip.moveTopRight(QPoint(m_area.left() - 6, cell.center().y() - high / 2));
+        chip.moveTop(qBound(0, chip.top(), qMax(0, height() - high)));
     } else {
         chip.moveTopLeft(QPoint(cell.center().x() - chip.width() / 2, m_area.top() - 23));
         chip.moveLeft(qBound(0, chip.left(), qMax(0, width() - chip.width())));
@@ -320,9 +320,9 @@ void MapView::paintChip(QPainter& painter, int index, bool row) {
             : cell.x() < m_area.left() || cell.x() > m_area.right())
         return;
     const QRect chip = chipRect(index, row);
-    const bool upright = chip.height() > chipHigh;
+    const bool upright = !row && m_words && labelled();
     if (!labelled()) {  // numbers that the chip would cut go altogether
-        const int step = tickStep(row);
+        const int step = tickStep();
         for (int k = index / step * step - step; k <= index + 2 * step; k += step)
             if (k >= 0 && tickRect(k, row).intersects(chip))
                 painter.fillRect(tickRect(k, row), t.panel);
@@ -337,7 +337,7 @@ void MapView::paintChip(QPainter& painter, int index, bool row) {
     if (upright) {
         painter.translate(chip.left(), chip.bottom() + 1);
         painter.rotate(-90);
-        painter.drawText(QRect(0, 0, length, chipHigh), Qt::AlignCenter, label);
+        painter.drawText(QRect(0, 0, length, chip.width()), Qt::AlignCenter, label);
     } else {
         painter.drawText(chip, Qt::AlignCenter, label);
     }

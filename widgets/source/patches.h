@@ -16,7 +16,7 @@ struct AxisToken {
     QString name;         ///< in a sentence: "class token", "patch (0, 2)"
     QImage picture;       ///< null where there is none
     bool byName = false;  ///< the label alone does not say which one: two tokens may be alike
-    QString place;        ///< of a piece of text, for the box at the pointer: 39 \u201Cball\u201D
+    QString place;        ///< of a piece of text, for the box at the pointer: 39 “ball”
 };
 
 /// Grey or RGB bytes as a picture; null when empty or when the bytes do not fill the size.

@@ -24,7 +24,7 @@ const ProbeSequence* textAlong(const ProbeResult& result, int side);
 int sideSize(const ProbeResult& result, int side);
 /// One of its objects: "target", "token"; "token" where the side has no name.
 QString sideWord(const ProbeResult& result, int side);
-/// In a sentence: "patch (0, 1)", "class token", "target 3 '7'", "E1", "token 39 \u201Cball\u201D".
+/// In a sentence: "patch (0, 1)", "class token", "target 3 '7'", "E1", "token 39 “ball”".
 QString objectName(const ProbeResult& result, int side, int index);
 /// On an axis: "(0,1)", "cls", "7", "E1".
 QString objectLabel(const ProbeResult& result, int side, int index);

@@ -5,6 +5,7 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <QScrollBar>
+#include <utility>
 
 #include "widgets/maps/color_map.h"
 #include "widgets/theme/style_paint.h"
@@ -62,6 +63,7 @@ void PieceView::arrange() {
     bar->setSingleStep(m_flow.lineHeight());
     bar->setPageStep(qMax(1, viewport()->height()));
     bar->setRange(0, qMax(0, contentHeight() - viewport()->height()));
+    if (std::exchange(m_height, contentHeight()) != m_height) Q_EMIT contentResized();
 }
 
 int PieceView::contentHeight() const {

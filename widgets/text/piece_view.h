@@ -39,6 +39,9 @@ public:
     QSize sizeHint() const override { return {252, 200}; }
     QSize minimumSizeHint() const override { return {96, 40}; }
 
+Q_SIGNALS:
+    void contentResized();  ///< contentHeight is another
+
 protected:
     virtual PieceLook look(int index) const = 0;
     virtual void hoverMoved(int /*before*/, int /*now*/) {}
@@ -71,6 +74,7 @@ private:
 
     TextFlow m_flow;
     int m_hover = -1;
+    int m_height = 0;  ///< as told
 };
 
 }  // namespace relascope

@@ -20,7 +20,7 @@ struct PieceWords {
     int breaks = 0;      ///< line ends it holds, each shown as a sign
 };
 PieceWords pieceWords(std::string_view bytes);
-/// On an axis or a chip: "ball", "\u2423" for a space, "\u21B5" for a line end.
+/// On an axis or a chip: "ball", "␣" for a space, "↵" for a line end.
 QString pieceLabel(std::string_view bytes);
 /// In a hover label: 39 “ball”.
 QString piecePlace(int index, std::string_view bytes);
