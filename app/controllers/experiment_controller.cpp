@@ -122,12 +122,12 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
                       QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
                           .arg(gibibytes(static_cast<double>(trainingBytes(m_options))),
                                gibibytes(known ? static_cast<double>(m_free) : machineBytes())));
-    if (m_options.data.isText())
-        rows.emplace_back("Tokens",
-                          QString("%1 a step, %2 in all")
-                              .arg(groupedNumber(static_cast<qlonglong>(tokensPerStep(m_options))),
-                                   roughNumber(tokensPerStep(m_options) *
-                                               static_cast<double>(totalSteps(m_options)))));
+    if (m_options.data.isText()) {
+        const double tokens = tokensPerStep(m_options);
+        rows.emplace_back("Tokens a step", groupedNumber(static_cast<qlonglong>(tokens)));
+        rows.emplace_back("Tokens in all",
+                          roughNumber(tokens * static_cast<double>(totalSteps(m_options))));
+    }
     const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
                                      : QString("Time for %1 epochs").arg(groupedNumber(t.epochs));
     const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *

@@ -171,6 +171,12 @@ void ProbeController::follow() {
             m_splits = std::move(found.splits);
             m_tokenizer = std::move(found.tokenizer);
             m_pinned = std::move(found.pinned);
+            // Short enough to be read at a glance, and what the captures show, too.
+            const bool first = m_selection.split() == QLatin1String("validation") &&
+                               m_selection.sample() == 0 && !m_chosen;
+            if (m_pinned && first) m_selection.setSample(kPinned, 0);
+            if (!m_pinned && m_selection.split() == kPinned)
+                m_selection.setSample(QStringLiteral("validation"), 0);
             offerSplits();
             if (!found.problem.empty()) Q_EMIT failed(QString::fromStdString(found.problem));
             if (!m_text.isEmpty()) m_typing.start();
@@ -324,6 +330,7 @@ void ProbeController::chooseSample(const QString& split, qint64 index) {
         m_own.reset();
         m_text.clear();
         ++m_texts;
+        m_chosen = true;
         m_selection.setSample(split, index);
         Q_EMIT sampleShown(split, index);
     }

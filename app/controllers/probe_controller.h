@@ -105,6 +105,7 @@ private:
     quint64 m_request = 0;
     quint64 m_liveRequest = 0;
     qint64 m_shownStep = -1;
+    bool m_chosen = false;  ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
     QTimer m_pace, m_patience, m_typing;
 };
