@@ -86,6 +86,8 @@ void Session::restoreRuns(MainWindow& window) const {
     c.selection.setCurrent(there.contains(current) ? current : there.first());
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
     c.experiment.showRun(c.selection.current());
+    if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
+        c.probe.offerText(text);
 }
 
 void Session::save(MainWindow& window) const {
@@ -129,6 +131,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());
     s.setValue(key("sample"), c.selection.sample());
+    s.setValue(key("text"), c.probe.text());
     if (c.selection.step())
         s.setValue(key("step"), *c.selection.step());
     else

@@ -455,6 +455,11 @@ void ProbeController::tellOfText() {
             : m_textNote);
 }
 
+void ProbeController::offerText(const QString& text) {
+    Q_EMIT textOffered(text);
+    chooseText(text);
+}
+
 void ProbeController::chooseTextFile(const QString& path) {
     m_jobs.post(
         this,
@@ -463,8 +468,7 @@ void ProbeController::chooseTextFile(const QString& path) {
         },
         [this, request = m_request](const QString& text) {
             if (!fits(request)) return;
-            Q_EMIT textOffered(text);
-            chooseText(text);
+            offerText(text);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }

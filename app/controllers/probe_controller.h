@@ -47,7 +47,8 @@ public:
     void chooseImage(const QString& path);
     /// A text of the user's own, read shortly after the last key; an empty one changes nothing.
     void chooseText(const QString& text);
-    /// The beginning of a text file, offered as such a text.
+    /// The same, shown in the field, too: from a file, or from the last session.
+    void offerText(const QString& text);
     void chooseTextFile(const QString& path);
     /// Whether the run that is looked into reads text.
     bool readsText() const { return m_options && m_options->data.isText(); }

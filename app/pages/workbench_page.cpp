@@ -58,15 +58,20 @@ QString optionOf(const RunInfo& info, const char* key) {
     return {};
 }
 
-/// Of a text: from its last token, which sees all others, to where the same one stood before.
+/// Of a text: from the last token that stood there before, to where it did.
 void lookAtText(const ProbeSequence& text, InspectorView* view) {
+    const auto& pieces = text.words;
     view->source = std::max(0, text.size() - 1);
     view->target = std::max(0, text.size() - 2);
-    const auto& pieces = text.words;
-    for (int k = std::min(text.size(), static_cast<int>(pieces.size())) - 2; k >= 0; --k) {
-        if (pieces[static_cast<std::size_t>(k)] != pieces.back()) continue;
-        view->target = k;
-        return;
+    for (auto i = std::ssize(pieces) - 1; i > 0; --i) {
+        const auto& piece = pieces[static_cast<std::size_t>(i)];
+        if (piece.find_first_not_of(" \n\t") == std::string::npos) continue;
+        for (auto j = i - 1; j >= 0; --j) {
+            if (pieces[static_cast<std::size_t>(j)] != piece) continue;
+            view->source = static_cast<int>(i);
+            view->target = static_cast<int>(j);
+            return;
+        }
     }
 }
 
