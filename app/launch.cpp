@@ -44,9 +44,9 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
-    static const std::set<std::string> words = {"presets", "datasets", "devices", "eval",
-                                                "inspect", "data",     "verify",  "info",
-                                                "bench",   "--version"};
+    static const std::set<std::string> words = {"presets", "datasets", "devices",  "eval",
+                                                "inspect", "data",     "verify",   "info",
+                                                "bench",   "generate", "tokenize", "--version"};
     if (argc < 2) return false;
     if (words.contains(argv[1])) return true;
     // Going on with a run and results as JSON are the command line's.
@@ -62,8 +62,8 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope RUN                 the window with that run\n"
         "  relascope CHECKPOINT          the window with that checkpoint\n"
         "  relascope train PRESET        the window, training\n"
-        "  relascope presets | datasets | devices | eval | inspect | data | verify | info | bench "
-        "...\n"
+        "  relascope presets | datasets | devices | eval | inspect | generate | tokenize | data |\n"
+        "            verify | info | bench ...\n"
         "                                as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Says this.");
     parser.addOption(help);
@@ -77,10 +77,11 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     option("theme", "dark, light or system.", "theme");
     option("preset", "Experiment that the picture shows (default quick).", "preset");
     option("run", "Run that the picture shows, instead of training.", "folder");
-    option("after-steps", "Step of training at which the picture is taken.", "n");
+    option("after-steps",
+           "Step of training at which the picture is taken, or how many tokens are written.", "n");
     option("model", "One of the preset's models.", "name");
     option("set", "KEY=VALUE for any option: model.d_model=64.", "key=value");
-    option("data", "A .npz file or a folder of them.", "path");
+    option("data", "A .npz file or a folder of them; a text, or a folder of them.", "path");
     option("epochs", "Total epochs.", "n");
     option("steps", "Total steps.", "n");
     option("seed", "One seed instead of the preset's.", "n");
@@ -147,6 +148,9 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     try {
         if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))
             return bad(QString("%1: holds no run.json; name the folder of a run").arg(launch.run));
+        // On that page a run is its newest weights.
+        if (!launch.run.isEmpty() && launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0)
+            launch.checkpoint = std::exchange(launch.run, {});
         if (!launch.train.isEmpty()) trainOptions(launch, parser);
     } catch (const std::exception& error) {
         return bad(QString::fromStdString(userMessage(error)));

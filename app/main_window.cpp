@@ -321,6 +321,33 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return QMainWindow::eventFilter(watched, event);
 }
 
+void MainWindow::writeWithRun(const QString& path) {
+    auto* c = &m_controllers->checkpoint;
+    // Once its header is read.
+    connect(
+        c, &CheckpointController::opened, this, [c] { c->load(); }, Qt::SingleShotConnection);
+    openCheckpoint(path);
+}
+
+void MainWindow::takeText(const QString& path) {
+    auto& c = *m_controllers;
+    auto* checkpoint = qobject_cast<CheckpointPage*>(m_pages->currentWidget());
+    if (checkpoint && checkpoint->takeText(path)) return;
+    const bool plain =
+        !path.endsWith(QLatin1String("jsonl")) && !path.endsWith(QLatin1String("gz"));
+    if (plain && m_pages->currentWidget() == m_workbench && c.probe.readsText())
+        return c.probe.chooseTextFile(path);
+    const auto& options = c.experiment.options();
+    const QString preset =
+        options.data.isText() ? QString::fromStdString(options.preset) : QStringLiteral("text");
+    if (!c.experiment.run().isEmpty() || !options.data.isText()) c.experiment.choosePreset(preset);
+    c.selection.setPreset(preset);
+    c.experiment.set(QStringLiteral("data.path"), path.toStdString());
+    showPage(QStringLiteral("Workbench"));
+    c.messages.info(
+        QString("%1 is the text of the next run; press Start").arg(QFileInfo(path).fileName()));
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile()) return event->acceptProposedAction();
@@ -332,6 +359,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
         event->acceptProposedAction();
         const QFileInfo file(url.toLocalFile());
         const QString ending = file.suffix().toLower();
+        static const QStringList texts = {"txt", "text", "md", "jsonl", "gz"};
         static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
         if (file.fileName() == "run.json")
             openRun(file.path());
@@ -339,6 +367,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
             openRun(file.filePath());
         else if (file.isDir() || weights.contains(ending))
             openCheckpoint(file.filePath());
+        else if (texts.contains(ending))
+            takeText(file.filePath());
         else
             m_controllers->probe.chooseImage(file.filePath());
         return;

@@ -101,6 +101,10 @@ private:
     void showShortcuts();
     void pageChanged(int index);
     void arrangeForm();
+    /// A text that was dropped: looked at where a language model is shown, else trained on.
+    void takeText(const QString& path);
+    /// The Checkpoint page with the newest weights of a language model's run, loaded.
+    void writeWithRun(const QString& path);
 
     std::unique_ptr<Controllers> m_controllers;
     std::unique_ptr<Session> m_session;

@@ -18,7 +18,7 @@ struct MainWindow::Actions {
     QAction *toggle = nullptr, *step = nullptr, *stop = nullptr, *cancel = nullptr,
             *reset = nullptr, *folder = nullptr;
     QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr,
-            *image = nullptr;
+            *image = nullptr, *write = nullptr;
     QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr,
             *rail = nullptr, *log = nullptr, *full = nullptr;
     std::function<void()> importData = [] {};  ///< what the Data page does for it

@@ -212,7 +212,8 @@ void MainWindow::makeViewMenu() {
     m_actions->axes = new QActionGroup(this);
     for (const auto& [words, value] : {std::pair{"Step", CurveAxis::Step},
                                        {"Epoch", CurveAxis::Epoch},
-                                       {"Time", CurveAxis::Time}}) {
+                                       {"Time", CurveAxis::Time},
+                                       {"Tokens", CurveAxis::Tokens}}) {
         auto* action = add(axis, QString("Curves by %1").arg(QString::fromLatin1(words).toLower()),
                            {}, QStringLiteral("What the curves are drawn against"),
                            [curves, value] { curves->setAxis(value); });
@@ -288,6 +289,10 @@ void MainWindow::makeInspectMenu() {
     entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
           QStringLiteral("The sample before this one"),
           [inspector] { inspector()->sourcePane()->previous(); });
+    m_actions->write = add(menu, QStringLiteral("Write text with this run"), {},
+                           QStringLiteral("Continue a text with the newest weights of the run "
+                                          "shown, on the Checkpoint page"),
+                           [this, &c] { writeWithRun(c.selection.current()); });
     m_actions->image = entry(
         QStringLiteral("Look at a picture..."), {},
         QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"),
@@ -407,6 +412,8 @@ void MainWindow::refreshActions() {
     enable(a.image, looking && !onCheckpoint,
            onCheckpoint ? QStringLiteral("The source pane of the checkpoint's inspector has it")
                         : QStringLiteral("Start or open a run to look inside it"));
+    enable(a.write, c.probe.readsText(),
+           QStringLiteral("Choose a run of a language model on the Workbench first"));
     enable(a.live, looking && !onCheckpoint && c.selection.step().has_value(),
            QStringLiteral("The inspector follows the newest weights already"));
     const auto* curves = m_workbench->curves();

@@ -6,8 +6,10 @@
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
+#include "app/pages/checkpoint_page.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
+#include "widgets/generate/generate_panel.h"
 #include "widgets/inspector/relation_inspector.h"
 
 namespace relascope {
@@ -50,6 +52,20 @@ void Screenshot::begin() {
 void Screenshot::showCheckpoint() {
     auto* c = &m_window.controllers().checkpoint;
     connect(c, &CheckpointController::opened, this, [c] { c->load(); });
+    // A language model is shown writing.
+    connect(c, &CheckpointController::probed, this, [this, c] {
+        if (m_writes || !c->generateObstacle().isEmpty()) return;
+        m_writes = true;
+        GenerateOptions options;
+        options.tokens = m_launch.afterSteps > Launch().afterSteps ? m_launch.afterSteps : 120;
+        auto* page = m_window.findChild<CheckpointPage*>();
+        page->generatePanel()->setOptions(options);
+        c->generator().start(page->generatePanel()->prompt(), options);
+    });
+    connect(&c->generator(), &TextGenerator::looked, this,
+            [this, c] { m_wrote = !c->generator().running(); });
+    connect(&c->generator(), &TextGenerator::failed, this,
+            [this](const QString& sentence) { end(sentence); });
     connect(c, &CheckpointController::failed, this, [this, c](const QString& sentence) {
         if (!c->info()) end(sentence);
     });
@@ -60,6 +76,8 @@ bool Screenshot::ready() const {
     auto& c = m_window.controllers();
     if (!m_launch.checkpoint.isEmpty())
         return c.checkpoint.info() && c.checkpoint.numbersRead() &&
+               (!c.checkpoint.isLanguage() || !c.checkpoint.generateObstacle().isEmpty() ||
+                m_wrote) &&
                (!c.checkpoint.loadObstacle().isEmpty() ||
                 (m_window.activeInspector() && m_window.activeInspector()->result()));
     const QString run = c.selection.current();

@@ -35,6 +35,7 @@ private:
     QTemporaryDir m_folder;
     QTimer m_timer;
     QElapsedTimer m_clock, m_still;
+    bool m_writes = false, m_wrote = false;  ///< a text, with a language model
     bool m_ended = false;
     int m_exit = 1;
     QString m_problem;

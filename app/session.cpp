@@ -61,7 +61,7 @@ void Session::restore(MainWindow& window) const {
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
-    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 2)));
+    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
     curves->setLogX(s.value(key("logX")).toBool());
     curves->setLogY(s.value(key("logY")).toBool());
     curves->setSmooth(s.value(key("smooth")).toBool());
@@ -86,6 +86,8 @@ void Session::restoreRuns(MainWindow& window) const {
     c.selection.setCurrent(there.contains(current) ? current : there.first());
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
     c.experiment.showRun(c.selection.current());
+    if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
+        c.probe.offerText(text);
 }
 
 void Session::save(MainWindow& window) const {
@@ -129,6 +131,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());
     s.setValue(key("sample"), c.selection.sample());
+    s.setValue(key("text"), c.probe.text());
     if (c.selection.step())
         s.setValue(key("step"), *c.selection.step());
     else

@@ -3,18 +3,22 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/controllers/opened_weights.h"
 #include "app/controllers/runtime.h"
+#include "app/controllers/text_input.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/registry.h"
+#include "run/run_folder.h"
+#include "train/text_evaluation.h"
+#include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
 
-constexpr std::size_t kRemembered = 8;
-constexpr std::int64_t kEvaluationBatch = 256;
+constexpr std::int64_t kEvaluationBatch = 256, kTextBatch = 4;
 
 InputOffer offerOf(const OpenedModel& model) {
     const ModelOptions& o = model.options();
@@ -25,7 +29,7 @@ InputOffer offerOf(const OpenedModel& model) {
             offer.kind = InputOffer::Kind::Images;
             break;
         case InputKind::Tokens:
-            offer.kind = InputOffer::Kind::Tokens;
+            offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
             offer.vocabulary = o.vocab_size;
             offer.longest = static_cast<int>(o.max_block_size);
             break;
@@ -45,17 +49,32 @@ InputOffer offerOf(const OpenedModel& model) {
     return offer;
 }
 
-ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish) {
+/// What was stored or made up, by pieces of text where the tokenizer is known.
+ProbeSample inPieces(const OpenedModel& model, const ProbeSample& sample) {
+    const auto tokenizer = model.tokenizer();
+    return tokenizer ? tokenSample(tokenizer.get(), sample.source.tokens, sample.origin) : sample;
+}
+
+ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::string* note) {
     ProbeSample sample;
     switch (wish.kind) {
         case InputWish::Kind::Reference:
-            return model.referenceInput(wish.reference);
+            return inPieces(model, model.referenceInput(wish.reference));
         case InputWish::Kind::Random:
-            return model.randomInput(wish.seed);
+            return inPieces(model, model.randomInput(wish.seed));
+        case InputWish::Kind::Text: {
+            const auto tokenizer = model.tokenizer();
+            if (!tokenizer) throw OptionError("text", "needs the model's tokenizer; choose it");
+            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options(),
+                                   longestLook(model.options(), kOpenedMaps));
+            *note = std::move(typed.note);
+            return typed.sample;
+        }
         case InputWish::Kind::Tokens:
             sample.source.tokens.assign(wish.source.begin(), wish.source.end());
             sample.target.tokens.assign(wish.target.begin(), wish.target.end());
             sample.origin = "typed";
+            if (sample.target.tokens.empty()) return inPieces(model, sample);
             break;
         case InputWish::Kind::Picture: {
             const auto& shape = model.options().image_shape;  // channels, width, height
@@ -69,8 +88,12 @@ ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish) {
     return sample;
 }
 
-DatasetPtr dataOf(const EvaluationWish& wish, const ModelOptions& model,
+DatasetPtr dataOf(const EvaluationWish& wish, const OpenedModel& opened, const std::string& run,
                   const ProgressCallback& progress, const std::stop_token& stop) {
+    const ModelOptions& model = opened.options();
+    if (wish.text)
+        return openEvaluationText(opened, {run, wish.file.toStdString(), wish.split, wish.windows},
+                                  progress, stop);
     DatasetPtr data;
     if (wish.file.isEmpty())
         data = openData(wish.options, progress, stop).find(wish.split);
@@ -86,14 +109,23 @@ DatasetPtr dataOf(const EvaluationWish& wish, const ModelOptions& model,
 
 }  // namespace
 
-struct CheckpointController::Weights {
-    std::unique_ptr<OpenedModel> model;
-};
-
 CheckpointController::CheckpointController(QObject* parent)
-    : QObject(parent), m_weights(std::make_shared<Weights>()) {}
+    : QObject(parent),
+      m_weights(std::make_shared<OpenedWeights>()),
+      m_generator(new TextGenerator(m_weights, m_models, this)) {
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(150);
+    connect(&m_typing, &QTimer::timeout, this, [this] {
+        if (m_text.isEmpty()) return;
+        InputWish wish;
+        wish.kind = InputWish::Kind::Text;
+        wish.text = m_text;
+        probe(wish);
+    });
+}
 
 CheckpointController::~CheckpointController() {
+    m_generator->clear();
     // Long jobs end at their next look, so that closing the window does not wait for a file.
     for (const Job& job : {m_task, m_numbers, m_inspector})
         if (job) job->stop.request_stop();
@@ -162,8 +194,8 @@ QString CheckpointController::verifyObstacle() const {
 }
 QString CheckpointController::evaluateObstacle() const {
     if (const QString why = loadObstacle(); !why.isEmpty()) return why;
-    if (m_info->model->input() != InputKind::Images)
-        return QStringLiteral("Only image models can be evaluated on data");
+    if (m_info->model->input() != InputKind::Images && !isLanguage())
+        return QStringLiteral("Only image and language models can be evaluated on data");
     return busy() ? QStringLiteral("Something else goes on; wait or cancel it") : QString();
 }
 
@@ -180,11 +212,20 @@ void CheckpointController::open(const QString& path) {
         this,
         [wanted](std::stop_token) {
             awaitRuntime();
-            return readCheckpointInfo(wanted.toStdString());
+            const std::string path = wanted.toStdString();
+            auto info = readCheckpointInfo(isRunFolder(path) ? newestWeights(path) : path);
+            const std::string run = runOfWeights(info.path);
+            // Of a run the step alone says little.
+            if (!run.empty())
+                info.name = QFileInfo(QString::fromStdString(run)).fileName().toStdString() + ", " +
+                            info.name;
+            return std::pair(std::move(info), run);
         },
-        [this, request = m_tasks](CheckpointInfo info) {
+        [this, request = m_tasks](std::pair<CheckpointInfo, std::string> read) {
             if (request != m_tasks) return;
             finish(Strip::Task);
+            CheckpointInfo& info = read.first;
+            m_run = QString::fromStdString(read.second);
             ++m_shown;
             abandon(Strip::Numbers);
             m_info = std::move(info);
@@ -291,7 +332,11 @@ void CheckpointController::verify() {
 
 void CheckpointController::forgetWeights() {
     abandon(Strip::Inspector);
+    m_generator->clear();
     m_loaded.clear();
+    m_tokenizer.clear();
+    m_prompt.clear();
+    m_text.clear();
     // Models are destroyed where they were made.
     m_models.post(
         this, [weights = m_weights](std::stop_token) { return weights->model.reset(), 0; },
@@ -306,26 +351,41 @@ void CheckpointController::load() {
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
     struct Loaded {
         InputOffer offer;
-        std::string warning;
+        std::string warning, tokenizer;
+        DataOptions data;  ///< of the run
     };
     m_models.post(
         this,
-        [weights = m_weights, path = m_info->path, job](std::stop_token stop) {
+        [weights = m_weights, path = m_info->path, run = m_run.toStdString(),
+         job](std::stop_token stop) {
             awaitRuntime();
-            auto model = std::make_unique<OpenedModel>(path, "", "auto", job->stop.get_token(),
-                                                       job->callback(stop));
-            weights->model = std::move(model);
-            return Loaded{offerOf(*weights->model), weights->model->warning()};
+            weights->load(path, job->stop.get_token(), job->callback(stop));
+            const auto& model = *weights->model;
+            Loaded loaded{offerOf(model), model.warning(), {}, {}};
+            if (const auto tokenizer = model.tokenizer()) loaded.tokenizer = tokenizer->name();
+            if (!run.empty()) loaded.data = readRunOptions(run).data;
+            return loaded;
         },
         [this, request = m_probes, path = path()](const Loaded& loaded) {
             if (request != m_probes) return;
             finish(Strip::Inspector);
             m_loaded = path;
             m_offer = loaded.offer;
+            m_tokenizer = QString::fromStdString(loaded.tokenizer);
+            m_prompt =
+                loaded.data.isText() ? QString::fromStdString(loaded.data.prompt) : QString();
+            m_bfloat16 = false;
+            m_generator->setBfloat16(false);
             Q_EMIT loadedChanged();
             if (!loaded.warning.empty()) Q_EMIT warned(QString::fromStdString(loaded.warning));
             InputWish first;
             if (m_offer.references > 0) first.kind = InputWish::Kind::Reference;
+            if (m_offer.kind == InputOffer::Kind::Text) {
+                first.kind = InputWish::Kind::Text;
+                first.text = loaded.data.isText() && !loaded.data.pinned_text.empty()
+                                 ? QString::fromStdString(loaded.data.pinned_text)
+                                 : QString::fromUtf8(exampleTexts().front().text);
+            }
             probe(first);
         },
         [this, request = m_probes](const QString& sentence) {
@@ -337,22 +397,34 @@ void CheckpointController::load() {
 
 void CheckpointController::probe(const InputWish& wish) {
     if (m_loaded.isEmpty()) return;
-    begin(Strip::Inspector, QStringLiteral("Looking inside"));
+    m_wish = wish;
+    if (wish.kind != InputWish::Kind::Text) m_text.clear();
+    const auto job = begin(Strip::Inspector, QStringLiteral("Looking inside"));
+    struct Looked {
+        std::shared_ptr<const ProbeResult> result;
+        std::string note;
+    };
     m_models.post(
         this,
-        [weights = m_weights, wish](std::stop_token) {
-            if (!weights->model) throw Cancelled();
-            return std::make_shared<const ProbeResult>(
-                weights->model->probe(sampleOf(*weights->model, wish), {}));
+        [weights = m_weights, wish, job, rounded = m_bfloat16](std::stop_token stop) {
+            if (job->stop.stop_requested()) throw Cancelled();  // another wish came meanwhile
+            OpenedModel& model = weights->as(rounded, job->stop.get_token(), job->callback(stop));
+            Looked looked;
+            const ProbeSample sample = sampleOf(model, wish, &looked.note);
+            looked.result = std::make_shared<const ProbeResult>(model.probe(sample, {}));
+            return looked;
         },
-        [this, wish, request = m_probes](const std::shared_ptr<const ProbeResult>& result) {
+        [this, wish, request = m_probes](const Looked& looked) {
             if (request != m_probes) return;
             finish(Strip::Inspector);
-            Q_EMIT probed(result, wish);
+            Q_EMIT probed(looked.result, wish);
+            if (wish.kind == InputWish::Kind::Text)
+                Q_EMIT textProblem(QString::fromStdString(looked.note));
         },
-        [this, request = m_probes](const QString& sentence) {
+        [this, wish, request = m_probes](const QString& sentence) {
             if (request != m_probes) return;
             finish(Strip::Inspector);
+            if (wish.kind == InputWish::Kind::Text) return Q_EMIT textProblem(sentence);
             Q_EMIT failed(sentence);
         });
 }
@@ -363,13 +435,14 @@ void CheckpointController::evaluate(const EvaluationWish& wish) {
     const auto job = begin(Strip::Task, QStringLiteral("Evaluating on %1").arg(wish.name));
     m_models.post(
         this,
-        [weights = m_weights, wish, job](std::stop_token stop) {
+        [weights = m_weights, wish, job, run = m_run.toStdString()](std::stop_token stop) {
             if (!weights->model) throw Error("The weights were not loaded; press Inspect first");
-            const auto data =
-                dataOf(wish, weights->model->options(), job->callback(stop), job->stop.get_token());
+            // The exact weights are measured, whatever was written with them last.
+            OpenedModel& model = weights->as(false, job->stop.get_token(), job->callback(stop));
+            const auto data = dataOf(wish, model, run, job->callback(stop), job->stop.get_token());
             job->share = 0.0;
-            return weights->model->evaluate(data, kEvaluationBatch, job->stop.get_token(),
-                                            job->callback(stop));
+            return model.evaluate(data, wish.text ? kTextBatch : kEvaluationBatch,
+                                  job->stop.get_token(), job->callback(stop));
         },
         [this, name = wish.name, request = m_tasks](const Evaluation& evaluation) {
             if (request != m_tasks) return;
@@ -381,65 +454,6 @@ void CheckpointController::evaluate(const EvaluationWish& wish) {
             finish(Strip::Task);
             Q_EMIT failed(sentence);
         });
-}
-
-void CheckpointController::convert(const QString& out) {
-    if (!m_info || busy()) return;
-    const auto job =
-        begin(Strip::Task, QStringLiteral("Writing %1").arg(QFileInfo(out).fileName()));
-    m_checks.post(
-        this,
-        [in = m_info->path, out, job](std::stop_token stop) {
-            awaitRuntime();
-            convertCheckpoint(in, out.toStdString(), job->stop.get_token(), job->callback(stop));
-            return 0;
-        },
-        [this, out, request = m_tasks](int) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT converted(out);
-        },
-        [this, request = m_tasks](const QString& sentence) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT failed(sentence);
-        });
-}
-
-void CheckpointController::remember() {
-    const QString now = path();
-    std::erase_if(m_recent, [&](const RecentCheckpoint& r) { return r.path == now; });
-    m_recent.insert(m_recent.begin(), {now, byteSize(m_info->bytes), false});
-    if (m_recent.size() > kRemembered) m_recent.resize(kRemembered);
-    Q_EMIT recentChanged();
-}
-
-void CheckpointController::setRecent(std::vector<RecentCheckpoint> recent) {
-    m_recent = std::move(recent);
-    if (m_recent.size() > kRemembered) m_recent.resize(kRemembered);
-    Q_EMIT recentChanged();
-    // A disk that sleeps may take its time to say what is gone.
-    QStringList paths;
-    for (const auto& r : m_recent) paths << r.path;
-    m_headers.post(
-        this,
-        [paths](std::stop_token) {
-            QStringList gone;
-            for (const QString& path : paths)
-                if (!QFileInfo::exists(path)) gone << path;
-            return gone;
-        },
-        [this](const QStringList& gone) {
-            for (auto& r : m_recent) r.missing = gone.contains(r.path);
-            if (!gone.isEmpty()) Q_EMIT recentChanged();
-        });
-}
-
-void CheckpointController::openRecent(const QString& path) {
-    if (QFileInfo::exists(path)) return open(path);
-    std::erase_if(m_recent, [&](const RecentCheckpoint& r) { return r.path == path; });
-    Q_EMIT recentChanged();
-    Q_EMIT failed(path + QStringLiteral(": is gone; it was taken off the list"));
 }
 
 }  // namespace relascope

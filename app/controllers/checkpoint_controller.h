@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <QTimer>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "app/controllers/job_queue.h"
+#include "app/controllers/text_generator.h"
 #include "app/pages/data_progress.h"
 #include "train/open_model.h"
 #include "types/checkpoint_info.h"
@@ -19,22 +21,27 @@
 
 namespace relascope {
 
+struct OpenedWeights;
+
 /// What a loaded model shall look at.
 struct InputWish {
-    enum class Kind { Reference, Random, Tokens, Picture };
+    enum class Kind { Reference, Random, Tokens, Picture, Text };
     Kind kind = Kind::Random;
     int reference = 0;
     quint64 seed = 0;
     std::vector<qint64> source, target;
     QString picture;
+    QString text;
 };
 
 /// What a loaded model shall be measured on: generated data, or a file.
 struct EvaluationWish {
     DataOptions options;
     std::string split = "validation";
-    QString file;  ///< .npz; empty: generated
-    QString name;  ///< in words
+    QString file;  ///< .npz; empty: generated. Of text: empty is the run's own
+    bool text = false;
+    qint64 windows = 0;  ///< of text, at most; 0: all
+    QString name;        ///< in words
 };
 
 /// A checkpoint that was opened before.
@@ -62,6 +69,14 @@ public:
     /// Loads the weights and looks at a first input.
     void load();
     void probe(const InputWish& wish);  ///< of the model that is loaded
+    /// A typed text, read shortly after the last key; an empty one changes nothing.
+    void chooseText(const QString& text);
+    void chooseTextFile(const QString& path);
+    /// Another tokenizer of the model that is loaded: a file or a folder.
+    void chooseTokenizer(const QString& path);
+    /// Weights rounded for faster generation; off, the exact ones come from the file again.
+    void setBfloat16(bool on);
+    TextGenerator& generator() { return *m_generator; }
     void evaluate(const EvaluationWish& wish);
     void convert(const QString& out);
 
@@ -71,6 +86,14 @@ public:
     bool numbersRead() const { return m_info && m_read.size() >= m_info->tensors.size(); }
     /// Path of the checkpoint whose weights are loaded; another one's header may be shown.
     const QString& loadedPath() const { return m_loaded; }
+    /// Of a language model: its tokenizer in words; empty while none is known.
+    const QString& tokenizer() const { return m_tokenizer; }
+    /// The run that the checkpoint shown belongs to; empty: none.
+    const QString& run() const { return m_run; }
+    /// What the text of the run that was loaded began with; empty: no run.
+    const QString& prompt() const { return m_prompt; }
+    bool bfloat16() const { return m_bfloat16; }
+    bool isLanguage() const { return m_info && m_info->model && m_info->model->isLanguage(); }
     bool loaded() const { return m_info && !m_loaded.isEmpty() && m_loaded == path(); }
     const InputOffer& offer() const { return m_offer; }
     bool busy() const { return m_task != nullptr; }
@@ -79,6 +102,7 @@ public:
     QString loadObstacle() const;
     QString verifyObstacle() const;
     QString evaluateObstacle() const;
+    QString generateObstacle() const;
 
     const std::vector<RecentCheckpoint>& recent() const { return m_recent; }
     void setRecent(std::vector<RecentCheckpoint> recent);
@@ -103,6 +127,9 @@ Q_SIGNALS:
     void loadedChanged();
     void probed(const std::shared_ptr<const relascope::ProbeResult>& result,
                 const relascope::InputWish& wish);
+    /// What is the matter with the typed text; empty where all is well.
+    void textProblem(const QString& sentence);
+    void textOffered(const QString& text);  ///< from a file
     void evaluated(const relascope::Evaluation& evaluation, const QString& name);
     void converted(const QString& path);
     void stateChanged();  ///< what the buttons may do
@@ -111,7 +138,6 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    struct Weights;
     using Job = std::shared_ptr<LongJob>;
     Job begin(Strip strip, const QString& words);
     void finish(Strip strip);
@@ -128,15 +154,19 @@ private:
     std::set<QString> m_read;
     QString m_reading;
     std::size_t m_toRead = 0;
-    QString m_loaded;
+    QString m_loaded, m_tokenizer, m_run, m_prompt, m_text;
+    InputWish m_wish;  ///< the last one
+    bool m_bfloat16 = false;
     InputOffer m_offer;
     std::vector<RecentCheckpoint> m_recent;
 
-    std::shared_ptr<Weights> m_weights;  ///< touched by the jobs of m_models only
+    std::shared_ptr<OpenedWeights> m_weights;  ///< touched by the jobs of m_models only
     Job m_task, m_numbers, m_inspector;
     quint64 m_shown = 0;  ///< counts checkpoints, so that late answers know they are late
     quint64 m_tasks = 0, m_probes = 0;
     JobQueue m_headers, m_tensors, m_checks, m_models;
+    TextGenerator* m_generator;
+    QTimer m_typing;
 };
 
 }  // namespace relascope

@@ -43,6 +43,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&training, &TrainingController::noteArrived, &runs, &RunsController::liveNote);
     connect(&training, &TrainingController::captureTaken, &runs, &RunsController::liveCapture);
     connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
+        if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString words = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
         messages.say(

@@ -28,7 +28,7 @@ public:
     JobQueue models;  ///< data sets, captures and finished runs
     RunsController runs{disk};
     TrainingController training{data};
-    ExperimentController experiment{runs, training, disk};
+    ExperimentController experiment{runs, training, disk, models};
     ProbeController probe{runs, training, selection, data, models};
     CheckpointController checkpoint;
 

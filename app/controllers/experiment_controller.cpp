@@ -7,11 +7,13 @@
 
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
+#include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "train/devices.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -28,6 +30,13 @@ double machineBytes() {
            static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
+/// "3.1 million", "10.0 billion".
+QString roughNumber(double count) {
+    if (count >= 1e9) return QString::number(count / 1e9, 'f', 1) + QStringLiteral(" billion");
+    if (count >= 1e6) return QString::number(count / 1e6, 'f', 1) + QStringLiteral(" million");
+    return groupedNumber(static_cast<qlonglong>(count));
+}
+
 /// Fields that a run may change when it goes on; the others make another run of it.
 bool keepsRun(const std::string& key) {
     return key == "train.epochs" || key == "train.steps" || key == "train.device" ||
@@ -37,8 +46,13 @@ bool keepsRun(const std::string& key) {
 }  // namespace
 
 ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
-                                           JobQueue& jobs, QObject* parent)
-    : QObject(parent), m_runs(runs), m_training(training), m_jobs(jobs) {
+                                           JobQueue& jobs, JobQueue& devices, QObject* parent)
+    : QObject(parent), m_runs(runs), m_training(training), m_jobs(jobs), m_devices(devices) {
+    // Not at each key of a field: what is free is asked for once the form stands still.
+    m_memoryTimer.setSingleShot(true);
+    m_memoryTimer.setInterval(200);
+    connect(&m_memoryTimer, &QTimer::timeout, this, &ExperimentController::measureMemory);
+    connect(this, &ExperimentController::changed, &m_memoryTimer, qOverload<>(&QTimer::start));
     connect(&training, &TrainingController::progressed, this, &ExperimentController::measureSpeed);
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
         // A group's next seed has the same options; a form turned elsewhere stays there.
@@ -62,6 +76,10 @@ QStringList ExperimentController::variants() const {
 QString ExperimentController::title() const {
     for (const auto& preset : presets()) {
         if (preset.name != m_options.preset) continue;
+        if (m_options.data.isText())
+            return QString("%1, context %2")
+                .arg(QString::fromStdString(preset.title))
+                .arg(m_options.data.context);
         return QString("%1, %2 images")
             .arg(QString::fromStdString(preset.title), groupedNumber(m_options.data.train_size));
     }
@@ -98,9 +116,18 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
     if (!hasOptions() || !problems().empty()) return {};
     const auto& t = m_options.train;
     std::vector<std::pair<QString, QString>> rows;
-    rows.emplace_back("Memory", QString("%1 of %2 GiB")
-                                    .arg(gibibytes(static_cast<double>(trainingBytes(m_options))),
-                                         gibibytes(machineBytes())));
+    // What is free counts; while a run goes on it has taken its part of that already.
+    const bool known = m_free > 0 && !m_training.busy();
+    rows.emplace_back("Memory",
+                      QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
+                          .arg(gibibytes(static_cast<double>(trainingBytes(m_options))),
+                               gibibytes(known ? static_cast<double>(m_free) : machineBytes())));
+    if (m_options.data.isText()) {
+        const double tokens = tokensPerStep(m_options);
+        rows.emplace_back("Tokens a step", groupedNumber(static_cast<qlonglong>(tokens)));
+        rows.emplace_back("Tokens in all",
+                          roughNumber(tokens * static_cast<double>(totalSteps(m_options))));
+    }
     const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
                                      : QString("Time for %1 epochs").arg(groupedNumber(t.epochs));
     const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *
@@ -115,11 +142,14 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
 QString ExperimentController::obstacle() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
-    if (found.empty())
-        return m_formValid ? QString()
-                           : QStringLiteral(
-                                 "A field of the options holds no value it can take; its sentence "
-                                 "says why.");
+    if (found.empty() && !m_formValid)
+        return QStringLiteral(
+            "A field of the options holds no value it can take; its sentence says why.");
+    if (found.empty()) {
+        if (m_training.busy()) return {};  // what is free now is what the run has left
+        const auto memory = memoryProblem(m_options, m_free);
+        return memory.empty() ? QString() : "Memory: " + QString::fromStdString(memory);
+    }
     const auto& field = RunOptions::field(found.front().field).spec;
     return QString("%1: %2").arg(QString::fromStdString(field.label),
                                  QString::fromStdString(found.front().message));
@@ -214,13 +244,35 @@ void ExperimentController::start() {
     m_training.start(m_options, m_runs.folder());
 }
 
+void ExperimentController::measureMemory() {
+    if (!hasOptions() || std::exchange(m_measuring, true)) return;
+    m_devices.post(
+        this,
+        [device = m_options.train.device](std::stop_token) -> std::uint64_t {
+            awaitRuntime();
+            return freeMemory(resolveDevice(device));
+        },
+        [this, device = m_options.train.device](std::uint64_t free) {
+            m_measuring = false;
+            if (device != m_options.train.device) return m_memoryTimer.start();
+            // To two digits, as it is shown.
+            const double before = static_cast<double>(std::exchange(m_free, free));
+            if (std::abs(static_cast<double>(free) - before) > 0.02 * before)
+                Q_EMIT problemsChanged();
+        },
+        [this](const QString&) {
+            m_measuring = false;  // a device that cannot be used is told when the run begins
+            m_free = 0;
+        });
+}
+
 void ExperimentController::measureSpeed() {
     const double rate = m_training.progress().examplesPerSecond;
     const auto& options = m_training.options();
     if (!(rate > 0.0)) return;
     const double before = m_flopsPerSecond;
-    m_flopsPerSecond =
-        trainingFlops(options) * rate / static_cast<double>(options.train.batch_size);
+    m_flopsPerSecond = trainingFlops(options) * rate /
+                       static_cast<double>(options.train.batch_size * stepBatches(options));
     // The words hold two digits; a form that is rewritten twenty times a second cannot be read.
     if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1)
         Q_EMIT problemsChanged();

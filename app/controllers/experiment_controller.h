@@ -3,6 +3,8 @@
 
 #include <QObject>
 #include <QStringList>
+#include <QTimer>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,8 +20,9 @@ class TrainingController;
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
+    /// `devices` is where LibTorch is set up: it says how much memory is free.
     ExperimentController(RunsController& runs, TrainingController& training, JobQueue& jobs,
-                         QObject* parent = nullptr);
+                         JobQueue& devices, QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
@@ -64,10 +67,15 @@ Q_SIGNALS:
 private:
     void adopt(const RunOptions& options, const QString& run);
     void measureSpeed();
+    void measureMemory();
 
     RunsController& m_runs;
     TrainingController& m_training;
     JobQueue& m_jobs;
+    JobQueue& m_devices;
+    QTimer m_memoryTimer;
+    std::uint64_t m_free = 0;  ///< bytes on the device wanted; 0 while unknown
+    bool m_measuring = false;
     RunOptions m_options, m_preset;
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;

@@ -8,6 +8,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/runtime.h"
+#include "app/controllers/text_input.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
 #include "datasets/readers/image_file.h"
@@ -16,6 +17,11 @@
 #include "train/open_model.h"
 
 namespace relascope {
+namespace {
+
+const QString kPinned = QStringLiteral("pinned");
+
+}  // namespace
 
 /// The finished run that is open; it belongs to the jobs' thread.
 struct ProbeController::Opened {
@@ -37,6 +43,9 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     m_pace.setSingleShot(true);
     m_pace.setInterval(kLiveInterval);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(kTypingDelay);
+    connect(&m_typing, &QTimer::timeout, this, &ProbeController::readText);
     // A run may end between a question and its answer; then nobody answers.
     m_patience.setSingleShot(true);
     m_patience.setInterval(5000);
@@ -49,6 +58,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         ++m_request;
         m_waiting = false;
         offerSplits();
+        tellOfText();
         ask();
     });
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
@@ -101,10 +111,15 @@ void ProbeController::follow() {
     m_run = m_selection.current();
     m_options.reset();
     m_splits.reset();
-    m_image.reset();
+    m_own.reset();
+    m_pinned.reset();
+    m_tokenizer.reset();
+    m_text.clear();
+    ++m_texts;
     m_shownStep = -1;
     m_waiting = m_again = false;
     const quint64 request = ++m_request;
+    const quint64 following = ++*m_following;
     if (m_run.isEmpty()) {
         Q_EMIT cleared({});
         return;
@@ -112,12 +127,40 @@ void ProbeController::follow() {
     struct Found {
         RunOptions options;
         std::shared_ptr<const DataSplits> splits;
+        TokenizerPtr tokenizer;
+        std::optional<ProbeSample> pinned;
+        std::string problem;  ///< why a text run's data are not there: one can still type
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
-    const auto work = [path = m_run.toStdString(), known, data = m_data](std::stop_token stop) {
-        Found found{known ? *known : readRunOptions(path), nullptr};
-        found.splits = data->get(found.options.data, {}, stop);
+    const auto work = [path = m_run.toStdString(), known, data = m_data, following,
+                       newest = m_following](std::stop_token stop) {
+        // A large text takes its time; nobody waits for that of a run that was left.
+        const auto wanted = [newest, following, stop](double) {
+            return newest->load() == following && !stop.stop_requested();
+        };
+        if (!wanted(0.0)) throw Cancelled();
+        Found found{known ? *known : readRunOptions(path), nullptr, nullptr, {}, {}};
+        const bool text = found.options.data.isText();
+        const DataOptions options = known ? known->data : runData(path, found.options.data);
+        try {
+            found.splits = data->get(options, wanted, stop);
+            found.tokenizer = found.splits->tokenizer;
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const std::exception& error) {
+            if (!text) throw;
+            found.problem = userMessage(error);
+            if (options.tokenizer != "characters")
+                found.tokenizer = openTokenizer(options.tokenizer);
+        }
+        if (found.tokenizer && !options.pinned_text.empty()) {
+            const auto& model = found.options.model;
+            found.pinned = typedText(*found.tokenizer, options.pinned_text, model,
+                                     longestLook(model, kLiveMaps))
+                               .sample;
+            found.pinned->origin = "pinned sentence";
+        }
         return found;
     };
     m_jobs.post(
@@ -126,7 +169,17 @@ void ProbeController::follow() {
             if (!fits(request)) return;
             m_options = std::move(found.options);
             m_splits = std::move(found.splits);
+            m_tokenizer = std::move(found.tokenizer);
+            m_pinned = std::move(found.pinned);
+            // Short enough to be read at a glance, and what the captures show, too.
+            const bool first = m_selection.split() == QLatin1String("validation") &&
+                               m_selection.sample() == 0 && !m_chosen;
+            if (m_pinned && first) m_selection.setSample(kPinned, 0);
+            if (!m_pinned && m_selection.split() == kPinned)
+                m_selection.setSample(QStringLiteral("validation"), 0);
             offerSplits();
+            if (!found.problem.empty()) Q_EMIT failed(QString::fromStdString(found.problem));
+            if (!m_text.isEmpty()) m_typing.start();
             ask();
         },
         [this, request](const QString& sentence) {
@@ -141,23 +194,31 @@ void ProbeController::offerSplits() {
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
         return;
     }
-    if (!m_splits) return;
+    if (!m_splits && !m_pinned) return;
     QStringList names;
     std::vector<qint64> sizes;
-    for (const auto& name : m_splits->names()) {
-        names << QString::fromStdString(name);
-        sizes.push_back(m_splits->find(name)->size());
+    if (m_splits)
+        for (const auto& name : m_splits->names()) {
+            names << QString::fromStdString(name);
+            sizes.push_back(m_splits->find(name)->size());
+        }
+    if (m_pinned) {
+        names << kPinned;
+        sizes.push_back(1);
     }
     Q_EMIT splitsChanged(names, sizes);
     Q_EMIT sampleShown(m_selection.split(), m_selection.sample());
 }
 
 std::optional<ProbeSample> ProbeController::sample() {
-    if (m_image) return m_image;
+    if (m_own) return m_own;
+    if (m_pinned && (!m_splits || m_selection.split() == kPinned)) return m_pinned;
     if (!m_splits) return std::nullopt;
     auto data = m_splits->find(m_selection.split().toStdString());
     if (!data) data = m_splits->validation;
-    return data->sample(std::clamp<qint64>(m_selection.sample(), 0, data->size() - 1));
+    auto found = data->sample(std::clamp<qint64>(m_selection.sample(), 0, data->size() - 1));
+    if (readsText()) shorten(found, longestLook(m_options->model, kLiveMaps));
+    return found;
 }
 
 void ProbeController::ask() {
@@ -266,7 +327,10 @@ void ProbeController::chooseSample(const QString& split, qint64 index) {
         m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
     } else {
-        m_image.reset();
+        m_own.reset();
+        m_text.clear();
+        ++m_texts;
+        m_chosen = true;
         m_selection.setSample(split, index);
         Q_EMIT sampleShown(split, index);
     }
@@ -282,7 +346,7 @@ void ProbeController::chooseRandom(const QString& split, int label) {
         return;
     }
     const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
-    if (!data) return;
+    if (!data) return split == kPinned ? chooseSample(split, 0) : void();
     const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
     if (label < 0) return chooseSample(split, index);
     m_selection.setSample(split, index);
@@ -292,7 +356,7 @@ void ProbeController::chooseRandom(const QString& split, int label) {
 void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
     const auto data =
         m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
-    if (!data) return;
+    if (!data || readsText()) return;  // texts have no labels
     const auto work = [data = asImages(data), label, forward,
                        from = m_selection.sample()](std::stop_token stop) -> qint64 {
         std::vector<std::uint8_t> pixels(data->pixelBytes());
@@ -326,6 +390,7 @@ void ProbeController::chooseImage(const QString& path) {
                       "Start or open a run first, then drop a picture onto its inspector."));
         return;
     }
+    if (readsText()) return chooseTextFile(path);
     const auto shape = m_options->model.image_shape;
     const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(),
                        shape](std::stop_token) {
@@ -339,8 +404,71 @@ void ProbeController::chooseImage(const QString& path) {
         this, work,
         [this, request = m_request](ProbeSample read) {
             if (!fits(request)) return;
-            m_image = std::move(read);
+            m_own = std::move(read);
             ask();
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void ProbeController::chooseText(const QString& text) {
+    m_text = text;
+    m_textNote.clear();
+    ++m_texts;  // what is being read is of the text before
+    m_typing.start();
+}
+
+/// Tokenising is quick for a sentence and slow for a book: never on the window's thread.
+void ProbeController::readText() {
+    if (m_text.isEmpty() || !m_options) return;
+    if (!m_tokenizer) {
+        m_textNote = readsText() ? QStringLiteral(
+                                       "The tokenizer of this run is not known; "
+                                       "data.tokenizer names one.")
+                                 : QStringLiteral("This run reads no text.");
+        return tellOfText();
+    }
+    const auto work = [text = m_text.toStdString(), tokenizer = m_tokenizer,
+                       model = m_options->model](std::stop_token) {
+        return typedText(*tokenizer, text, model, longestLook(model, kLiveMaps));
+    };
+    m_jobs.post(
+        this, work,
+        [this, request = m_texts](TypedText typed) {
+            if (request != m_texts) return;
+            m_own = std::move(typed.sample);
+            m_textNote = QString::fromStdString(typed.note);
+            tellOfText();
+            ask();
+        },
+        [this, request = m_texts](const QString& sentence) {
+            if (request != m_texts) return;
+            m_textNote = sentence;
+            tellOfText();
+        });
+}
+
+void ProbeController::tellOfText() {
+    if (m_text.isEmpty()) return;
+    Q_EMIT textProblem(
+        mode() == Mode::Captured
+            ? QStringLiteral("Captures hold the pinned sentence; press Live for your own text.")
+            : m_textNote);
+}
+
+void ProbeController::offerText(const QString& text) {
+    Q_EMIT textOffered(text);
+    chooseText(text);
+}
+
+void ProbeController::chooseTextFile(const QString& path) {
+    m_jobs.post(
+        this,
+        [path](std::stop_token) {
+            return QString::fromStdString(beginningOfText(path.toStdString()));
+        },
+        [this, request = m_request](const QString& text) {
+            if (!fits(request)) return;
+            offerText(text);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }

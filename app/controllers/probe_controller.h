@@ -5,11 +5,13 @@
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "data/dataset.h"
+#include "text/tokenizer.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
@@ -26,6 +28,8 @@ class ProbeController : public QObject {
 public:
     /// How often a run that trains is looked into, at most.
     static constexpr int kLiveInterval = 100;
+    /// How long after a key a typed text is read.
+    static constexpr int kTypingDelay = 150;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
                     std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent = nullptr);
@@ -41,6 +45,15 @@ public:
     void chooseRandom(const QString& split, int label);
     void chooseByLabel(const QString& split, int label, bool forward);
     void chooseImage(const QString& path);
+    /// A text of the user's own, read shortly after the last key; an empty one changes nothing.
+    void chooseText(const QString& text);
+    /// The same, shown in the field, too: from a file, or from the last session.
+    void offerText(const QString& text);
+    void chooseTextFile(const QString& path);
+    /// Whether the run that is looked into reads text.
+    bool readsText() const { return m_options && m_options->data.isText(); }
+    /// The user's own text that is looked at; empty when it is something else.
+    const QString& text() const { return m_text; }
 
 Q_SIGNALS:
     void resultReady(const std::shared_ptr<const relascope::ProbeResult>& result);
@@ -48,6 +61,9 @@ Q_SIGNALS:
     void cleared(const QString& sentence);
     void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
     void sampleShown(const QString& split, qint64 index);
+    /// What is the matter with the typed text; empty where all is well.
+    void textProblem(const QString& sentence);
+    void textOffered(const QString& text);  ///< from a file
     void failed(const QString& sentence);
 
 private:
@@ -63,6 +79,8 @@ private:
     void take(ProbeResult result);
     void refuse(const QString& sentence);
     std::optional<ProbeSample> sample();
+    void readText();
+    void tellOfText();
     bool fits(quint64 request) const { return request == m_request; }
     Mode mode() const;
 
@@ -76,14 +94,21 @@ private:
     QString m_run;
     std::optional<RunOptions> m_options;
     std::shared_ptr<const DataSplits> m_splits;
-    std::optional<ProbeSample> m_image;  ///< dropped by the user
-    qint64 m_captured = 0;               ///< which of the captured inputs
+    std::optional<ProbeSample> m_own;     ///< a picture or a text of the user's
+    std::optional<ProbeSample> m_pinned;  ///< the sentence whose relations are kept
+    TokenizerPtr m_tokenizer;
+    QString m_text, m_textNote;
+    quint64 m_texts = 0;  ///< counts typed texts, so that late answers know they are late
+    std::shared_ptr<std::atomic<quint64>> m_following =
+        std::make_shared<std::atomic<quint64>>(0);  ///< runs chosen: data of others end
+    qint64 m_captured = 0;                          ///< which of the captured inputs
     qint64 m_capturedCount = 0;
     quint64 m_request = 0;
     quint64 m_liveRequest = 0;
     qint64 m_shownStep = -1;
+    bool m_chosen = false;  ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
-    QTimer m_pace, m_patience;
+    QTimer m_pace, m_patience, m_typing;
 };
 
 }  // namespace relascope

@@ -187,6 +187,11 @@ const std::vector<qint64>& RunsController::captures(const QString& path) const {
     const auto found = m_records.find(path);
     return found == m_records.end() ? none : found->second.captures;
 }
+const std::map<qint64, QString>& RunsController::samples(const QString& path) const {
+    static const std::map<qint64, QString> none;
+    const auto found = m_records.find(path);
+    return found == m_records.end() ? none : found->second.samples;
+}
 std::vector<PublishedValue> RunsController::published(const QString& path) const {
     const auto found = m_records.find(path);
     if (found == m_records.end()) return {};
@@ -211,8 +216,12 @@ std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
 RunsController::Record RunsController::readRecord(const std::string& path) {
     Record record;
     record.points = readMetrics(path);
-    for (const auto& note : readEvents(path))
+    for (const auto& note : readEvents(path)) {
         if (note.level == Note::Level::Edit) record.marks.push_back(markOf(note));
+        // Of a step that was reached twice the last one counts.
+        if (note.level == Note::Level::Sample)
+            record.samples[note.step] = QString::fromStdString(note.text);
+    }
     for (const auto step : captureSteps(path + "/captures")) record.captures.push_back(step);
     try {
         record.published = publishedBeside(readRunOptions(path));
@@ -236,6 +245,7 @@ void RunsController::load(const QStringList& paths) {
                 std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
                 read.points.insert(read.points.end(), mine.points.begin(), mine.points.end());
             }
+            for (const auto& [step, text] : mine.samples) read.samples[step] = text;
             mine = std::move(read);
             mine.loaded = true;
             Q_EMIT loaded(path);
@@ -327,6 +337,10 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
 }
 
 void RunsController::liveNote(const Note& note) {
+    if (!m_live.isEmpty() && note.level == Note::Level::Sample) {
+        m_records[m_live].samples[note.step] = QString::fromStdString(note.text);
+        Q_EMIT samplesChanged(m_live);
+    }
     if (m_live.isEmpty() || note.level != Note::Level::Edit) return;
     m_records[m_live].marks.push_back(markOf(note));
     Q_EMIT marksChanged(m_live);

@@ -46,6 +46,8 @@ public:
     const std::vector<MetricPoint>& points(const QString& path) const;
     const std::vector<CurveMark>& marks(const QString& path) const;
     const std::vector<qint64>& captures(const QString& path) const;
+    /// What a language model made of its prompt along the run, by step.
+    const std::map<qint64, QString>& samples(const QString& path) const;
     /// Begins reading points, marks and captures of these runs unless they are known or live.
     void load(const QStringList& paths);
     /// The paper's accuracies beside a run, or none.
@@ -79,6 +81,7 @@ Q_SIGNALS:
     void loaded(const QString& path);
     void marksChanged(const QString& path);
     void capturesChanged(const QString& path);
+    void samplesChanged(const QString& path);
     void failed(const QString& sentence);
 
 private:
@@ -86,6 +89,7 @@ private:
         std::vector<MetricPoint> points;
         std::vector<CurveMark> marks;
         std::vector<qint64> captures;
+        std::map<qint64, QString> samples;
         std::vector<PublishedValue> published;
         bool loaded = false, loading = false;
     };

@@ -90,8 +90,16 @@ void CheckpointPage::asking() {
             path += QStringLiteral(".pt");
         return path;
     };
+    askTokenizer = [this] {
+        return QFileDialog::getOpenFileName(
+            window(), QStringLiteral("Choose the tokenizer of this model"),
+            QFileInfo(m_c.path()).path(),
+            QStringLiteral("Tokenizers (tokenizer.json vocab.json);;All files (*)"));
+    };
     askEvaluation = [this]() -> std::optional<EvaluationWish> {
-        EvaluateDialog dialog(window());
+        EvaluateDialog dialog(
+            window(), m_c.isLanguage() ? EvaluateDialog::Data::Text : EvaluateDialog::Data::Images,
+            !m_c.run().isEmpty());
         if (dialog.exec() != QDialog::Accepted) return std::nullopt;
         return dialog.wish();
     };
@@ -207,6 +215,7 @@ void CheckpointPage::wireInspector() {
             m_inspector->setSubText(QFileInfo(m_c.loadedPath()).fileName());
             m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
         }
+        loadedText();
         refresh();
     });
 }
@@ -254,8 +263,9 @@ void CheckpointPage::refresh() {
     m_inspect->setProperty("primary", m_c.info() && load.isEmpty() && !m_c.loaded());
     m_inspect->update();
     m_verify->setVisible(m_c.info() && m_c.info()->hasReference);
-    m_evaluate->setVisible(m_c.info() &&
-                           (!m_c.info()->model || m_c.info()->model->input() == InputKind::Images));
+    m_evaluate->setVisible(m_c.info() && (!m_c.info()->model || m_c.isLanguage() ||
+                                          m_c.info()->model->input() == InputKind::Images));
+    refreshGenerate();
     if (load.isEmpty())
         m_inspector->setEmptyState(QStringLiteral("Load the weights to look inside."),
                                    QStringLiteral("Inspect"));
@@ -263,8 +273,10 @@ void CheckpointPage::refresh() {
         m_inspector->setEmptyState(load + u'.', {});
     const auto actions = m_menu->actions();
     for (QAction* action : actions)
-        if (action->text().startsWith(QLatin1String("Convert")) ||
-            action->text().startsWith(QLatin1String("Show in")))
+        if (action->text().startsWith(QLatin1String("Choose tokenizer")))
+            action->setEnabled(m_c.isLanguage() && m_c.loaded());
+        else if (action->text().startsWith(QLatin1String("Convert")) ||
+                 action->text().startsWith(QLatin1String("Show in")))
             action->setEnabled(m_c.info().has_value() &&
                                (!m_c.busy() || !action->text().startsWith(QLatin1String("Conv"))));
 }
@@ -287,6 +299,7 @@ void CheckpointPage::chooseTensor(const QString& name) {
 
 void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
                                const InputWish& wish) {
+    m_lookedFirst = -1;
     m_inspector->setResult(result);
     if (!std::exchange(m_looked, true)) {
         // As in the papers: the sign shows even where one relation dwarfs the others.
@@ -298,15 +311,21 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
     if (wish.kind == InputWish::Kind::Reference) inputs->showReference(wish.reference);
     if (wish.kind == InputWish::Kind::Random) inputs->showRandom(wish.seed);
     inputs->showTokens(result->sample.source.tokens, result->sample.target.tokens);
+    showNextTokens();
     refresh();
 }
 
 void CheckpointPage::showEvaluation(const Evaluation& evaluation, const QString& name) {
     std::vector<std::pair<QString, QString>> rows = {
         {QStringLiteral("Data"), name},
-        {QStringLiteral("Images"), groupedNumber(evaluation.examples)},
+        {m_c.isLanguage() ? QStringLiteral("Windows") : QStringLiteral("Images"),
+         groupedNumber(evaluation.examples)},
         {QStringLiteral("Loss"), QString::number(evaluation.loss, 'f', 4)},
-        {QStringLiteral("Accuracy"), percent(evaluation.accuracy)}};
+        {m_c.isLanguage() ? QStringLiteral("Accuracy of the next token")
+                          : QStringLiteral("Accuracy"),
+         percent(evaluation.accuracy)}};
+    const QString perplexity = perplexityText(std::exp(evaluation.loss));
+    if (m_c.isLanguage()) rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"), perplexity});
     for (std::size_t label = 0; label < evaluation.classAccuracy.size(); ++label)
         rows.emplace_back(QStringLiteral("Accuracy, class %1").arg(label),
                           percent(evaluation.classAccuracy[label]));
@@ -314,9 +333,11 @@ void CheckpointPage::showEvaluation(const Evaluation& evaluation, const QString&
     m_tabs->setItemEnabled(EvaluationTab, true);
     m_tabs->setCurrent(EvaluationTab);
     m_views->setCurrentIndex(EvaluationTab);
-    m_messages.ok(QStringLiteral("%1 on %2: loss %3, accuracy %4")
+    m_messages.ok(QStringLiteral("%1 on %2: loss %3, %4")
                       .arg(title(), name, QString::number(evaluation.loss, 'f', 3),
-                           percent(evaluation.accuracy)));
+                           m_c.isLanguage()
+                               ? QStringLiteral("perplexity ") + perplexity
+                               : QStringLiteral("accuracy ") + percent(evaluation.accuracy)));
 }
 
 void CheckpointPage::convert() {
@@ -344,6 +365,14 @@ QString CheckpointPage::errorSentence() const {
 }
 
 void CheckpointPage::openDropped(const QString& path) {
+    static const QStringList texts = {"txt", "text", "md"};
+    if (texts.contains(QFileInfo(path).suffix().toLower())) {
+        if (!takeText(path))
+            fail(QFileInfo(path).fileName() +
+                 QStringLiteral(": a text can be looked at once the weights of a language model "
+                                "are loaded"));
+        return;
+    }
     if (!isPicture(path)) return m_c.open(path);
     if (m_c.loadedPath().isEmpty() || m_c.offer().kind != InputOffer::Kind::Images)
         return fail(QFileInfo(path).fileName() +

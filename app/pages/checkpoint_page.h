@@ -20,6 +20,7 @@ class ConfigView;
 class ElidedLabel;
 class EmptyState;
 class ErrorStrip;
+class GeneratePanel;
 class HistogramView;
 class Messages;
 class OutlineView;
@@ -56,12 +57,17 @@ public:
     QPushButton* openButton() const;
     QMenu* menu() const { return m_menu; }
     JobStrip* strip(CheckpointController::Strip strip) const;
+    GeneratePanel* generatePanel() const { return m_generate; }
+    SegmentedControl* side() const { return m_side; }
+    QPushButton* tokenizerButton() const { return m_tokenizerButton; }
+    /// Looks at a text file; false where no language model is loaded.
+    bool takeText(const QString& path);
     QString title() const;
     QString files() const;
     QString errorSentence() const;
 
     /// Ask for paths and data; replaced in tests. Nothing chosen means never mind.
-    std::function<QString()> askFile, askFolder, askPicture;
+    std::function<QString()> askFile, askFolder, askPicture, askTokenizer;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<EvaluationWish>()> askEvaluation;
 
@@ -88,6 +94,15 @@ private:
     void openDropped(const QString& path);
     void fail(const QString& sentence);
     void convert();
+    // checkpoint_page_text.cpp: what language models have besides.
+    QWidget* makeGenerate(QWidget* tensors);
+    void wireGenerate();
+    void refreshGenerate();
+    void loadedText();
+    void showNextTokens();
+    void showLooked(const std::shared_ptr<const ProbeResult>& result, int first);
+    void chooseToken(int index);
+    void chooseTokenizer();
 
     CheckpointController& m_c;
     Messages& m_messages;
@@ -111,7 +126,14 @@ private:
     HistogramView* m_histogram;
     StatisticsView* m_evaluation;
     RelationInspector* m_inspector;
-    bool m_looked = false;  ///< the first view was chosen
+    QWidget* m_sideRow = nullptr;
+    SegmentedControl* m_side = nullptr;  ///< the tensors, or the text that is written
+    QStackedWidget* m_sides = nullptr;
+    GeneratePanel* m_generate = nullptr;
+    QWidget* m_tokenizerRow = nullptr;
+    QPushButton* m_tokenizerButton = nullptr;
+    int m_lookedFirst = -1;  ///< token of the written text that the result shown begins with
+    bool m_looked = false;   ///< the first view was chosen
 };
 
 }  // namespace relascope

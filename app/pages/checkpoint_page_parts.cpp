@@ -91,6 +91,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
     asking();
     wire();
     wireInspector();
+    wireGenerate();
     refresh();
 }
 
@@ -114,6 +115,10 @@ QWidget* CheckpointPage::makeHead() {
     m_menu->addSeparator();
     m_menu->addAction(QStringLiteral("Open a file\u2026"), this, &CheckpointPage::openFile);
     m_menu->addAction(QStringLiteral("Open a folder\u2026"), this, &CheckpointPage::openFolder);
+    m_menu
+        ->addAction(QStringLiteral("Choose tokenizer\u2026"), this,
+                    &CheckpointPage::chooseTokenizer)
+        ->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
     m_menu->addAction(QStringLiteral("Convert\u2026"), this, &CheckpointPage::convert)
         ->setToolTip(QStringLiteral("Save as .safetensors, as .pt or as a published folder"));
     m_menu->addAction(QStringLiteral("Show in the file manager"), this, [this] {
@@ -157,7 +162,7 @@ QWidget* CheckpointPage::makeLeft() {
     column->addWidget(m_problems);
     column->addWidget(m_numbers);
     column->addWidget(m_below, 1);
-    return panel;
+    return makeGenerate(panel);
 }
 
 QWidget* CheckpointPage::makeTabs() {

@@ -251,7 +251,10 @@ void DataPage::wire() {
 }
 
 void DataPage::offerRun() {
-    const QString path = m_context.selection.current();
+    QString path = m_context.selection.current();
+    // This page shows images; the texts of a run stand in its inspector.
+    if (const RunInfo* info = m_context.runs.info(path); info && info->metric == "perplexity")
+        path.clear();
     m_chooser->setRun(path, path.isEmpty() ? QString() : m_context.runs.name(path));
 }
 

@@ -65,6 +65,11 @@ DataSource::Parts DataSource::read(const DataChoice& choice, const ProgressCallb
                                    std::stop_token stop) {
     if (choice.kind == DataChoice::Kind::File)
         return {{"all", readNpzImages(choice.path.toStdString(), progress, stop)}};
+    if (choice.kind == DataChoice::Kind::Run &&
+        readRunOptions(choice.path.toStdString()).data.isText())
+        throw OptionError("data",
+                          "this run reads text; its samples stand in the inspector of the "
+                          "Workbench, and this page shows images");
     const DataOptions options = choice.kind == DataChoice::Kind::Run
                                     ? readRunOptions(choice.path.toStdString()).data
                                     : choice.options;
@@ -162,7 +167,8 @@ void DataSource::show(const QString& part) {
 }
 
 void DataSource::count(const DatasetPtr& data) {
-    const auto work = [data = asImages(data), turn = m_counted, mine = m_counted->load()](std::stop_token stop) {
+    const auto work = [data = asImages(data), turn = m_counted,
+                       mine = m_counted->load()](std::stop_token stop) {
         const auto& info = data->info();
         DataStatistics s;
         s.classes.resize(info.classNames.size());
@@ -270,8 +276,8 @@ void DataSource::requestPicture(const QString& path) {
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
     m_saving = std::make_shared<LongJob>();
-    const auto images =
-        std::make_shared<Picked>(asImages(m_data), m_matches, std::clamp<qint64>(count, 0, this->count()));
+    const auto images = std::make_shared<Picked>(asImages(m_data), m_matches,
+                                                 std::clamp<qint64>(count, 0, this->count()));
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
         writeNpzImages(file, *images, job->callback(stop));

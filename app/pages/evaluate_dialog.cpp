@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <limits>
 
+#include "data/text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -18,6 +19,7 @@ namespace relascope {
 namespace {
 
 enum { kTask = Qt::UserRole, kFile };
+const char* const kTextsKey = "text/files";
 
 QString taskTitle(const std::string& task) {
     if (task == "xoccurs") return QStringLiteral("XOccurs");
@@ -28,33 +30,27 @@ QString taskTitle(const std::string& task) {
 
 }  // namespace
 
-EvaluateDialog::EvaluateDialog(QWidget* parent)
+EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
     : QDialog(parent),
       m_data(new QComboBox(this)),
       m_split(new QComboBox(this)),
       m_count(new QSpinBox(this)),
-      m_seed(new QSpinBox(this)) {
+      m_seed(new QSpinBox(this)),
+      m_text(data == Data::Text) {
     setWindowTitle(QStringLiteral("Evaluate"));
     askFile = [this] {
-        return QFileDialog::getOpenFileName(
-            this, QStringLiteral("Labelled images"), {},
-            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
+        return m_text ? QFileDialog::getOpenFileName(
+                            this, QStringLiteral("A text"), {},
+                            QStringLiteral("Texts and tokens (*.txt *.gz *.jsonl *.json *.bin "
+                                           "*.npy);;All files (*)"))
+                      : QFileDialog::getOpenFileName(
+                            this, QStringLiteral("Labelled images"), {},
+                            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
     };
-    for (const auto& task : relationalGamesTasks()) {
-        m_data->addItem(taskTitle(task) + QStringLiteral(", generated"));
-        m_data->setItemData(m_data->count() - 1, QString::fromStdString(task), kTask);
-    }
-    // The Data page's own list of files.
-    for (const QString& file : QSettings().value(QStringLiteral("data/files")).toStringList())
-        addFile(file);
-    m_data->addItem(QStringLiteral("Choose a .npz file\u2026"));
-    m_split->addItems({QStringLiteral("validation"), QStringLiteral("pentos"),
-                       QStringLiteral("hexos"), QStringLiteral("stripes"),
-                       QStringLiteral("train")});
-    m_count->setRange(2, 1000000);
-    m_count->setValue(2000);
-    m_count->setGroupSeparatorShown(true);
-    m_seed->setRange(0, std::numeric_limits<int>::max());
+    if (m_text)
+        fillText(own);
+    else
+        fillImages();
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(16);
     form->setVerticalSpacing(8);
@@ -68,8 +64,11 @@ EvaluateDialog::EvaluateDialog(QWidget* parent)
     };
     row(QStringLiteral("Data"), m_data);
     row(QStringLiteral("Split"), m_split);
-    row(QStringLiteral("Images"), m_count);
-    row(QStringLiteral("Data seed"), m_seed);
+    row(m_text ? QStringLiteral("Windows") : QStringLiteral("Images"), m_count);
+    if (m_text)
+        m_seed->hide();
+    else
+        row(QStringLiteral("Data seed"), m_seed);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     auto* go = buttons->addButton(QStringLiteral("Evaluate"), QDialogButtonBox::AcceptRole);
     go->setProperty("primary", true);
@@ -84,8 +83,48 @@ EvaluateDialog::EvaluateDialog(QWidget* parent)
     connect(m_data, &QComboBox::activated, this, &EvaluateDialog::dataChosen);
 }
 
+void EvaluateDialog::fillImages() {
+    for (const auto& task : relationalGamesTasks()) {
+        m_data->addItem(taskTitle(task) + QStringLiteral(", generated"));
+        m_data->setItemData(m_data->count() - 1, QString::fromStdString(task), kTask);
+    }
+    // The Data page's own list of files.
+    for (const QString& file : QSettings().value(QStringLiteral("data/files")).toStringList())
+        addFile(file);
+    m_data->addItem(lastLine());
+    m_split->addItems({QStringLiteral("validation"), QStringLiteral("pentos"),
+                       QStringLiteral("hexos"), QStringLiteral("stripes"),
+                       QStringLiteral("train")});
+    m_count->setRange(2, 1000000);
+    m_count->setValue(2000);
+    m_count->setGroupSeparatorShown(true);
+    m_seed->setRange(0, std::numeric_limits<int>::max());
+}
+
+void EvaluateDialog::fillText(bool own) {
+    if (own) m_data->addItem(QStringLiteral("The run\u2019s own text"));
+    for (const QString& file : QSettings().value(QLatin1String(kTextsKey)).toStringList())
+        addFile(file);
+    if (const auto installed = installedText(); !installed.empty())
+        addFile(QString::fromStdString(installed));
+    m_data->addItem(lastLine());
+    m_split->addItems({QStringLiteral("validation"), QStringLiteral("train")});
+    m_count->setRange(0, 10000000);
+    m_count->setSpecialValueText(QStringLiteral("all"));
+    m_count->setValue(200);
+    m_count->setGroupSeparatorShown(true);
+    m_count->setToolTip(QStringLiteral("Pieces of the text, each as long as the model reads"));
+    m_split->setEnabled(own);
+}
+
+QString EvaluateDialog::lastLine() const {
+    return m_text ? QStringLiteral("Choose a text\u2026")
+                  : QStringLiteral("Choose a .npz file\u2026");
+}
+
 void EvaluateDialog::addFile(const QString& path) {
-    const int at = m_data->findText(QStringLiteral("Choose a .npz file\u2026"));
+    if (m_data->findData(path, kFile) >= 0) return;
+    const int at = m_data->findText(lastLine());
     const int row = at < 0 ? m_data->count() : at;
     m_data->insertItem(row, QFileInfo(path).fileName());
     m_data->setItemData(row, path, kFile);
@@ -96,10 +135,11 @@ void EvaluateDialog::dataChosen() {
     if (m_data->currentIndex() == m_data->count() - 1) {
         const QString path = askFile();
         if (!path.isEmpty()) addFile(path);
-        m_data->setCurrentIndex(path.isEmpty() ? m_before : m_data->count() - 2);
+        m_data->setCurrentIndex(path.isEmpty() ? m_before : m_data->findData(path, kFile));
     }
     m_before = m_data->currentIndex();
     const bool generated = m_data->currentData(kFile).toString().isEmpty();
+    if (m_text) return m_split->setEnabled(generated);
     for (QWidget* field : {static_cast<QWidget*>(m_split), static_cast<QWidget*>(m_count),
                            static_cast<QWidget*>(m_seed)}) {
         field->setEnabled(generated);
@@ -110,6 +150,20 @@ void EvaluateDialog::dataChosen() {
 EvaluationWish EvaluateDialog::wish() const {
     EvaluationWish wish;
     wish.file = m_data->currentData(kFile).toString();
+    if (m_text) {
+        wish.text = true;
+        wish.windows = m_count->value();
+        wish.split = m_split->currentText().toStdString();
+        wish.name = wish.file.isEmpty() ? QStringLiteral("%1, %2").arg(m_data->currentText(),
+                                                                       m_split->currentText())
+                                        : m_data->currentText();
+        if (wish.file.isEmpty()) return wish;
+        QStringList files = QSettings().value(QLatin1String(kTextsKey)).toStringList();
+        files.removeAll(wish.file);
+        files.prepend(wish.file);
+        QSettings().setValue(QLatin1String(kTextsKey), files.mid(0, 6));
+        return wish;
+    }
     if (!wish.file.isEmpty()) {
         wish.name = m_data->currentText();
         return wish;

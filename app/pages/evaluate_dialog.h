@@ -1,4 +1,4 @@
-// Asks what a checkpoint shall be measured on: generated images or a file of them.
+// Asks what a checkpoint shall be measured on: generated images, a file of them, or a text.
 #pragma once
 
 #include <QDialog>
@@ -15,22 +15,28 @@ namespace relascope {
 class EvaluateDialog : public QDialog {
     Q_OBJECT
 public:
-    explicit EvaluateDialog(QWidget* parent = nullptr);
+    enum class Data { Images, Text };
+    /// `own`: the model belongs to a run, whose own text can be measured.
+    explicit EvaluateDialog(QWidget* parent = nullptr, Data data = Data::Images, bool own = false);
 
     EvaluationWish wish() const;
     QComboBox* dataBox() const { return m_data; }
     QComboBox* splitBox() const { return m_split; }
     QSpinBox* countBox() const { return m_count; }
     QSpinBox* seedBox() const { return m_seed; }
-    /// Asks for a .npz file; replaced in tests.
+    /// Asks for a .npz file, or a text; replaced in tests.
     std::function<QString()> askFile;
 
 private:
     void addFile(const QString& path);
+    void fillImages();
+    void fillText(bool own);
+    QString lastLine() const;
     void dataChosen();
 
     QComboBox *m_data, *m_split;
     QSpinBox *m_count, *m_seed;
+    const bool m_text;
     int m_before = 0;  ///< the data chosen before a file was asked for
 };
 

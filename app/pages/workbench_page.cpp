@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
+#include "app/controllers/text_input.h"
 #include "options/presets.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"
@@ -14,6 +15,9 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/patches.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
+#include "widgets/text/text_flow.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -26,6 +30,7 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
     std::vector<double> keys;
     if (axis == CurveAxis::Step || points.empty()) return keys;
     const auto value = [axis](const MetricPoint& p) {
+        if (axis == CurveAxis::Tokens) return p.value("tokens");
         return axis == CurveAxis::Epoch ? p.epoch : p.seconds;
     };
     for (const qint64 step : steps) {
@@ -46,9 +51,38 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
     return keys;
 }
 
+/// An option of a run as its row has it.
+QString optionOf(const RunInfo& info, const char* key) {
+    for (const auto& [name, text] : info.options)
+        if (name == key) return QString::fromStdString(text);
+    return {};
+}
+
+/// Of a text: from the last token that stood there before, to where it did.
+void lookAtText(const ProbeSequence& text, InspectorView* view) {
+    const auto& pieces = text.words;
+    view->source = std::max(0, text.size() - 1);
+    view->target = std::max(0, text.size() - 2);
+    for (auto i = std::ssize(pieces) - 1; i > 0; --i) {
+        const auto& piece = pieces[static_cast<std::size_t>(i)];
+        if (piece.find_first_not_of(" \n\t") == std::string::npos) continue;
+        for (auto j = i - 1; j >= 0; --j) {
+            if (pieces[static_cast<std::size_t>(j)] != piece) continue;
+            view->source = static_cast<int>(i);
+            view->target = static_cast<int>(j);
+            return;
+        }
+    }
+}
+
 /// Where to look first: at the first two patches that show something.
 InspectorView firstView(const ProbeResult& result) {
     InspectorView view;
+    if (result.sample.source.text) {
+        view.processing = Processing::Tanh;
+        lookAtText(result.sample.source, &view);
+        return view;
+    }
     const Image& image = result.sample.image;
     const PatchGrid& grid = result.grid;
     std::vector<int> tokens;
@@ -138,6 +172,7 @@ void WorkbenchPage::connectCurves() {
         showMarks(path);
         showCaptures();
         showHead();
+        showOutcome();
     });
     connect(&c.runs, &RunsController::pointsAppended, m_curves, &CurvePanel::appendPoints);
     connect(&c.runs, &RunsController::marksChanged, this, &WorkbenchPage::showMarks);
@@ -145,6 +180,10 @@ void WorkbenchPage::connectCurves() {
         if (path == m_c.selection.current()) showCaptures();
     });
     connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showCursor);
+    connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showOutcome);
+    connect(&c.runs, &RunsController::samplesChanged, this, [this](const QString& path) {
+        if (path == m_c.selection.current()) showOutcome();
+    });
     connect(m_curves, &CurvePanel::cursorMoved, this,
             [this](qint64 step) { m_c.selection.setStep(step); });
     connect(m_track, &CapturesTrack::stepChosen, this,
@@ -189,10 +228,30 @@ void WorkbenchPage::connectInspector() {
                            : QString("step %1 · %2")
                                  .arg(groupedNumber(result->step),
                                       QString::fromStdString(result->sample.origin)));
-                if (m_c.selection.view() == InspectorView())
+                const bool text = result->sample.source.text;
+                if (m_c.selection.view() == InspectorView()) {
                     m_c.selection.setView(firstView(*result));
+                } else if (text && !m_text) {
+                    // The place of a patch says nothing of a text.
+                    InspectorView view = m_c.selection.view();
+                    lookAtText(result->sample.source, &view);
+                    m_c.selection.setView(view);
+                }
+                m_text = text;
                 m_inspector->setResult(result);
+                showOutcome();
             });
+    connect(m_inspector, &RelationInspector::textTyped, &c.probe, &ProbeController::chooseText);
+    connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane(),
+            &SourcePane::setTextProblem);
+    connect(&c.probe, &ProbeController::textOffered, this, [this](const QString& text) {
+        auto* input = m_inspector->sourcePane()->textInput();
+        input->setOpen(true);
+        input->setText(text);
+    });
+    // Another run is looked into: what was typed belongs to the last one.
+    connect(&c.selection, &Selection::currentChanged, this,
+            [this] { m_inspector->sourcePane()->textInput()->setOpen(false); });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
         m_inspector->setEmptyState(
             sentence.isEmpty()
@@ -271,11 +330,40 @@ void WorkbenchPage::showHead() {
     QString title = QString::fromStdString(info->preset);
     for (const auto& preset : presets())
         if (preset.name == info->preset) title = QString::fromStdString(preset.title);
-    for (const auto& [key, text] : info->options)
-        if (key == "data.train_size")
-            title += QString(", %1 images")
-                         .arg(groupedNumber(QString::fromStdString(text).toLongLong()));
+    if (info->metric == "perplexity")
+        title += QString(", context %1").arg(optionOf(*info, "data.context"));
+    else if (const QString size = optionOf(*info, "data.train_size"); !size.isEmpty())
+        title += QString(", %1 images").arg(groupedNumber(size.toLongLong()));
     m_curves->setTitle(title);
+}
+
+void WorkbenchPage::showOutcome() {
+    const ProbeResult* result = m_inspector->result();
+    auto* outcome = m_inspector->sourcePane()->outcome();
+    if (!result || !result->sample.source.text) return;
+    const QString path = m_c.selection.current();
+    const auto& samples = m_c.runs.samples(path);
+    const auto step = m_c.selection.step();
+    auto newest = step ? samples.upper_bound(*step) : samples.end();
+    // Below a text of one's own stands what the model would write next.
+    if (newest == samples.begin() || result->sample.origin == kTyped) {
+        const auto& words = result->sample.source.words;
+        outcome->setNextTokens(
+            words.empty()
+                ? QStringLiteral("Next token")
+                : QStringLiteral("Next token after \u201C%1\u201D").arg(pieceLabel(words.back())),
+            nextTokens(*result));
+        return;
+    }
+    --newest;
+    QString prompt, written = newest->second;
+    if (const RunInfo* info = m_c.runs.info(path)) prompt = optionOf(*info, "data.prompt");
+    if (written.startsWith(prompt))
+        written.remove(0, prompt.size());
+    else
+        prompt.clear();
+    outcome->setContinuation(QStringLiteral("Written at step %1").arg(groupedNumber(newest->first)),
+                             prompt, written);
 }
 
 bool WorkbenchPage::arrowKey(int key) {

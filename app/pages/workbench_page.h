@@ -44,6 +44,8 @@ private:
     void showCaptures();
     void showCursor();
     void showHead();
+    /// Below a text: what could come next, or what the run wrote by then.
+    void showOutcome();
     void showEmptyOrNot();
 
     Controllers& m_c;
@@ -55,6 +57,7 @@ private:
     CurvePanel* m_curves;
     CapturesTrack* m_track;
     RelationInspector* m_inspector;
+    bool m_text = false;  ///< what is looked at is a text
 };
 
 }  // namespace relascope

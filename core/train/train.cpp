@@ -137,9 +137,13 @@ void Trainer::prepare() {
         std::min<std::int64_t>({m_options.train.capture_samples, static_cast<std::int64_t>(fits),
                                 m_data.validation->size()});
     if (text()) {
-        if (m_data.tokenizer && samples > 0 && !m_options.data.pinned_text.empty())
+        // One sentence, much shorter than the context: as much of it as the budget holds.
+        const auto longest = static_cast<std::int64_t>(tokens * std::sqrt(fits));
+        if (m_data.tokenizer && m_options.train.capture_samples > 0 && longest > 0 &&
+            !m_options.data.pinned_text.empty())
             m_probes.push_back(textSample(*m_data.tokenizer, m_options.data.pinned_text,
-                                          model.max_block_size, "pinned sentence"));
+                                          std::min(longest, model.max_block_size),
+                                          "pinned sentence"));
         return;
     }
     for (std::int64_t i = 0; i < samples; ++i) m_probes.push_back(m_data.validation->sample(i));

@@ -26,7 +26,9 @@ ProgressWords words(const Progress& p, bool paused) {
     if (p.totalEpochs > 0.0)
         w.epoch =
             QString("epoch %1 of %2").arg(QString::number(p.epoch, 'f', 1), epochs(p.totalEpochs));
-    if (p.examplesPerSecond > 0.0)
+    if (p.tokensPerSecond > 0.0)
+        w.rate = groupedNumber(static_cast<qint64>(p.tokensPerSecond)) + " tokens/s";
+    else if (p.examplesPerSecond > 0.0)
         w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
     if (paused)
         w.left = QStringLiteral("paused");

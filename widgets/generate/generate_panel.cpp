@@ -120,6 +120,7 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
             m_seed->setValue(static_cast<int>(QRandomGenerator::global()->bounded(1000000)));
     });
     connect(m_follow, &QCheckBox::toggled, this, &GeneratePanel::followChanged);
+    connect(m_bfloat16, &QCheckBox::clicked, this, &GeneratePanel::bfloat16Changed);
     connect(m_prompt, &TextField::edited, this, [this] { m_note->setHint({}); });
     connect(m_text, &GeneratedText::tokenChosen, this, [this](int index) {
         showAlternatives();

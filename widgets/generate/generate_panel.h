@@ -69,6 +69,7 @@ Q_SIGNALS:
     void stopRequested();
     void tokenChosen(int index);  ///< of prompt and generated tokens together, from 0
     void followChanged(bool on);
+    void bfloat16Changed(bool on);
     void exported(QString path);
     void exportFailed(QString sentence);
 

@@ -1,0 +1,71 @@
+#include "app/controllers/opened_weights.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "run/run_folder.h"
+
+namespace relascope {
+
+namespace fs = std::filesystem;
+
+void OpenedWeights::load(const std::string& from, std::stop_token stop,
+                         const ProgressCallback& progress) {
+    auto fresh = std::make_unique<OpenedModel>(from, "", "auto", std::move(stop), progress);
+    // A run's own tokenizer stands in the run, not beside the weights.
+    const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
+    if (fresh->options().isLanguage()) {
+        if (from == path && !tokenizer.empty())
+            fresh->setTokenizer(tokenizer);
+        else if (!run.empty() && fs::exists(own))
+            fresh->setTokenizer(own);
+    }
+    if (from != path) tokenizer.clear();
+    model = std::move(fresh);
+    path = from;
+    bfloat16 = false;
+}
+
+OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
+                               const ProgressCallback& progress) {
+    if (!model) throw Cancelled();
+    if (bfloat16 && !rounded) load(std::string(path), std::move(stop), progress);
+    if (rounded && !bfloat16) {
+        model->narrow();
+        bfloat16 = true;
+    }
+    return *model;
+}
+
+void OpenedWeights::setTokenizer(const std::string& nameOrPath) {
+    if (!model) throw Cancelled();
+    model->setTokenizer(nameOrPath);
+    tokenizer = nameOrPath;
+}
+
+std::string runOfWeights(const std::string& path) {
+    fs::path folder = fs::absolute(path).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    if (!fs::is_directory(folder)) folder = folder.parent_path();
+    if (folder.parent_path().filename() != "checkpoints") return {};
+    const std::string run = folder.parent_path().parent_path().string();
+    return isRunFolder(run) ? run : std::string();
+}
+
+std::string newestWeights(const std::string& run) {
+    std::int64_t newest = -1;
+    std::string found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(fs::path(run) / "checkpoints", none)) {
+        const std::string name = entry.path().filename().string();
+        std::int64_t step = -1;
+        if (name.rfind("step-", 0) != 0 || !fs::exists(entry.path() / "manifest.json")) continue;
+        std::from_chars(name.data() + 5, name.data() + name.size(), step);
+        if (step > newest) newest = step, found = entry.path().string();
+    }
+    if (found.empty())
+        throw FileError(run, "has no checkpoint yet; one is written along the run and at its end");
+    return found;
+}
+
+}  // namespace relascope

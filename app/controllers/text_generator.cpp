@@ -1,0 +1,223 @@
+#include "app/controllers/text_generator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "app/controllers/job_queue.h"
+#include "app/controllers/opened_weights.h"
+#include "app/controllers/text_input.h"
+
+namespace relascope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Look {
+    std::shared_ptr<const ProbeResult> result;
+    int first = 0;
+};
+
+/// The last tokens up to `end` that fit.
+Look lookAt(OpenedModel& model, const std::vector<std::int64_t>& tokens, std::size_t end,
+            double bytes) {
+    const auto most = static_cast<std::size_t>(longestLook(model.options(), bytes));
+    const std::size_t first = end > most ? end - most : 0;
+    const auto tokenizer = model.tokenizer();
+    const std::vector<std::int64_t> window(tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                                           tokens.begin() + static_cast<std::ptrdiff_t>(end));
+    return {std::make_shared<const ProbeResult>(
+                model.probe(tokenSample(tokenizer.get(), window, "generated text"), {})),
+            static_cast<int>(first)};
+}
+
+QString endWords(TextEnd end) {
+    switch (end) {
+        case TextEnd::Length:
+            return {};
+        case TextEnd::StopText:
+            return QStringLiteral("the stop text was written");
+        case TextEnd::EndOfText:
+            return QStringLiteral("the model ended the text");
+        case TextEnd::Stopped:
+            break;
+    }
+    return QStringLiteral("stopped");
+}
+
+}  // namespace
+
+/// What the window and the thread share; emptied by a timer, so that a hundred tokens a second cost
+/// the window what ten cost.
+struct TextGenerator::Job {
+    struct Post {
+        std::optional<std::vector<std::string>> pieces;
+        std::vector<std::int64_t> ids;
+        std::vector<GeneratedToken> tokens;
+        std::optional<Look> look;
+        std::optional<QString> end;
+    };
+    template <class Change>
+    void put(Change change) {
+        std::lock_guard lock(m_mutex);
+        change(m_post);
+    }
+    Post take() {
+        std::lock_guard lock(m_mutex);
+        return std::exchange(m_post, {});
+    }
+    std::stop_source stop;
+    std::atomic<bool> follow = false;
+    bool bfloat16 = false;
+
+private:
+    std::mutex m_mutex;
+    Post m_post;
+};
+
+TextGenerator::TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& models,
+                             QObject* parent)
+    : QObject(parent), m_weights(std::move(weights)), m_models(models) {
+    m_timer.setInterval(50);
+    connect(&m_timer, &QTimer::timeout, this, &TextGenerator::fetch);
+}
+
+TextGenerator::~TextGenerator() {
+    if (m_job) m_job->stop.request_stop();
+}
+
+void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& prompt,
+                          const GenerateOptions& options) {
+    if (!weights.model) throw Error("The weights were not loaded; press Inspect first");
+    const auto asked = [&job](double) { return !job.stop.stop_requested(); };
+    OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
+    const auto tokenizer = model.tokenizer();
+    if (!tokenizer)
+        throw Error("The tokenizer of this model is not known; choose its tokenizer.json");
+    std::vector<std::int64_t> ids;
+    std::vector<std::string> pieces;
+    for (const auto id : tokenizer->encode(prompt)) {
+        ids.push_back(id);
+        pieces.emplace_back(tokenizer->piece(id));
+    }
+    job.put([&](auto& post) { post.pieces = pieces, post.ids = ids; });
+
+    auto last = Clock::now() - std::chrono::hours(1);
+    std::chrono::nanoseconds pause{};
+    const auto end = model.generate(prompt, options, [&](const GeneratedToken& token) {
+        ids.push_back(token.chosen.id);
+        job.put([&](auto& post) { post.tokens.push_back(token); });
+        if (job.stop.stop_requested()) return false;
+        // Writing comes first: a look that takes long is taken less often.
+        if (job.follow && Clock::now() - last >= pause) {
+            const auto begin = Clock::now();
+            const Look look = lookAt(model, ids, ids.size(), kLiveMaps);
+            job.put([&](auto& post) { post.look = look; });
+            last = Clock::now();
+            pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),
+                                                       4 * (last - begin));
+        }
+        return !job.stop.stop_requested();
+    });
+    job.put([&](auto& post) { post.end = endWords(end); });
+}
+
+void TextGenerator::start(const QString& prompt, const GenerateOptions& options) {
+    stop();
+    ++m_looks;
+    m_tokens.clear();
+    m_job = std::make_shared<Job>();
+    m_job->follow = m_follow;
+    m_job->bfloat16 = m_bfloat16;
+    Q_EMIT began({prompt.toStdString()});
+    Q_EMIT runningChanged();
+    m_timer.start();
+    m_models.post(
+        this,
+        [weights = m_weights, job = m_job, text = prompt.toStdString(), options](std::stop_token) {
+            write(*weights, *job, text, options);
+            return 0;
+        },
+        [this, job = m_job](int) {
+            if (job == m_job) fetch();
+        },
+        [this, job = m_job](const QString& sentence) {
+            if (job != m_job) return;
+            fetch();
+            finish();
+            Q_EMIT failed(sentence);
+        });
+}
+
+void TextGenerator::fetch() {
+    if (!m_job) return;
+    auto post = m_job->take();
+    if (post.pieces) {
+        m_tokens = std::move(post.ids);
+        Q_EMIT began(*post.pieces);
+    }
+    for (const auto& token : post.tokens) m_tokens.push_back(token.chosen.id);
+    if (!post.tokens.empty()) Q_EMIT written(post.tokens);
+    if (post.look && m_follow) Q_EMIT looked(post.look->result, post.look->first);
+    if (!post.end) return;
+    finish();
+    Q_EMIT ended(*post.end);
+    if (m_follow && size() > 0) look(size() - 1);
+}
+
+void TextGenerator::finish() {
+    m_timer.stop();
+    m_job.reset();
+    Q_EMIT runningChanged();
+}
+
+void TextGenerator::stop() {
+    if (!m_job) return;
+    fetch();
+    if (!m_job) return;
+    m_job->stop.request_stop();
+    finish();
+    Q_EMIT ended(QStringLiteral("stopped"));
+    if (m_follow && size() > 0) look(size() - 1);
+}
+
+void TextGenerator::clear() {
+    if (m_job) {
+        m_job->stop.request_stop();
+        finish();
+        Q_EMIT ended(QStringLiteral("stopped"));
+    }
+    ++m_looks;
+    m_tokens.clear();
+}
+
+void TextGenerator::setFollow(bool on) {
+    m_follow = on;
+    if (m_job) m_job->follow = on;
+    if (on && !m_job && size() > 0) look(size() - 1);
+}
+
+void TextGenerator::look(int index) {
+    if (index < 0 || index >= size()) return;
+    m_models.post(
+        this,
+        [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16,
+         index](std::stop_token stop) {
+            OpenedModel& model = weights->as(bfloat16, stop, {});
+            const auto most = static_cast<std::size_t>(longestLook(model.options(), kOpenedMaps));
+            // All of it, or as much as fits with the token in its middle.
+            const std::size_t end =
+                std::min(tokens.size(), std::max(most, static_cast<std::size_t>(index) + most / 2));
+            return lookAt(model, tokens, end, kOpenedMaps);
+        },
+        [this, request = ++m_looks](const Look& look) {
+            if (request == m_looks) Q_EMIT looked(look.result, look.first);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+}  // namespace relascope

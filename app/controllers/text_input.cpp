@@ -1,0 +1,81 @@
+#include "app/controllers/text_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "types/error.h"
+#include "types/text_piece.h"
+
+namespace relascope {
+
+std::int64_t longestLook(const ModelOptions& m, double bytes) {
+    const double maps = static_cast<double>(
+        m.n_layers * (m.heads() + (m.isDual() ? m.relations() + m.symbol_heads : 0)));
+    const auto fits = static_cast<std::int64_t>(std::sqrt(bytes / (4.0 * std::max(1.0, maps))));
+    return std::min(m.max_block_size, std::max<std::int64_t>(16, fits));
+}
+
+TypedText typedText(const Tokenizer& tokenizer, const std::string& text, const ModelOptions& model,
+                    std::int64_t longest) {
+    const auto ids = tokenizer.encode(text);
+    if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
+    TypedText typed;
+    const auto count = static_cast<std::int64_t>(ids.size());
+    std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
+    if (count > longest) {
+        const std::string first = "the first " + std::to_string(longest) + " are shown";
+        typed.note = std::to_string(count) + " tokens: the model takes " +
+                     std::to_string(model.max_block_size) + "; " +
+                     (longest < model.max_block_size ? "with all its maps " : "") + first;
+    }
+    typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);
+    return typed;
+}
+
+ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+                        const std::string& origin) {
+    ProbeSample sample;
+    sample.origin = origin;
+    sample.source.text = tokenizer != nullptr;
+    if (tokenizer)
+        for (const auto id : tokens)
+            sample.source.words.push_back(
+                id >= 0 && id < tokenizer->size()
+                    ? std::string(tokenizer->piece(static_cast<std::int32_t>(id)))
+                    : std::to_string(id));
+    sample.source.tokens = std::move(tokens);
+    return sample;
+}
+
+void shorten(ProbeSample& sample, std::int64_t longest) {
+    const auto most = static_cast<std::size_t>(longest);
+    if (sample.source.tokens.size() <= most) return;
+    sample.source.tokens.resize(most);
+    if (sample.source.words.size() > most) sample.source.words.resize(most);
+}
+
+std::string beginningOfText(const std::string& path) {
+    constexpr std::size_t most = 64 * 1024;
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(most, ' ');
+    if (file) file.read(bytes.data(), static_cast<std::streamsize>(most));
+    if (file.bad() || (!file && !file.eof())) throw FileError(path, "cannot be read");
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    if (bytes.find('\0') != std::string::npos)
+        throw FileError(path, "is no text; a language model looks at text files");
+    return validUtf8(bytes);
+}
+
+std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
+    std::vector<TokenChoice> choices;
+    if (!result.sample.source.text) return choices;
+    const std::size_t count =
+        std::min<std::size_t>({result.probabilities.size(), result.classNames.size(), 6});
+    for (std::size_t k = 0; k < count; ++k)
+        choices.push_back({static_cast<std::int64_t>(k), result.classNames[k],
+                           static_cast<double>(result.probabilities[k])});
+    return choices;
+}
+
+}  // namespace relascope

@@ -1,0 +1,248 @@
+// The Checkpoint page with a language model: texts that it reads and writes.
+#include <QCheckBox>
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QSpinBox>
+
+#include "app/pages/checkpoint_page.h"
+#include "app/pages/evaluate_dialog.h"
+#include "tests/app/language_fixture.h"
+#include "text/tokenizer.h"
+#include "widgets/data/samples.h"
+#include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_text.h"
+
+namespace relascope {
+namespace {
+
+class WritingTest : public LanguageTest {
+protected:
+    CheckpointPage* page() {
+        return qobject_cast<CheckpointPage*>(window->page(QStringLiteral("Checkpoint")));
+    }
+    GeneratePanel* panel() { return page()->generatePanel(); }
+    CheckpointController& checkpoint() { return c().checkpoint; }
+    const ProbeResult* result() { return page()->inspector()->result(); }
+    /// A trained run whose newest weights are loaded on the Checkpoint page.
+    void openedRun() {
+        finishedText();
+        ASSERT_TRUE(shows("the cat saw the dog"));
+        QAction* write = nullptr;
+        for (QAction* action : window->commands())
+            if (action->text() == "Write text with this run") write = action;
+        ASSERT_NE(write, nullptr);
+        ASSERT_TRUE(write->isEnabled());
+        write->trigger();
+        ASSERT_TRUE(waitUntil([this] { return panel()->button()->isVisible() && result(); }))
+            << page()->errorSentence().toStdString();
+        EXPECT_EQ(window->currentPage(), "Checkpoint");
+    }
+    void setTokens(int tokens, std::int64_t seed = 1, double temperature = 1.0) {
+        GenerateOptions options;
+        options.tokens = tokens, options.seed = seed, options.temperature = temperature;
+        panel()->setOptions(options, panel()->bfloat16());
+    }
+    void generate() {
+        click(panel()->button());
+        ASSERT_TRUE(panel()->running());
+        ASSERT_TRUE(waitUntil([this] { return !panel()->running(); }, 60000));
+    }
+    std::vector<double> probabilities() {
+        std::vector<double> all;
+        for (int k = panel()->text()->promptSize(); k < panel()->text()->size(); ++k)
+            all.push_back(panel()->text()->probability(k));
+        return all;
+    }
+    QCheckBox* rounded() {
+        for (auto* box : panel()->findChildren<QCheckBox*>())
+            if (box->text().startsWith("bfloat16")) return box;
+        return nullptr;
+    }
+};
+
+TEST_F(WritingTest, ARunWritesAndTheInspectorFollows) {
+    openedRun();
+    EXPECT_EQ(panel()->prompt(), "the ");
+    EXPECT_EQ(shown(page()->inspector()), "the cat saw the dog");
+    setTokens(12);
+    generate();
+    EXPECT_EQ(panel()->text()->size(), 4 + 12);
+    EXPECT_EQ(panel()->text()->promptSize(), 4);
+    EXPECT_TRUE(panel()->status().startsWith("12 tokens")) << panel()->status().toStdString();
+    // The whole text, seen from its last token.
+    ASSERT_TRUE(waitUntil([this] { return result()->sample.source.size() == 16; }));
+    EXPECT_EQ(shown(page()->inspector()), panel()->text()->text().toStdString());
+    EXPECT_EQ(page()->inspector()->view().source, 15);
+    // Another token, chosen in the text.
+    QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
+                      panel()->text()->tokenRect(6).center());
+    EXPECT_EQ(panel()->text()->chosen(), 6);
+    EXPECT_EQ(page()->inspector()->view().source, 6);
+    EXPECT_TRUE(panel()->alternativesTitle().startsWith("Token 6"));
+    // The inspector's own text, and back by a click.
+    type(page()->inspector()->sourcePane(), QStringLiteral("a mat"));
+    ASSERT_TRUE(waitUntil([this] { return shown(page()->inspector()) == "a mat"; }));
+    QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
+                      panel()->text()->tokenRect(5).center());
+    ASSERT_TRUE(waitUntil([this] { return result()->sample.source.size() == 16; }));
+    EXPECT_EQ(page()->inspector()->view().source, 5);
+}
+
+TEST_F(WritingTest, BeyondTheContextTheNewestTokensAreSeen) {
+    openedRun();
+    setTokens(40);
+    generate();
+    ASSERT_TRUE(waitUntil([this] { return result()->sample.source.size() == kContext; }));
+    EXPECT_TRUE(
+        panel()->text()->text().endsWith(QString::fromStdString(shown(page()->inspector()))));
+    // A token that has left the context brings its surroundings back.
+    QTest::mouseClick(panel()->text()->canvas(), Qt::LeftButton, {},
+                      panel()->text()->tokenRect(2).center());
+    ASSERT_TRUE(waitUntil([this] {
+        return panel()->text()->text().startsWith(
+            QString::fromStdString(shown(page()->inspector())));
+    }));
+    EXPECT_EQ(page()->inspector()->view().source, 2);
+}
+
+TEST_F(WritingTest, StopsAtOnceAndTheModelIsFree) {
+    openedRun();
+    setTokens(1000000);
+    click(panel()->button());
+    ASSERT_TRUE(waitUntil([this] { return panel()->text()->size() > 30; }));
+    ASSERT_TRUE(waitUntil([this] { return shown(page()->inspector()) != "the cat saw the dog"; }))
+        << "the inspector follows while it writes";
+    EXPECT_TRUE(panel()->running());
+    click(panel()->button());
+    EXPECT_FALSE(panel()->running());
+    EXPECT_TRUE(panel()->status().endsWith("stopped")) << panel()->status().toStdString();
+    const int size = panel()->text()->size();
+    type(page()->inspector()->sourcePane(), QStringLiteral("the mat"));
+    EXPECT_TRUE(waitUntil([this] { return shown(page()->inspector()) == "the mat"; }));
+    EXPECT_EQ(panel()->text()->size(), size);
+    // The next text begins anew.
+    setTokens(5);
+    generate();
+    EXPECT_EQ(panel()->text()->size(), 4 + 5);
+}
+
+TEST_F(WritingTest, RoundedWeightsComeBackExact) {
+    openedRun();
+    setTokens(20);
+    generate();
+    const auto exact = probabilities();
+    const QString text = panel()->text()->text();
+    QTest::mouseClick(rounded(), Qt::LeftButton, {}, QPoint(8, rounded()->height() / 2));
+    ASSERT_TRUE(panel()->bfloat16());
+    generate();
+    EXPECT_NE(probabilities(), exact);
+    QTest::mouseClick(rounded(), Qt::LeftButton, {}, QPoint(8, rounded()->height() / 2));
+    ASSERT_FALSE(panel()->bfloat16());
+    generate();
+    EXPECT_EQ(probabilities(), exact);
+    EXPECT_EQ(panel()->text()->text(), text);
+}
+
+TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {
+    window->openCheckpoint(QStringLiteral(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
+    ASSERT_TRUE(waitUntil([this] { return checkpoint().info().has_value(); }));
+    EXPECT_FALSE(panel()->button()->isEnabled());
+    click(page()->inspectButton());
+    ASSERT_TRUE(waitUntil([this] { return result() != nullptr; }, 60000));
+    EXPECT_FALSE(panel()->button()->isEnabled());
+    EXPECT_TRUE(panel()->button()->toolTip().contains("61")) << "the size of its vocabulary";
+    ASSERT_TRUE(page()->tokenizerButton()->isVisible());
+    // One of another model is refused before anything runs.
+    std::string many;
+    for (int k = 0; k < 90; ++k) many += static_cast<char>('!' + k);
+    const QString wrong = folder.filePath("wrong.json"), right = folder.filePath("tokenizer.json");
+    writeTokenizer(*characterTokenizer(many), wrong.toStdString());
+    writeTokenizer(*characterTokenizer("abcdefghijklmnopqrstuvwxyz ."), right.toStdString());
+    page()->askTokenizer = [&] { return wrong; };
+    click(page()->tokenizerButton());
+    ASSERT_TRUE(waitUntil([this] { return !page()->errorSentence().isEmpty(); }));
+    EXPECT_TRUE(page()->errorSentence().contains("61")) << page()->errorSentence().toStdString();
+    EXPECT_FALSE(panel()->button()->isEnabled());
+    page()->askTokenizer = [&] { return right; };
+    click(page()->tokenizerButton());
+    ASSERT_TRUE(waitUntil([this] { return panel()->button()->isEnabled(); }));
+    EXPECT_FALSE(page()->tokenizerButton()->isVisible());
+    panel()->setPrompt(QStringLiteral("abc"));
+    setTokens(6);
+    generate();
+    EXPECT_EQ(panel()->text()->size(), 3 + 6);
+    EXPECT_TRUE(panel()->text()->text().startsWith("abc"));
+    // The same tokenizer reads what is typed.
+    type(page()->inspector()->sourcePane(), QStringLiteral("hello"));
+    EXPECT_TRUE(waitUntil([this] { return shown(page()->inspector()) == "hello"; }));
+}
+
+TEST_F(WritingTest, AnotherCheckpointEndsWhatIsWritten) {
+    openedRun();
+    setTokens(1000000);
+    click(panel()->button());
+    ASSERT_TRUE(waitUntil([this] { return panel()->text()->size() > 8; }));
+    checkpoint().open(QStringLiteral(RELASCOPE_FIXTURES "/golden/vit_relational_games"));
+    ASSERT_TRUE(waitUntil([this] { return page()->title() == "vit_relational_games"; }));
+    EXPECT_FALSE(panel()->running());
+    EXPECT_FALSE(panel()->isVisible());
+    EXPECT_FALSE(page()->side()->isVisible());
+    click(page()->inspectButton());
+    EXPECT_TRUE(waitUntil([this] { return result() && result()->sample.image.width > 0; }, 60000));
+}
+
+TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
+    openedRun();
+    ASSERT_TRUE(page()->evaluateButton()->isVisible());
+    const auto measure = [this](const std::function<void(EvaluateDialog&)>& choose) {
+        page()->askEvaluation = [choose, this] {
+            EvaluateDialog dialog(window.get(), EvaluateDialog::Data::Text, true);
+            choose(dialog);
+            return std::optional(dialog.wish());
+        };
+        QSignalSpy evaluated(&checkpoint(), &CheckpointController::evaluated);
+        click(page()->evaluateButton());
+        EXPECT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
+            << page()->errorSentence().toStdString();
+        return evaluated.isEmpty() ? Evaluation() : evaluated[0][0].value<Evaluation>();
+    };
+    const auto own = measure([](EvaluateDialog& dialog) {
+        EXPECT_EQ(dialog.dataBox()->currentText(), QStringLiteral("The run\u2019s own text"));
+        dialog.countBox()->setValue(4);
+    });
+    EXPECT_EQ(own.examples, 4);
+    // What training measured last, of the same windows.
+    const RunInfo* info = c().runs.info(c().selection.current());
+    ASSERT_NE(info, nullptr);
+    EXPECT_NEAR(own.loss, info->lastLoss, 1e-5);
+    const QString csv = page()->evaluation()->csv();
+    EXPECT_TRUE(csv.contains("Perplexity")) << csv.toStdString();
+    EXPECT_TRUE(csv.contains("Accuracy of the next token"));
+    // A short text of another kind, whole.
+    const QString other =
+        writeText(QStringLiteral("other.txt"), QStringLiteral("9876543210 zz ").repeated(20));
+    const auto strange = measure([&](EvaluateDialog& dialog) {
+        dialog.askFile = [&] { return other; };
+        dialog.dataBox()->setCurrentIndex(dialog.dataBox()->count() - 1);
+        Q_EMIT dialog.dataBox()->activated(dialog.dataBox()->count() - 1);
+        EXPECT_EQ(dialog.dataBox()->currentText(), "other.txt");
+        dialog.countBox()->setValue(0);
+    });
+    EXPECT_GE(strange.examples, 8);
+    EXPECT_GT(strange.loss, own.loss);
+}
+
+TEST_F(WritingTest, TextFilesAreDroppedOntoThePage) {
+    openedRun();
+    EXPECT_TRUE(page()->takeText(
+        writeText(QStringLiteral("n.txt"), QStringLiteral("the dog sat on the mat with a cat"))));
+    auto* pane = page()->inspector()->sourcePane();
+    ASSERT_TRUE(
+        waitUntil([this] { return shown(page()->inspector()) == "the dog sat on the mat w"; }));
+    EXPECT_TRUE(pane->textInput()->note().contains("33 tokens")) << "how long it is";
+    EXPECT_TRUE(page()->takeText(folder.filePath("none.txt")));
+    EXPECT_TRUE(waitUntil([this] { return page()->errorSentence().contains("none.txt"); }));
+}
+
+}  // namespace
+}  // namespace relascope

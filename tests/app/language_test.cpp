@@ -1,0 +1,277 @@
+// The Workbench with a language model: texts as source, samples along the run, curves and lists.
+#include <QDragEnterEvent>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTextEdit>
+
+#include "app/pages/data_page.h"
+#include "tests/app/language_fixture.h"
+#include "widgets/lists/run_delegate.h"
+#include "widgets/source/probability_bars.h"
+
+namespace relascope {
+namespace {
+
+TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
+    chooseText();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(5));
+    ASSERT_TRUE(shows("the cat saw the dog")) << "the pinned sentence first";
+    EXPECT_EQ(source()->split(), "pinned");
+    // Keys that steer the window elsewhere are letters here.
+    type(source(), QStringLiteral("d l n 1 p"));
+    ASSERT_TRUE(shows("d l n 1 p")) << shown(inspector());
+    EXPECT_TRUE(c().training.running());
+    EXPECT_EQ(source()->outcome()->title(), QStringLiteral("Next token after \u201Cp\u201D"));
+    EXPECT_FALSE(source()->outcome()->bars()->shown().empty());
+    const auto step = inspector()->result()->step;
+    ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step > step; }))
+        << "the newest weights are followed with one's own text, too";
+    EXPECT_EQ(shown(inspector()), "d l n 1 p");
+    // Nothing typed: a hint, and the text stays.
+    type(source(), {});
+    EXPECT_FALSE(source()->textInput()->note().isEmpty());
+    QTest::qWait(3 * ProbeController::kTypingDelay);
+    EXPECT_EQ(shown(inspector()), "d l n 1 p");
+    // Too long: how much the model takes, and the first of it.
+    const QString words = QStringLiteral("the cat sat on the mat and the dog");
+    type(source(), words);
+    ASSERT_TRUE(shows(words.left(kContext).toStdString())) << shown(inspector());
+    EXPECT_TRUE(source()->textInput()->note().contains(QStringLiteral("24")))
+        << source()->textInput()->note().toStdString();
+    EXPECT_TRUE(source()->textInput()->note().contains(QStringLiteral("34")));
+    // The button again: back to the data's.
+    click(source()->textInput()->typeButton());
+    EXPECT_TRUE(shows("the cat saw the dog"));
+}
+
+TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    int answers = 0;
+    const auto counting =
+        QObject::connect(&c().probe, &ProbeController::resultReady, [&] { ++answers; });
+    type(source(), QStringLiteral("cat on mat"));
+    ASSERT_TRUE(shows("cat on mat"));
+    QTest::qWait(2 * ProbeController::kTypingDelay);
+    QObject::disconnect(counting);
+    EXPECT_LE(answers, 3) << "not one a key";
+    // What was typed for one run is not another's.
+    const QString first = c().selection.current();
+    finishedText();
+    EXPECT_NE(c().selection.current(), first);
+    EXPECT_TRUE(shows("the cat saw the dog"));
+    EXPECT_FALSE(source()->textInput()->isOpen());
+}
+
+TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    Q_EMIT inspector()->sampleRequested(QStringLiteral("validation"), 2);
+    ASSERT_TRUE(
+        waitUntil([this] { return inspector()->result()->sample.origin == "validation 2"; }));
+    EXPECT_EQ(inspector()->result()->sample.source.size(), kContext);
+    source()->next();
+    ASSERT_TRUE(
+        waitUntil([this] { return inspector()->result()->sample.origin == "validation 3"; }));
+    source()->previous();
+    ASSERT_TRUE(
+        waitUntil([this] { return inspector()->result()->sample.origin == "validation 2"; }));
+    Q_EMIT inspector()->sampleRequested(QStringLiteral("train"), 0);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin == "train 0"; }));
+    source()->random();
+    ASSERT_TRUE(waitUntil([this] {
+        const auto& origin = inspector()->result()->sample.origin;
+        return origin.rfind("train ", 0) == 0 && origin != "train 0";
+    }));
+    c().probe.chooseByLabel(QStringLiteral("train"), 1, true);  // texts have none: nothing happens
+    source()->textInput()->exampleMenu()->actions().first()->trigger();
+    EXPECT_TRUE(waitUntil([this] {
+        return shown(inspector()).rfind("In computer", 0) == 0 ||
+               inspector()->result()->sample.origin == "typed text";
+    }));
+}
+
+TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
+    const QString path = finishedText();
+    ASSERT_TRUE(waitUntil([&] { return c().runs.samples(path).size() >= 5; }));
+    // From the disk alone, as on another day.
+    window = std::make_unique<MainWindow>(false);
+    window->show();
+    c().runs.setFolder(folder.path() + "/runs");
+    ASSERT_TRUE(window->openRun(path));
+    auto* outcome = source()->outcome();
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Written at step 20"; }))
+        << outcome->title().toStdString();
+    const QString last = outcome->sample()->toPlainText();
+    EXPECT_TRUE(last.startsWith("the "));
+    EXPECT_EQ(last, c().runs.samples(path).at(20));
+    Q_EMIT curves()->cursorMoved(7);
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Written at step 5"; }))
+        << outcome->title().toStdString();
+    // Captures are of the pinned sentence; one's own text waits for the newest weights.
+    ASSERT_TRUE(waitUntil([this] { return source()->split() == "captured"; }));
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    type(source(), QStringLiteral("a dog"));
+    ASSERT_TRUE(waitUntil(
+        [this] { return source()->textInput()->note().contains(QStringLiteral("Live")); }));
+    EXPECT_EQ(shown(inspector()), "the cat saw the dog");
+    Q_EMIT window->workbench()->track()->liveRequested();
+    EXPECT_TRUE(shows("a dog"));
+    EXPECT_EQ(source()->textInput()->note(), "");
+}
+
+TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
+    chooseText();
+    QSignalSpy said(&c().messages, &Messages::message);
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(12));
+    auto* outcome = source()->outcome();
+    ASSERT_TRUE(
+        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Written"); }));
+    const QString first = outcome->title();
+    EXPECT_TRUE(waitUntil([&] { return outcome->title() != first; }));
+    for (const auto& message : said)
+        EXPECT_FALSE(message.at(1).toString().startsWith("The "))
+            << "samples are no messages: " << message.at(1).toString().toStdString();
+    const QString bar = window->bar()->findChild<ProgressLine*>()->text();
+    EXPECT_TRUE(bar.contains("tokens/s")) << bar.toStdString();
+}
+
+TEST_F(LanguageTest, CurvesAndListsShowThePerplexity) {
+    const QString path = finishedText();
+    ASSERT_TRUE(waitUntil([&] { return c().runs.points(path).size() > 5; }));
+    curves()->flush();
+    EXPECT_TRUE(curves()->csv().contains("perplexity"));
+    curves()->setAxis(CurveAxis::Tokens);
+    curves()->flush();
+    EXPECT_EQ(curves()->axis(), CurveAxis::Tokens);
+    EXPECT_DOUBLE_EQ(curves()->keyOfStep(20), 20.0 * 2 * kContext);
+    ASSERT_TRUE(waitUntil([this] { return window->rail()->runs()->count() == 1; }));
+    ASSERT_TRUE(waitUntil([this] {
+        return window->rail()
+            ->runs()
+            ->item(0)
+            ->data(Qt::AccessibleTextRole)
+            .toString()
+            .contains("ppl");
+    }));
+    for (QAction* action : window->commands())
+        if (action->text() == "Curves by step") action->trigger();
+    EXPECT_EQ(curves()->axis(), CurveAxis::Step);
+    for (QAction* action : window->commands())
+        if (action->text() == "Curves by tokens") action->trigger();
+    EXPECT_EQ(curves()->axis(), CurveAxis::Tokens);
+}
+
+TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
+    chooseText();
+    ASSERT_TRUE(window->bar()->startButton()->isEnabled());
+    const auto rows = c().experiment.estimates();
+    const auto tokens = std::find_if(rows.begin(), rows.end(),
+                                     [](const auto& row) { return row.first == "Tokens a step"; });
+    ASSERT_NE(tokens, rows.end());
+    EXPECT_EQ(tokens->second, QString::number(2 * kContext));
+    c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{4000000});
+    ASSERT_TRUE(waitUntil([this] { return c().experiment.obstacle().contains("GiB"); }))
+        << c().experiment.obstacle().toStdString();
+    EXPECT_TRUE(c().experiment.obstacle().contains("it fits with train.batch_size="));
+    EXPECT_FALSE(window->bar()->startButton()->isEnabled());
+    c().experiment.start();
+    EXPECT_FALSE(c().training.busy());
+    c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{2});
+    EXPECT_TRUE(window->bar()->startButton()->isEnabled());
+}
+
+TEST_F(LanguageTest, PreparingALongTextShowsItsShareAndEndsWithCancel) {
+    QString text;
+    while (text.size() < 40 * 1000 * 1000)
+        text += QStringLiteral("Many words of which number %1 is another one than before; ")
+                    .arg(text.size());
+    textFile = writeText(QStringLiteral("long.txt"), text);
+    chooseText();
+    c().experiment.set(QStringLiteral("data.tokenizer"), std::string("gpt2"));
+    c().experiment.set(QStringLiteral("model.vocab_size"), std::int64_t{50304});
+    QSignalSpy shares(&c().training, &TrainingController::preparingData);
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waitUntil([&] { return shares.size() > 1; }));
+    EXPECT_TRUE(c().training.preparing());
+    const QString bar = window->bar()->findChild<ProgressLine*>()->text();
+    EXPECT_TRUE(bar.contains("Preparing the data, ")) << bar.toStdString();
+    ASSERT_TRUE(window->bar()->cancelButton()->isEnabled());
+    click(window->bar()->cancelButton());
+    EXPECT_TRUE(waitUntil([this] { return !c().training.busy(); }, 2000));
+    EXPECT_TRUE(c().selection.runs().isEmpty()) << "no run came of it";
+}
+
+TEST_F(LanguageTest, WithoutItsDataARunStillReadsWhatIsTyped) {
+    const QString path = finishedText();
+    window = std::make_unique<MainWindow>(false);
+    window->show();
+    QFile::remove(textFile);
+    QSignalSpy said(&c().messages, &Messages::message);
+    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const auto& message) {
+        return message.at(1).toString().contains("cats.txt");
+    })) << "the missing file is named";
+    type(source(), QStringLiteral("dog and cat"));
+    EXPECT_TRUE(shows("dog and cat"));
+}
+
+TEST_F(LanguageTest, ATypedTextIsThereAgainInTheNextSession) {
+    finishedText();
+    window = std::make_unique<MainWindow>(true);
+    c().runs.setFolder(folder.path() + "/runs");
+    window->show();
+    ASSERT_TRUE(waitUntil([this] { return !c().runs.rows().empty(); }));
+    const QString path = QString::fromStdString(c().runs.rows().front().info.path);
+    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    type(source(), QStringLiteral("mat"));
+    ASSERT_TRUE(shows("mat"));
+    window->close();
+    window = std::make_unique<MainWindow>(true);
+    c().runs.setFolder(folder.path() + "/runs");
+    window->show();
+    EXPECT_TRUE(shows("mat"));
+    EXPECT_EQ(source()->textInput()->text(), "mat");
+    window = std::make_unique<MainWindow>(false);
+    QSettings().clear();
+}
+
+TEST_F(LanguageTest, TheDataPageLeavesTextsAlone) {
+    finishedText();
+    window->showPage(QStringLiteral("Data"));
+    auto* page = qobject_cast<DataPage*>(window->page(QStringLiteral("Data")));
+    QTest::qWait(100);
+    EXPECT_EQ(page->errorSentence(), "");
+    c().experiment.choosePreset(QStringLiteral("text-stories"));
+    QTest::qWait(100);
+    EXPECT_EQ(page->errorSentence(), "");
+}
+
+TEST_F(LanguageTest, DroppedTextsAreLookedAtOrTrainedOn) {
+    const auto drop = [this](const QString& path) {
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(path)});
+        QDropEvent event(QPointF(400, 20), Qt::CopyAction, &mime, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(window.get(), &event);
+    };
+    drop(textFile);
+    EXPECT_EQ(c().experiment.options().preset, "text");
+    EXPECT_EQ(c().experiment.options().data.path, textFile.toStdString());
+    EXPECT_FALSE(c().training.busy());
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    drop(writeText(QStringLiteral("note.txt"), QStringLiteral("the dog sat")));
+    EXPECT_TRUE(shows("the dog sat"));
+    EXPECT_EQ(source()->textInput()->text(), "the dog sat");
+    Q_EMIT inspector()->imageDropped(writeText(QStringLiteral("b.txt"), QStringLiteral("on mat")));
+    EXPECT_TRUE(shows("on mat"));
+}
+
+}  // namespace
+}  // namespace relascope
