@@ -78,6 +78,7 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
             auto& values = maps[key];
             values.insert(values.end(), map.values.begin(), map.values.end());
             shapes[key] = {samples, result.count(map.kind, map.layer), map.rows, map.columns};
+            if (map.causal) metadata["causal_" + key] = "1";
         }
         probabilities.insert(probabilities.end(), result.probabilities.begin(),
                              result.probabilities.end());
@@ -109,6 +110,21 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
          bytesOf(probabilities)},
         {"images", "U8", {samples, image.height, image.width, image.channels}, pixels},
         {"labels", "I64", {samples}, bytesOf(labels)}};
+    std::vector<std::uint8_t> pieces;  // what is written is not copied: these outlive it
+    std::vector<std::int64_t> ends;
+    // A text: its ids, and its pieces one after another with the byte at which each ends.
+    if (const auto& text = first.sample.source; text.text && samples == 1) {
+        for (const auto& word : text.words) {
+            pieces.insert(pieces.end(), word.begin(), word.end());
+            ends.push_back(static_cast<std::int64_t>(pieces.size()));
+        }
+        const auto n = static_cast<std::int64_t>(text.tokens.size());
+        const auto total = static_cast<std::int64_t>(pieces.size());
+        out.push_back({"tokens", "I64", {1, n}, bytesOf(text.tokens)});
+        out.push_back({"pieces", "U8", {1, total}, pieces});
+        out.push_back(
+            {"piece_ends", "I64", {1, static_cast<std::int64_t>(ends.size())}, bytesOf(ends)});
+    }
     for (const auto& [key, values] : maps)
         out.push_back({key, "F32", shapes[key], bytesOf(values)});
     writeSafetensors(fileName(folder, first.step), std::move(out), metadata);
@@ -209,10 +225,30 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     for (std::size_t c = 0; metadata.count("class_" + std::to_string(c)); ++c)
         result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
+    if (file.find("tokens")) {
+        const auto numbers = [&](const char* name) {
+            const auto data = part(need(name, "I64"), 2);
+            std::vector<std::int64_t> values(data.size() / sizeof(std::int64_t));
+            std::memcpy(values.data(), data.data(), values.size() * sizeof(std::int64_t));
+            return values;
+        };
+        auto& text = result.sample.source;
+        text.tokens = numbers("tokens");
+        text.text = true;
+        const auto bytes = part(need("pieces", "U8"), 2);
+        std::int64_t begin = 0;
+        for (const auto end : numbers("piece_ends")) {
+            if (end < begin || end > static_cast<std::int64_t>(bytes.size()))
+                throw FileError(file.path(), "has pieces of a text that end where they cannot");
+            text.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
+            begin = end;
+        }
+    }
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {
-            const auto* entry =
-                file.find(std::string(mapKindName(kind)) + "/" + std::to_string(layer));
+            const std::string key = std::string(mapKindName(kind)) + "/" + std::to_string(layer);
+            const auto* entry = file.find(key);
+            const bool causal = metadata.count("causal_" + key) > 0;
             if (!entry || entry->dtype != "F32") continue;
             const auto values = floats(part(*entry, 4));
             const auto rows = entry->shape[2], columns = entry->shape[3];
@@ -223,7 +259,8 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
                                        static_cast<int>(index),
                                        static_cast<int>(rows),
                                        static_cast<int>(columns),
-                                       {begin, begin + rows * columns}});
+                                       {begin, begin + rows * columns},
+                                       causal});
             }
         }
     }
