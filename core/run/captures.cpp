@@ -78,6 +78,7 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
             auto& values = maps[key];
             values.insert(values.end(), map.values.begin(), map.values.end());
             shapes[key] = {samples, result.count(map.kind, map.layer), map.rows, map.columns};
+            if (map.causal) metadata["causal_" + key] = "1";
         }
         probabilities.insert(probabilities.end(), result.probabilities.begin(),
                              result.probabilities.end());
@@ -109,6 +110,23 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
          bytesOf(probabilities)},
         {"images", "U8", {samples, image.height, image.width, image.channels}, pixels},
         {"labels", "I64", {samples}, bytesOf(labels)}};
+    // Of a text its tokens and their bytes, which need not be whole characters.
+    const auto& text = first.sample.source;
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::int64_t> lengths;
+    if (text.text && samples == 1) {
+        for (const auto& word : text.words) {
+            bytes.insert(bytes.end(), word.begin(), word.end());
+            lengths.push_back(static_cast<std::int64_t>(word.size()));
+        }
+        const auto count = static_cast<std::int64_t>(text.tokens.size());
+        out.push_back({"tokens", "I64", {1, count}, bytesOf(text.tokens)});
+        out.push_back({"word_bytes", "U8", {1, static_cast<std::int64_t>(bytes.size())}, bytes});
+        out.push_back({"word_lengths",
+                       "I64",
+                       {1, static_cast<std::int64_t>(lengths.size())},
+                       bytesOf(lengths)});
+    }
     for (const auto& [key, values] : maps)
         out.push_back({key, "F32", shapes[key], bytesOf(values)});
     writeSafetensors(fileName(folder, first.step), std::move(out), metadata);
@@ -209,10 +227,34 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     for (std::size_t c = 0; metadata.count("class_" + std::to_string(c)); ++c)
         result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
+    if (file.find("tokens")) {
+        const auto whole = [&](const char* name) {
+            const auto data = part(need(name, "I64"), 2);
+            std::vector<std::int64_t> numbers(data.size() / sizeof(std::int64_t));
+            std::memcpy(numbers.data(), data.data(), numbers.size() * sizeof(std::int64_t));
+            return numbers;
+        };
+        auto& text = result.sample.source;
+        text.text = true;
+        text.tokens = whole("tokens");
+        const auto bytes = part(need("word_bytes", "U8"), 2);
+        std::size_t at = 0;
+        for (const auto length : whole("word_lengths")) {
+            const std::size_t left = bytes.size() - at;
+            const auto taken =
+                std::min(left, static_cast<std::size_t>(std::max<std::int64_t>(0, length)));
+            const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+            text.words.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(taken));
+            at += taken;
+        }
+        text.words.resize(text.tokens.size());
+    }
+
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {
-            const auto* entry =
-                file.find(std::string(mapKindName(kind)) + "/" + std::to_string(layer));
+            const std::string key = std::string(mapKindName(kind)) + "/" + std::to_string(layer);
+            const auto* entry = file.find(key);
+            const bool causal = metadata.count("causal_" + key) > 0;
             if (!entry || entry->dtype != "F32") continue;
             const auto values = floats(part(*entry, 4));
             const auto rows = entry->shape[2], columns = entry->shape[3];
@@ -223,7 +265,8 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
                                        static_cast<int>(index),
                                        static_cast<int>(rows),
                                        static_cast<int>(columns),
-                                       {begin, begin + rows * columns}});
+                                       {begin, begin + rows * columns},
+                                       causal});
             }
         }
     }
