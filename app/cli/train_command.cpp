@@ -6,13 +6,13 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
-#include "data/text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "train/open_model.h"
+#include "train/text_evaluation.h"
 #include "train/train.h"
 #include "types/suggest.h"
 
@@ -184,28 +184,10 @@ int evaluate(const EvalArguments& a) {
     ProgressLine line;
     const bool text = opened.options().isLanguage();
     if (text) {
-        auto options = isRunFolder(a.path) ? runData(a.path, opened.run().data) : DataOptions{};
-        if (!a.data.empty()) {
-            if (!opened.tokenizer())
-                throw OptionError("--data",
-                                  "the checkpoint's tokenizer is not known, and without "
-                                  "it no text can be read");
-            if (!opened.isRun()) options.tokenizer = opened.tokenizer()->name();
-            options.path = a.data;
-            options.train_size = 0, options.validation_fraction = 0.0001;  // all of it
-            split = split.empty() ? "train" : split;
-        } else if (!opened.isRun()) {
-            throw OptionError("--data", "a checkpoint has no data of its own; name a text");
-        }
-        options.kind = "text";
-        options.context = std::min(options.context, opened.options().max_block_size);
-        if (split.empty()) split = "validation";
-        const auto splits = openData(
-            options, [&](double share) { return line.show(share, "reading the text"), true; },
-            stop);
-        requireTokensWithin(splits, opened.options().vocab_size, {}, stop);
-        data = splits.find(split);
-        if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+        split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
+        data = openEvaluationText(
+            opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
+            [&](double share) { return line.show(share, "reading the text"), true; }, stop);
     } else if (!a.data.empty()) {
         data = openEvaluationData(
             a.data, opened.run().data, a.split,

@@ -11,6 +11,7 @@
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
 #include "options/published_config.h"
+#include "text/tokenizer.h"
 
 namespace relascope {
 namespace {
@@ -150,6 +151,8 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     if (folder) requireAnother(*source, out + "/config.json");
     requireRoom(*source, out);
 
+    // A language model is of little use without its tokenizer: it goes along.
+    const auto tokenizer = hubModel ? tokenizerBeside(source->files().at(0), 0) : nullptr;
     Pump pump(*source, std::move(stop), progress);
     if (torch) {
         writeTorchArchive(out, source->tensors(), configuration, std::ref(pump));
@@ -168,6 +171,7 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
         writeAsSafetensors(*source, weights, pump,
                            folder && !hubModel ? SharedTensors::EveryName : SharedTensors::Once);
         if (config) config->commit();
+        if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");
     } catch (...) {
         if (made) fs::remove(out, error);  // empty again: the temporary files are gone
         throw;

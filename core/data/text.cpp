@@ -59,7 +59,7 @@ OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files
 DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std::stop_token stop) {
     if (o.context < 1)
         throw OptionError("data.context", std::to_string(o.context) + " is no number of tokens");
-    if (!(o.validation_fraction > 0.0 && o.validation_fraction < 1.0))
+    if (!(o.validation_fraction >= 0.0 && o.validation_fraction < 1.0))
         throw OptionError("data.validation_fraction", "needs to be between 0 and 1");
     const std::string path = o.path.empty() ? installedText() : o.path;
     if (path.empty())
@@ -72,7 +72,8 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
 
     const std::int64_t total = opened.tokens->size();
     const auto held = static_cast<std::int64_t>(static_cast<double>(total) * o.validation_fraction);
-    const TokenRange train{0, total - held, o.context}, validation{total - held, held, o.context};
+    const TokenRange train{0, total - held, o.context}, rest{total - held, held, o.context};
+    const TokenRange& validation = o.validation_fraction > 0.0 ? rest : train;
     if (train.fits() == 0 || validation.fits() == 0)
         throw FileError(path, "has " + std::to_string(total) + " tokens, " + std::to_string(held) +
                                   " of them held out; a window takes " +

@@ -12,10 +12,11 @@ namespace relascope {
 /// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
 /// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
 /// 16 or 32 bit, or a folder of them); empty means the English text installed by the set-up. The
-/// last validation_fraction is held out. `characters`: the vocabulary is that of the whole text.
-/// Text is tokenised in pieces with progress into a cache file, found again by content, tokenizer
-/// and version; a cache that cannot be written costs speed, nothing else. Throws FileError (file,
-/// record or offset, value), OptionError or Cancelled.
+/// last validation_fraction is held out; with 0 nothing is, and both splits are the whole text.
+/// `characters`: the vocabulary is that of the whole text. Text is tokenised in pieces with
+/// progress into a cache file, found again by content, tokenizer and version; a cache that cannot
+/// be written costs speed, nothing else. Throws FileError (file, record or offset, value),
+/// OptionError or Cancelled.
 ///
 /// A document is a file, a record, or what "<|endoftext|>" parts in plain text. Each begins with
 /// the tokenizer's endOfText(); where it has none, a blank line stands between two. Shards get the

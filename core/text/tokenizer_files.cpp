@@ -91,6 +91,10 @@ TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary) {
     const fs::path folder =
         fs::is_directory(path, ignored) ? fs::path(path) : fs::path(path).parent_path();
     if (auto found = openIn(folder)) return found;
+    // A run keeps one tokenizer for all its checkpoints/step-N.
+    const fs::path whole = fs::absolute(folder, ignored).lexically_normal();
+    if (whole.parent_path().filename() == "checkpoints")
+        if (auto found = openIn(whole.parent_path().parent_path())) return found;
     return vocabulary == 50257 || vocabulary == 50304 ? gpt2Tokenizer() : nullptr;
 }
 

@@ -7,20 +7,6 @@
 #include "types/suggest.h"
 
 namespace relascope {
-namespace {
-
-// A text needs a held-out part; of one that is measured whole it shall be as small as can be.
-double leastFraction(DataOptions o, const ProgressCallback& progress, const std::stop_token& stop) {
-    o.validation_fraction = 0.5;
-    o.train_size = o.validation_size = 0;
-    const auto halves = openText(o, progress, stop);  // what was tokenised is found again below
-    const double tokens =
-        static_cast<double>((halves.train->size() + halves.validation->size()) * o.context);
-    return std::clamp(1.5 * static_cast<double>(o.context + 1) / tokens, 0.0001, 0.5);
-}
-
-}  // namespace
-
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
                               const ProgressCallback& progress, std::stop_token stop) {
     DataOptions o =
@@ -35,10 +21,9 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
                               "can be read");
         o.tokenizer = model.tokenizer()->name();
         o.path = text.file;
-        o.validation_fraction = leastFraction(o, progress, stop);
-        o.train_size = text.windows;
-        o.validation_size = 0;
-        split = "train";
+        o.validation_fraction = 0.0;  // all of it is measured
+        o.validation_size = text.windows;
+        split = "validation";
     } else {
         if (text.run.empty())
             throw OptionError("data", "a checkpoint has no data of its own; name a text");

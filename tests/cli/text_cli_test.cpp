@@ -1,0 +1,131 @@
+// The command line over texts: train, eval, inspect --text, generate; and published checkpoints of
+// every form with a tokenizer beside them.
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command_line.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::TemporaryFolder;
+
+// One run for all tests: sixty characters, so that its tokenizer fits the golden vocabulary of 61.
+class TextCli : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        s_home = new TemporaryFolder("text-cli");
+        fs::create_directories(s_home->path());
+        ::setenv("XDG_CACHE_HOME", (*s_home / "cache").c_str(), 1);
+        std::string alphabet;
+        for (char c = 'a'; c <= 'z'; ++c) alphabet += c;
+        for (char c = 'A'; c <= 'Z'; ++c) alphabet += c;
+        alphabet += "0123456 ";
+        std::ofstream text(*s_home / "text.txt");
+        for (int i = 0; i < 60; ++i) text << alphabet << "the cat sat on the mat ";
+        text.close();
+        s_trained = cli("train text --json --steps 4 --device cpu --out " + run() +
+                        " --set data.path=" + *s_home / "text.txt" +
+                        " --set data.context=16 --set data.validation_size=4 "
+                        "--set model.d_model=16 --set model.dff=16 --set model.n_layers=2 "
+                        "--set model.n_heads_sa=2 --set model.n_heads_ra=2 "
+                        "--set model.n_relations=4 --set model.n_symbols=5 "
+                        "--set model.symbol_heads=2 --set train.batch_size=4 "
+                        "--set data.sample_tokens=4 2>/dev/null");
+    }
+    static void TearDownTestSuite() {
+        ::unsetenv("XDG_CACHE_HOME");
+        delete s_home;
+    }
+    static std::string run() { return *s_home / "run"; }
+    static TemporaryFolder* s_home;
+    static decltype(cli("")) s_trained;
+};
+TemporaryFolder* TextCli::s_home = nullptr;
+decltype(cli("")) TextCli::s_trained;
+
+TEST_F(TextCli, TrainsAndEvaluates) {
+    ASSERT_EQ(s_trained.code, 0);
+    const auto trained = json(s_trained);
+    EXPECT_NEAR(trained["perplexity"].get<double>(), std::exp(trained["loss"].get<double>()), 1e-6);
+    const auto again = json(cli("eval --json " + run()));
+    EXPECT_NEAR(again["loss"].get<double>(), trained["loss"].get<double>(), 1e-6);
+    EXPECT_EQ(again["examples"], 4);
+    // Another text, by the run's own characters: what it never saw counts as unknown.
+    std::ofstream(*s_home / "other.txt") << std::string(400, 'x') + "\xF0\x9F\x98\x80\n???";
+    const auto other = json(cli("eval --json " + run() + " --data " + *s_home / "other.txt"));
+    EXPECT_GT(other["perplexity"].get<double>(), 1.0);
+    expectRefused("eval " + run() + " --data /nonexistent.txt", 1, "/nonexistent.txt");
+}
+
+TEST_F(TextCli, InspectsTypedText) {
+    const auto table = cli("inspect " + run() + " --text 'the \"cat\"' --layer 2 --index 3");
+    EXPECT_EQ(table.code, 0);
+    EXPECT_EQ(table.out.rfind("i\\j,\"t\",\"h\",\"e\",\" \"", 0), 0u) << table.out;
+    const auto o = json(cli("inspect --json " + run() + " --text cat"));
+    EXPECT_EQ(o["rows"], 3);
+    EXPECT_EQ(o["values"].size(), 9u);
+    EXPECT_EQ(json(cli("inspect --json " + run()))["rows"], 16);  // the run's own first window
+}
+
+TEST_F(TextCli, GeneratesTheSameTextForASeed) {
+    const std::string words =
+        "generate --json " + run() + " --prompt 'the cat' --tokens 12 --seed ";
+    const auto one = json(cli(words + "1")), same = json(cli(words + "1")),
+               other = json(cli(words + "2"));
+    EXPECT_EQ(one["text"], same["text"]);
+    EXPECT_NE(one["text"], other["text"]);
+    EXPECT_EQ(one["tokens"].size(), 12u);
+    EXPECT_EQ(one["end"], "length");
+    const double p = one["tokens"][0]["probability"].get<double>();
+    EXPECT_GT(p, 0.0);
+    EXPECT_LT(p, 1.0);
+    const auto plain = cli("generate " + run() + " --prompt 'the cat' --tokens 12 --seed 1");
+    EXPECT_EQ(plain.out, "the cat" + one["text"].get<std::string>() + "\n");
+    EXPECT_EQ(json(cli(words + "1 --temperature 0 --bf16"))["tokens"].size(), 12u);
+    // A prompt longer than the context, with what is no text in it.
+    std::ofstream(*s_home / "prompt.txt") << std::string(3000, 'a') + std::string("\0\xFF", 2);
+    const auto longPrompt = json(
+        cli("generate --json " + run() + " --tokens 3 --prompt-file " + *s_home / "prompt.txt"));
+    EXPECT_EQ(longPrompt["tokens"].size(), 3u);
+    expectRefused("generate " + run() + " --prompt ''", 2, "prompt: is empty");
+    expectRefused("generate " + run() + " --prompt a --temperature -1", 2, "temperature");
+    expectRefused("generate " + run() + " --prompt a --top-p 0", 2, "top-p");
+    expectRefused("generate " + run() + " --prompt a --tokenizer gpt2", 2,
+                  "gpt2 has 50257 tokens, the model's vocabulary 61");
+    expectRefused("generate " + *s_home / "none --prompt a", 1, "none");
+}
+
+TEST_F(TextCli, PublishedFormsOpenShowAndGenerate) {
+    const fs::path golden = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints";
+    expectRefused("generate " + (golden / "hub_dat_lm").string() + " --prompt a", 2,
+                  "a vocabulary of 61");
+    const auto tokenizer = run() + "/tokenizer.json";
+    const std::string forms[] = {*s_home / "hub", *s_home / "hub/model.safetensors",
+                                 *s_home / "pt/checkpoint.pt", *s_home / "copy",
+                                 *s_home / "copy.pt"};
+    fs::copy(golden / "hub_dat_lm", *s_home / "hub");
+    fs::copy(golden / "research_pt", *s_home / "pt");
+    fs::copy(tokenizer, *s_home / "hub/tokenizer.json");
+    fs::copy(tokenizer, *s_home / "pt/tokenizer.json");
+    fs::copy(tokenizer, *s_home / "tokenizer.json");
+    EXPECT_EQ(cli("convert " + *s_home / "hub " + *s_home / "copy").code, 0);
+    EXPECT_TRUE(fs::exists(*s_home / "copy/tokenizer.json"));  // a folder takes its tokenizer along
+    EXPECT_EQ(cli("convert " + *s_home / "hub " + *s_home / "copy.pt").code, 0);
+    for (const auto& form : forms) {
+        const auto looked = json(cli("inspect --json " + form + " --text 'the cat'"));
+        EXPECT_EQ(looked["rows"], 7) << form;
+        const auto text = json(cli("generate --json " + form + " --prompt 'the' --tokens 40"));
+        EXPECT_EQ(text["tokens"].size(), 40u) << form;  // beyond the context of 24
+    }
+    const auto plain = (golden / "hub_transformer_lm").string();
+    EXPECT_EQ(json(cli("generate --json " + plain + " --prompt the --tokens 30 --tokenizer " +
+                       tokenizer))["tokens"]
+                  .size(),
+              30u);
+}
+
+}  // namespace
+}  // namespace relascope
