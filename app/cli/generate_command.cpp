@@ -58,7 +58,7 @@ int generate(const GenerateArguments& a) {
 
     Json tokens = Json::array();
     std::string written;
-    if (!a.json) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
+    bool begun = false;
     const auto start = std::chrono::steady_clock::now();
     const auto end = opened.generate(prompt, a.options, [&](const GeneratedToken& token) {
         const auto& chosen = token.chosen;
@@ -68,6 +68,8 @@ int generate(const GenerateArguments& a) {
                               {"piece", validUtf8(chosen.piece)},
                               {"probability", chosen.probability}});
         } else {
+            if (!begun) std::fwrite(prompt.data(), 1, prompt.size(), stdout);
+            begun = true;
             std::fwrite(chosen.piece.data(), 1, chosen.piece.size(), stdout);
             std::fflush(stdout);
         }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/cache.h"
+#include "model/contract.h"
 #include "model/layers.h"
 #include "model/row_blocks.h"
 #include "types/error.h"
@@ -173,10 +174,7 @@ torch::Tensor RelationalAttentionImpl::relationsOf(const torch::Tensor& q,
 
 torch::Tensor RelationalAttentionImpl::relatedTo(const torch::Tensor& q,
                                                  const torch::Tensor& keys) const {
-    const std::int64_t b = keys.size(0), h = keys.size(1), n = keys.size(2);
-    const std::int64_t l = m_options.relations(), p = m_options.projDim();
-    const auto scaled = (q * rootOf(p)).transpose(1, 2).unsqueeze(1);  // [b, 1, n, l, p]
-    return (keys.view({b, h, n, l, p}) * scaled).sum(-1);              // [b, h, n, l]
+    return contractKeys(keys, joinHeads(q), m_options.relations(), rootOf(m_options.projDim()));
 }
 
 namespace {

@@ -30,6 +30,15 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
     const auto query = splitHeads(q_proj(x), m_heads);                      // [b, h, n, d/h]
     const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);  // [1, h, S, d/h]
     const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
+    // Nobody looks at the weights: LibTorch's kernel keeps none of them.
+    const bool drops = is_training() && m_dropout->p > 0;
+    if (!activeRecorder() && !drops && x.size(1) > 32) {
+        const auto everyone = [&x](const torch::Tensor& t) {
+            return t.expand({x.size(0), t.size(1), t.size(2), t.size(3)});
+        };
+        return {joinHeads(torch::scaled_dot_product_attention(
+            query, everyone(keys), everyone(library), {}, 0.0, false, m_scale))};
+    }
     const auto weights = torch::softmax(torch::matmul(query, keys.transpose(2, 3)) * m_scale, -1);
     if (auto* recorder = activeRecorder()) recorder->symbols(path, layer, weights);
     return {joinHeads(torch::matmul(m_dropout(weights), library))};  // [b, n, d]

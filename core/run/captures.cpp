@@ -110,22 +110,20 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
          bytesOf(probabilities)},
         {"images", "U8", {samples, image.height, image.width, image.channels}, pixels},
         {"labels", "I64", {samples}, bytesOf(labels)}};
-    // Of a text its tokens and their bytes, which need not be whole characters.
-    const auto& text = first.sample.source;
-    std::vector<std::uint8_t> bytes;
-    std::vector<std::int64_t> lengths;
-    if (text.text && samples == 1) {
+    std::vector<std::uint8_t> pieces;  // what is written is not copied: these outlive it
+    std::vector<std::int64_t> ends;
+    // A text: its ids, and its pieces one after another with the byte at which each ends.
+    if (const auto& text = first.sample.source; text.text && samples == 1) {
         for (const auto& word : text.words) {
-            bytes.insert(bytes.end(), word.begin(), word.end());
-            lengths.push_back(static_cast<std::int64_t>(word.size()));
+            pieces.insert(pieces.end(), word.begin(), word.end());
+            ends.push_back(static_cast<std::int64_t>(pieces.size()));
         }
-        const auto count = static_cast<std::int64_t>(text.tokens.size());
-        out.push_back({"tokens", "I64", {1, count}, bytesOf(text.tokens)});
-        out.push_back({"word_bytes", "U8", {1, static_cast<std::int64_t>(bytes.size())}, bytes});
-        out.push_back({"word_lengths",
-                       "I64",
-                       {1, static_cast<std::int64_t>(lengths.size())},
-                       bytesOf(lengths)});
+        const auto n = static_cast<std::int64_t>(text.tokens.size());
+        const auto total = static_cast<std::int64_t>(pieces.size());
+        out.push_back({"tokens", "I64", {1, n}, bytesOf(text.tokens)});
+        out.push_back({"pieces", "U8", {1, total}, pieces});
+        out.push_back(
+            {"piece_ends", "I64", {1, static_cast<std::int64_t>(ends.size())}, bytesOf(ends)});
     }
     for (const auto& [key, values] : maps)
         out.push_back({key, "F32", shapes[key], bytesOf(values)});
@@ -228,28 +226,24 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
         result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
     if (file.find("tokens")) {
-        const auto whole = [&](const char* name) {
+        const auto numbers = [&](const char* name) {
             const auto data = part(need(name, "I64"), 2);
-            std::vector<std::int64_t> numbers(data.size() / sizeof(std::int64_t));
-            std::memcpy(numbers.data(), data.data(), numbers.size() * sizeof(std::int64_t));
-            return numbers;
+            std::vector<std::int64_t> values(data.size() / sizeof(std::int64_t));
+            std::memcpy(values.data(), data.data(), values.size() * sizeof(std::int64_t));
+            return values;
         };
         auto& text = result.sample.source;
+        text.tokens = numbers("tokens");
         text.text = true;
-        text.tokens = whole("tokens");
-        const auto bytes = part(need("word_bytes", "U8"), 2);
-        std::size_t at = 0;
-        for (const auto length : whole("word_lengths")) {
-            const std::size_t left = bytes.size() - at;
-            const auto taken =
-                std::min(left, static_cast<std::size_t>(std::max<std::int64_t>(0, length)));
-            const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
-            text.words.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(taken));
-            at += taken;
+        const auto bytes = part(need("pieces", "U8"), 2);
+        std::int64_t begin = 0;
+        for (const auto end : numbers("piece_ends")) {
+            if (end < begin || end > static_cast<std::int64_t>(bytes.size()))
+                throw FileError(file.path(), "has pieces of a text that end where they cannot");
+            text.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
+            begin = end;
         }
-        text.words.resize(text.tokens.size());
     }
-
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {
             const std::string key = std::string(mapKindName(kind)) + "/" + std::to_string(layer);

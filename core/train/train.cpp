@@ -48,13 +48,16 @@ void Trainer::requireData() {
                               std::to_string(m_data.train->info().classNames.size()) + " classes");
 }
 
-// A vocabulary of characters is that of the text; any other must fit the model as it stands. The
-// tokenizer stays with the run, whatever becomes of the text.
+// A new model takes the vocabulary of its tokenizer: that of the text's characters, or room for
+// another's tokens; one that has weights already must fit. The tokenizer stays with the run,
+// whatever becomes of the text.
 void Trainer::fitVocabulary() {
     const auto& tokenizer = m_data.tokenizer;
-    if (tokenizer && m_options.data.tokenizer == "characters" &&
-        m_options.model.vocab_size != tokenizer->size()) {
-        m_options.model.vocab_size = tokenizer->size();
+    const bool fresh = checkpointSteps(m_folder.checkpointsPath()).empty();
+    auto& vocabulary = m_options.model.vocab_size;
+    if (tokenizer && fresh &&
+        (m_options.data.tokenizer == "characters" || vocabulary < tokenizer->size())) {
+        vocabulary = tokenizer->size();
         m_folder.setOptions(m_options);
     }
     if (tokenizer) requireVocabulary(*tokenizer, m_options.model.vocab_size);
