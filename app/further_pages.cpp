@@ -9,6 +9,17 @@
 
 namespace relascope {
 
+namespace {
+
+/// "DAT-sa8-ra8-343M"; of a run "text-dat-s0 · step-300".
+QString checkpointTitle(const QString& path) {
+    const QString own = QFileInfo(path).fileName();
+    if (path.section(u'/', -2, -2) != QLatin1String("checkpoints")) return own;
+    return QStringLiteral("%1 · %2").arg(path.section(u'/', -3, -3), own);
+}
+
+}  // namespace
+
 void addFurtherPages(MainWindow& window) {
     AppContext context = window.controllers().context();
     auto* compare = new ComparePage(context);
@@ -37,7 +48,7 @@ void addFurtherPages(MainWindow& window) {
         std::vector<CheckpointEntry> entries;
         for (const auto& recent : window.controllers().checkpoint.recent())
             entries.push_back(
-                {recent.path, QFileInfo(recent.path).fileName(), recent.size, recent.missing});
+                {recent.path, checkpointTitle(recent.path), recent.size, recent.missing});
         window.rail()->setCheckpoints(entries);
     });
     QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint,

@@ -22,10 +22,11 @@
 namespace relascope {
 namespace {
 
-QString modelChip(const RunOptions& options) {
+// `counted`: of the model as it was made, whose vocabulary may be that of its text.
+QString modelChip(const RunOptions& options, std::int64_t counted = 0) {
     return QString("%1 · %2 parameters")
         .arg(QString::fromStdString(modelWords(options.model)),
-             groupedNumber(parameterCount(options.model)));
+             groupedNumber(counted > 0 ? counted : parameterCount(options.model)));
 }
 
 // What the bar says while nothing trains.
@@ -56,7 +57,7 @@ void showBar(TrainBar& bar, Controllers& c) {
     bar.setResumes(false);
     const RunState state = training.info().state;
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
-    bar.setModel(modelChip(training.options()));
+    bar.setModel(modelChip(training.options(), training.info().parameters));
     if (!training.info().device.empty())
         bar.setDevice(QString::fromStdString(training.info().device));
     if (training.ending())

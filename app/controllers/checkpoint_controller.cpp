@@ -196,6 +196,7 @@ QString CheckpointController::evaluateObstacle() const {
     if (const QString why = loadObstacle(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
+    if (isLanguage() && loaded() && m_tokenizer.isEmpty()) return generateObstacle();
     return busy() ? QStringLiteral("Something else goes on; wait or cancel it") : QString();
 }
 

@@ -59,7 +59,10 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
         if (!m_run.isEmpty() && m_runs.group(m_run).isEmpty() && m_run != path) return;
         adopt(m_training.options(), path);
     });
-    connect(&training, &TrainingController::finished, this, &ExperimentController::changed);
+    connect(&training, &TrainingController::finished, this, [this] {
+        Q_EMIT changed();
+        if (!m_run.isEmpty()) showRun(m_run);  // a vocabulary may have been fitted to its text
+    });
     connect(&runs, &RunsController::rowsChanged, this, [this, was = false]() mutable {
         if (std::exchange(was, resumes()) != resumes()) Q_EMIT changed();
     });

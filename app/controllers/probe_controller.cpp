@@ -46,6 +46,12 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     m_typing.setSingleShot(true);
     m_typing.setInterval(kTypingDelay);
     connect(&m_typing, &QTimer::timeout, this, &ProbeController::readText);
+    m_reading.setInterval(1000);
+    connect(&m_reading, &QTimer::timeout, this, [this] {
+        if (m_shownStep < 0)
+            Q_EMIT cleared(
+                QString("Reading the data of this run, %1 %").arg(qRound(100 * *m_share)));
+    });
     // A run may end between a question and its answer; then nobody answers.
     m_patience.setSingleShot(true);
     m_patience.setInterval(5000);
@@ -118,9 +124,11 @@ void ProbeController::follow() {
     ++m_texts;
     m_shownStep = -1;
     m_waiting = m_again = false;
-    const quint64 request = ++m_request;
+    ++m_request;
+    // Not the request: that counts steps, too, and the data are the same at each of them.
     const quint64 following = ++*m_following;
     if (m_run.isEmpty()) {
+        m_reading.stop();
         Q_EMIT cleared({});
         return;
     }
@@ -133,16 +141,20 @@ void ProbeController::follow() {
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
-    const auto work = [path = m_run.toStdString(), known, data = m_data, following,
-                       newest = m_following](std::stop_token stop) {
+    *m_share = 0.0;
+    m_reading.start();
+    const bool began = known && !m_training.resumed();  // its data are open
+    const auto work = [path = m_run.toStdString(), known, began, data = m_data, following,
+                       newest = m_following, share = m_share](std::stop_token stop) {
         // A large text takes its time; nobody waits for that of a run that was left.
-        const auto wanted = [newest, following, stop](double) {
+        const auto wanted = [newest, following, stop, share](double done) {
+            *share = done;
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
         Found found{known ? *known : readRunOptions(path), nullptr, nullptr, {}, {}};
         const bool text = found.options.data.isText();
-        const DataOptions options = known ? known->data : runData(path, found.options.data);
+        const DataOptions options = began ? found.options.data : runData(path, found.options.data);
         try {
             found.splits = data->get(options, wanted, stop);
             found.tokenizer = found.splits->tokenizer;
@@ -165,8 +177,9 @@ void ProbeController::follow() {
     };
     m_jobs.post(
         this, work,
-        [this, request](Found found) {
-            if (!fits(request)) return;
+        [this, following](Found found) {
+            if (following != *m_following) return;
+            m_reading.stop();
             m_options = std::move(found.options);
             m_splits = std::move(found.splits);
             m_tokenizer = std::move(found.tokenizer);
@@ -182,8 +195,10 @@ void ProbeController::follow() {
             if (!m_text.isEmpty()) m_typing.start();
             ask();
         },
-        [this, request](const QString& sentence) {
-            if (fits(request)) refuse(sentence);
+        [this, following](const QString& sentence) {
+            if (following != *m_following) return;
+            m_reading.stop();
+            refuse(sentence);
         });
     if (m_selection.step()) ask();  // captures need no data
 }

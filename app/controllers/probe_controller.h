@@ -108,7 +108,9 @@ private:
     qint64 m_shownStep = -1;
     bool m_chosen = false;  ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
-    QTimer m_pace, m_patience, m_typing;
+    std::shared_ptr<std::atomic<double>> m_share =
+        std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
+    QTimer m_pace, m_patience, m_typing, m_reading;
 };
 
 }  // namespace relascope

@@ -111,11 +111,16 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     };
     try {
         awaitRuntime();
+        // A run that goes on keeps the tokenizer that it began with, whatever became of the text.
         const auto data = job->data->get(
-            job->options.data, [&](double share) { return mail.preparing(share), true; }, stop);
+            job->resume.empty() ? job->options.data : runData(job->resume, job->options.data),
+            [&](double share) { return mail.preparing(share), true; }, stop);
         if (!job->resume.empty()) {
             RunFolder run = RunFolder::open(job->resume);
-            run.setOptions(job->options);
+            // And its model: a vocabulary was fitted to the text when it was made.
+            RunOptions options = job->options;
+            options.model = run.options().model;
+            run.setOptions(options);
             trainOne(std::move(run), *data);
         } else {
             const auto& seeds = job->options.train.seeds;
@@ -178,6 +183,10 @@ void TrainingController::fetch() {
     m_run.clear();
     Q_EMIT stateChanged();
     Q_EMIT finished();
+}
+
+bool TrainingController::resumed() const {
+    return m_job && !m_job->resume.empty();
 }
 
 void TrainingController::pause() {

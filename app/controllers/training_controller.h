@@ -44,6 +44,8 @@ public:
     bool preparing() const { return busy() && m_run.isEmpty(); }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
+    /// What goes on had begun before.
+    bool resumed() const;
     /// Stop or Cancel was asked for.
     bool ending() const { return m_ending; }
     /// Folder of the run that goes on; empty when none does.

@@ -222,13 +222,14 @@ void WorkbenchPage::connectInspector() {
     connect(&c.probe, &ProbeController::resultReady, this,
             [this](const std::shared_ptr<const ProbeResult>& result) {
                 // A picture of the user's own is named; a sample stands in the chooser already.
-                const bool sample = result->sample.label >= 0;
+                const bool text = result->sample.source.text;
+                const bool sample =
+                    result->sample.label >= 0 || (text && result->sample.origin != kTyped);
                 m_inspector->setSubText(
                     sample ? QString()
                            : QString("step %1 · %2")
                                  .arg(groupedNumber(result->step),
                                       QString::fromStdString(result->sample.origin)));
-                const bool text = result->sample.source.text;
                 if (m_c.selection.view() == InspectorView()) {
                     m_c.selection.setView(firstView(*result));
                 } else if (text && !m_text) {

@@ -203,7 +203,9 @@ TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
     QTest::keyClicks(inputs->sourceField(), " 99999999\r");
     EXPECT_TRUE(inputs->problem().startsWith("99999999 is no token"));
     EXPECT_EQ(o.result().sample.source.size(), 3);
-    EXPECT_FALSE(o.page.evaluateButton()->isVisible()) << "there is nothing to measure it on";
+    EXPECT_FALSE(o.page.evaluateButton()->isEnabled()) << "no text can be read for it";
+    EXPECT_TRUE(o.page.evaluateButton()->toolTip().contains("tokenizer"))
+        << o.page.evaluateButton()->toolTip().toStdString();
 }
 
 TEST(CheckpointPage, LooksInsideEncoderAndDecoder) {

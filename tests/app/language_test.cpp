@@ -8,6 +8,7 @@
 
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
+#include "run/run_folder.h"
 #include "tests/app/language_fixture.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/source/probability_bars.h"
@@ -212,6 +213,30 @@ TEST_F(LanguageTest, PreparingALongTextShowsItsShareAndEndsWithCancel) {
     EXPECT_TRUE(c().selection.runs().isEmpty()) << "no run came of it";
 }
 
+TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
+    chooseText();
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(12));
+    const QString path = c().training.run();
+    click(window->bar()->cancelButton());
+    ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
+    const auto fitted = readRunOptions(path.toStdString()).model.vocab_size;
+    EXPECT_LT(fitted, 64);
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.options().model.vocab_size == fitted; }));
+    // Words that were not there before change nothing of what the ids mean.
+    writeText(QStringLiteral("cats.txt"),
+              QStringLiteral("XYZ the cat sat on the mat. ").repeated(60));
+    ASSERT_TRUE(waitUntil([this] { return c().experiment.resumes(); }));
+    const auto step = c().runs.info(path)->step;
+    click(window->bar()->startButton());
+    ASSERT_TRUE(waitUntil([&] {
+        return c().training.running() && c().training.info().step > step + 3;
+    })) << c().experiment.obstacle().toStdString();
+    EXPECT_EQ(c().training.run(), path);
+    EXPECT_EQ(readRunOptions(path.toStdString()).model.vocab_size, fitted);
+    EXPECT_TRUE(shows("the cat saw the dog"));
+}
+
 TEST_F(LanguageTest, WithoutItsDataARunStillReadsWhatIsTyped) {
     const QString path = finishedText();
     window = std::make_unique<MainWindow>(false);
@@ -238,11 +263,15 @@ TEST_F(LanguageTest, ATypedTextIsThereAgainInTheNextSession) {
     ASSERT_TRUE(shows("the cat saw the dog"));
     type(source(), QStringLiteral("mat"));
     ASSERT_TRUE(shows("mat"));
+    c().selection.setStep(5);
     window->close();
     window = std::make_unique<MainWindow>(true);
     c().runs.setFolder(folder.path() + "/runs");
     window->show();
-    EXPECT_TRUE(shows("mat"));
+    EXPECT_TRUE(shows("the cat saw the dog")) << "as it was then";
+    EXPECT_EQ(c().selection.step(), std::optional<qint64>(5));
+    c().selection.setStep(std::nullopt);
+    EXPECT_TRUE(shows("mat")) << "though the data came after the step was chosen";
     EXPECT_EQ(source()->textInput()->text(), "mat");
     window = std::make_unique<MainWindow>(false);
     QSettings().clear();
