@@ -28,7 +28,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
         if (text.run.empty())
             throw OptionError("data", "a checkpoint has no data of its own; name a text");
         if (split.empty()) split = "validation";
-        (split == "train" ? o.train_size : o.validation_size) = text.windows;
+        if (text.windows > 0) (split == "train" ? o.train_size : o.validation_size) = text.windows;
     }
     const auto splits = openText(o, progress, stop);
     requireTokensWithin(splits, model.options().vocab_size, {}, stop);

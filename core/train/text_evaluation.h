@@ -10,10 +10,11 @@
 namespace relascope {
 
 struct TextToEvaluate {
-    std::string run;           ///< run folder that the model belongs to; "" without one
-    std::string file;          ///< a text: all of it. Empty: the run's own data
-    std::string split;         ///< of the run's own data; empty = "validation"
-    std::int64_t windows = 0;  ///< at most so many; 0 = all
+    std::string run;    ///< run folder that the model belongs to; "" without one
+    std::string file;   ///< a text: all of it. Empty: the run's own data
+    std::string split;  ///< of the run's own data; empty = "validation"
+    std::int64_t windows =
+        0;  ///< at most so many; 0 = all of a file, of a run as many as it watched
 };
 
 /// Opens it with the model's tokenizer and context. Throws FileError, OptionError for a model whose
