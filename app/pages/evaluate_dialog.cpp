@@ -110,7 +110,8 @@ void EvaluateDialog::fillText(bool own) {
     m_data->addItem(lastLine());
     m_split->addItems({QStringLiteral("validation"), QStringLiteral("train")});
     m_count->setRange(0, 10000000);
-    m_count->setSpecialValueText(QStringLiteral("all"));
+    m_count->setSpecialValueText(own ? QStringLiteral("as the run watched")
+                                     : QStringLiteral("all"));
     m_count->setValue(200);
     m_count->setGroupSeparatorShown(true);
     m_count->setToolTip(QStringLiteral("Pieces of the text, each as long as the model reads"));
@@ -139,7 +140,11 @@ void EvaluateDialog::dataChosen() {
     }
     m_before = m_data->currentIndex();
     const bool generated = m_data->currentData(kFile).toString().isEmpty();
-    if (m_text) return m_split->setEnabled(generated);
+    if (m_text) {
+        m_count->setSpecialValueText(generated ? QStringLiteral("as the run watched")
+                                               : QStringLiteral("all"));
+        return m_split->setEnabled(generated);
+    }
     for (QWidget* field : {static_cast<QWidget*>(m_split), static_cast<QWidget*>(m_count),
                            static_cast<QWidget*>(m_seed)}) {
         field->setEnabled(generated);
