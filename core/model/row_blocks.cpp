@@ -48,8 +48,7 @@ struct BlockPlan : torch::CustomClassHolder {
 
 struct RowBlocks : torch::autograd::Function<RowBlocks> {
     static variable_list forward(AutogradContext* context,
-                                 const c10::intrusive_ptr<BlockPlan>& plan,
-                                 at::TensorList inputs) {
+                                 const c10::intrusive_ptr<BlockPlan>& plan, at::TensorList inputs) {
         context->save_for_backward(inputs.vec());
         context->saved_data["plan"] = at::IValue::make_capsule(plan);
         std::vector<variable_list> outputs;
