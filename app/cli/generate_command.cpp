@@ -1,13 +1,13 @@
 // generate: a text continued by a language model, token by token.
+#include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/commands.h"
+#include "files/atomic_file.h"
 #include "train/open_model.h"
 #include "types/error.h"
 #include "types/text_piece.h"
@@ -19,15 +19,11 @@ using Json = nlohmann::ordered_json;
 
 std::string promptOf(const GenerateArguments& a) {
     if (a.promptFile.empty()) return a.prompt;
-    std::ostringstream text;
-    if (a.promptFile == "-") {
-        text << std::cin.rdbuf();
-        return text.str();
-    }
-    std::ifstream file(a.promptFile, std::ios::binary);
-    if (!file) throw FileError(a.promptFile, "cannot be read");
-    text << file.rdbuf();
-    return text.str();
+    constexpr std::uint64_t most = 64u << 20;
+    if (a.promptFile != "-") return readTextFile(a.promptFile, most);
+    std::string text;
+    for (char c; text.size() < most && std::cin.get(c);) text += c;
+    return text;
 }
 
 const char* endName(TextEnd end) {
@@ -87,6 +83,9 @@ int generate(const GenerateArguments& a) {
                   << "\n";
     else
         std::printf("\n");
+    if (!std::cout.flush() || std::ferror(stdout) || std::fflush(stdout) != 0)
+        throw FileError("standard output",
+                        "cannot be written: " + std::string(std::strerror(errno)));
     return end == TextEnd::Stopped ? kExitInterrupted : 0;
 }
 

@@ -79,7 +79,7 @@ struct Outcome {
 };
 
 Outcome runOne(RunFolder folder, const std::stop_token& stop) {
-    const auto data = openData(folder.options().data, {}, stop);
+    const auto data = openData(runData(folder.path(), folder.options().data), {}, stop);
     Control control;
     Reporter reporter;
     Outcome outcome;

@@ -152,7 +152,11 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     requireRoom(*source, out);
 
     // A language model is of little use without its tokenizer: it goes along.
-    const auto tokenizer = hubModel ? tokenizerBeside(source->files().at(0), 0) : nullptr;
+    TokenizerPtr tokenizer;
+    try {
+        if (folder && hubModel) tokenizer = tokenizerBeside(source->files().at(0), 0);
+    } catch (const Error&) {  // one that cannot be read stays where it is; the weights matter
+    }
     Pump pump(*source, std::move(stop), progress);
     if (torch) {
         writeTorchArchive(out, source->tensors(), configuration, std::ref(pump));

@@ -8,6 +8,7 @@
 #include "files/sha256.h"
 #include "text/character_tokenizer.h"
 #include "text/text_encoder.h"
+#include "types/text_piece.h"
 
 namespace relascope {
 namespace {
@@ -164,7 +165,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
         used = charactersOf(files, field, progress);
     }
     progress.begin(1.0);
-    json facts = {{"tokenizer", used->name()}};
+    json facts = {{"tokenizer", validUtf8(used->name())}};
     if (!tokenizer) {
         std::string characters;
         for (std::int64_t id = 1; id < used->size(); ++id)

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <cstdint>
+#include <fstream>
 
 #include <array>
 #include <cerrno>
@@ -109,12 +111,26 @@ int namelessFile(bool memory) {
     return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
+// Bytes that the system can still give; 0 when it does not say.
+std::uint64_t availableMemory() {
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind("MemAvailable:", 0) == 0)
+            return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+    return 0;
+}
+
 CachedTokens makeNameless(bool memory, int width,
                           const std::function<std::string(TokenWriter&)>& fill) {
     const int file = namelessFile(memory);
     if (file < 0) throw Unwritable();
     try {
+        // In memory at most half of what is free: the machine must go on.
+        const std::uint64_t most = memory ? availableMemory() / 2 : UINT64_MAX;
+        std::uint64_t written = 0;
         TokenWriter writer(width, [&](const void* data, std::size_t bytes) {
+            written += bytes;
+            if (written > most) throw Unwritable();
             const auto* at = static_cast<const char*>(data);
             while (bytes > 0) {
                 const ssize_t done = ::write(file, at, bytes);

@@ -138,7 +138,8 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
         return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::RowBlocked
                                                           : AttentionForm::Explicit;
     }
-    return form == AttentionForm::Fused && drops ? AttentionForm::Explicit : form;
+    const bool continues = m_options.causal && q.size(2) != k.size(2) && q.size(2) > 1;
+    return form == AttentionForm::Fused && (drops || continues) ? AttentionForm::Explicit : form;
 }
 
 torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,

@@ -1,5 +1,7 @@
 #include "model/generate.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,7 +26,7 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
       m_device(model.parameters().front().device()) {}
 
 torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
-    const torch::NoGradGuard noGrad;
+    const c10::InferenceMode inference;
     for (const auto id : tokens)
         if (id < 0 || id >= m_options.vocab_size)
             throw OptionError("tokens", "token " + std::to_string(id) +
@@ -56,7 +58,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
     const auto count = logits.size(0);
     const auto* value = logits.const_data_ptr<float>();
     const auto* best = std::max_element(value, value + count);
-    if (!std::isfinite(*best))
+    if (!std::isfinite(*best) || torch::isnan(logits).any().item<bool>())
         throw Error("the model's outputs are not finite; its weights are damaged");
     std::vector<float> probability(static_cast<std::size_t>(count));
     const auto softmax = torch::softmax(logits, 0);
@@ -86,6 +88,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
         token.chosen = choice(order[0]);
         return token;
     }
+    if (!needsOrder) std::iota(order.begin(), order.end(), std::int64_t{0});  // as if never sorted
     // Weights at that temperature; the sum of a share of them is what top-p cuts.
     std::vector<double> weight(static_cast<std::size_t>(candidates));
     double total = 0.0;

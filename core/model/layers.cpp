@@ -2,6 +2,8 @@
 
 #include <torch/nn/functional.h>
 
+#include <c10/core/InferenceMode.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -59,6 +61,7 @@ torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start
         m_turns.scalar_type() != turnType || m_turns.device() != x.device()) {
         // As published: angles in float32 whatever the model's type, and what follows in its type.
         const torch::NoGradGuard noGrad;
+        const c10::InferenceMode lasting(false);  // training may use the table next
         const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
         const std::int64_t known = m_turns.defined() ? 2 * m_turns.size(0) : 0;
         const auto frequency =

@@ -7,7 +7,7 @@
 namespace relascope {
 
 /// Whether `rowTimesWeight` takes them: one row on the CPU, no gradients, contiguous float32 x and
-/// bfloat16 weights of an even width. (In float32 LibTorch's own product is as fast.)
+/// bfloat16 weights of an even width. (In float32 LibTorch's own product is the quicker.)
 bool isRowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight);
 
 /// x [..., in] of one row, weight [out, in] -> [..., out], summed in float32.

@@ -88,11 +88,11 @@ torch::Tensor rowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight
     auto y = torch::empty(shape, x.options());
     const auto* from = x.const_data_ptr<float>();
     auto* to = y.mutable_data_ptr<float>();
+    const std::int64_t grain = std::max<std::int64_t>(kRows, (1 << 15) / half / kRows * kRows);
     std::vector<float> even(static_cast<std::size_t>(half)), odd(even.size());
     for (std::size_t i = 0; i < even.size(); ++i) even[i] = from[2 * i], odd[i] = from[2 * i + 1];
     const auto* pairs =
         reinterpret_cast<const std::uint32_t*>(weight.const_data_ptr<at::BFloat16>());
-    const std::int64_t grain = std::max<std::int64_t>(kRows, (1 << 15) / half / kRows * kRows);
     at::parallel_for(0, out, grain, [&](std::int64_t begin, std::int64_t end) {
         rows(even.data(), odd.data(), pairs, to, half, begin, end);
     });

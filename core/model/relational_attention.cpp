@@ -234,7 +234,9 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     }
 
     auto chosen = formFor(x);
-    if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0))
+    // LibTorch's causal mask begins at the first key, whatever the cache holds before the queries.
+    const bool continues = o.causal && past > 0 && x.size(1) > 1;
+    if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
         chosen = AttentionForm::Factored;
     const bool softmax = o.rel_activation == "softmax";  // over all j, those to come as well
     const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,

@@ -18,15 +18,24 @@ using torch::autograd::variable_list;
 // Autocast is a thread's own, and the backward pass of a GPU runs on another thread.
 class AutocastAs {
 public:
-    explicit AutocastAs(bool enabled) : m_before(now()) { set(enabled); }
-    ~AutocastAs() { set(m_before); }
+    explicit AutocastAs(bool enabled)
+        : m_before(now()), m_cached(at::autocast::is_autocast_cache_enabled()) {
+        set(enabled);
+        // Its cache of narrowed weights is the whole process's: what a backward pass put there
+        // would outlive the optimizer's step.
+        at::autocast::set_autocast_cache_enabled(false);
+    }
+    ~AutocastAs() {
+        at::autocast::set_autocast_cache_enabled(m_cached);
+        set(m_before);
+    }
     AutocastAs(const AutocastAs&) = delete;
     AutocastAs& operator=(const AutocastAs&) = delete;
     static bool now() { return at::autocast::is_autocast_enabled(at::kCUDA); }
 
 private:
     static void set(bool enabled) { at::autocast::set_autocast_enabled(at::kCUDA, enabled); }
-    bool m_before;
+    bool m_before, m_cached;
 };
 
 // Kept by the graph between the two passes.
@@ -71,7 +80,6 @@ struct RowBlocks : torch::autograd::Function<RowBlocks> {
         const auto plan =
             c10::static_intrusive_pointer_cast<BlockPlan>(context->saved_data["plan"].toCapsule());
         const auto inputs = context->get_saved_variables();
-        const AutocastAs autocast(plan->autocast);
         variable_list sums(inputs.size());
         for (std::int64_t first = 0; first < plan->rows; first += plan->blockRows) {
             const std::int64_t count = std::min(plan->blockRows, plan->rows - first);
@@ -87,6 +95,7 @@ struct RowBlocks : torch::autograd::Function<RowBlocks> {
             variable_list outputs, given;
             {
                 const torch::AutoGradMode enabled(true);
+                const AutocastAs autocast(plan->autocast);
                 const auto results = plan->attend(parts, first);
                 for (std::size_t o = 0; o < results.size(); ++o) {
                     if (!gradients[o].defined() || !results[o].requires_grad()) continue;
@@ -147,6 +156,7 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
         context->save_for_backward({x});
         plan->before = Generators::save(x.device());
         context->saved_data["plan"] = at::IValue::make_capsule(plan);
+        const AutocastAs autocast(plan->autocast);
         return plan->f(x);
     }
 
@@ -154,12 +164,12 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
         const auto plan = c10::static_intrusive_pointer_cast<RecomputePlan>(
             context->saved_data["plan"].toCapsule());
         const auto x = context->get_saved_variables()[0].detach().requires_grad_();
-        const AutocastAs autocast(plan->autocast);
         const auto now = Generators::save(x.device());
         plan->before.restore(x.device());
         torch::Tensor y;
         {
             const torch::AutoGradMode enabled(true);
+            const AutocastAs autocast(plan->autocast);
             y = plan->f(x);
         }
         now.restore(x.device());

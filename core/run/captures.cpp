@@ -243,6 +243,10 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             text.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
             begin = end;
         }
+        if (text.words.size() != text.tokens.size())
+            throw FileError(file.path(), "has a text of " + std::to_string(text.tokens.size()) +
+                                             " tokens and " + std::to_string(text.words.size()) +
+                                             " pieces");
     }
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {
@@ -252,6 +256,11 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             if (!entry || entry->dtype != "F32") continue;
             const auto values = floats(part(*entry, 4));
             const auto rows = entry->shape[2], columns = entry->shape[3];
+            constexpr std::int64_t kSide = 1 << 20, kMaps = 1 << 16;
+            if (rows < 1 || columns < 1 || rows > kSide || columns > kSide ||
+                entry->shape[1] > kMaps)
+                throw FileError(file.path(),
+                                "tensor '" + key + "' has another shape than a capture's");
             for (std::int64_t index = 0; index < entry->shape[1]; ++index) {
                 const auto begin = values.begin() + index * rows * columns;
                 result.maps.push_back({kind,

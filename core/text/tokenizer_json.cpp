@@ -25,7 +25,14 @@ std::string shown(std::string_view text) {
 
 json parsed(const std::string& text, const std::string& path) {
     try {
-        json value = json::parse(text);
+        // Copies and texts of values are made level by level on the stack.
+        constexpr int kDeepest = 32;
+        json value = json::parse(text, [&](int depth, json::parse_event_t, json&) {
+            if (depth > kDeepest)
+                throw FileError(path, "nests deeper than " + std::to_string(kDeepest) +
+                                          " levels, so it is no tokenizer");
+            return true;
+        });
         if (!value.is_object()) throw FileError(path, "is no JSON object, so no tokenizer");
         return value;
     } catch (const json::parse_error& error) {

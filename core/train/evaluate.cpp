@@ -10,6 +10,7 @@ AutocastScope::AutocastScope(bool enabled) : m_enabled(enabled) {
     if (!enabled) return;
     at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
     at::autocast::set_autocast_enabled(at::kCUDA, true);
+    at::autocast::clear_cache();  // never weights of a step before
 }
 AutocastScope::~AutocastScope() {
     if (!m_enabled) return;

@@ -108,8 +108,16 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         const ParameterScope scope(ParameterFill::Uninitialised);  // the file fills them
         p.model = makeModel(p.options);
     }
-    if (p.options.isLanguage()) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+    std::string trouble;  // a tokenizer that cannot be read keeps nobody from the weights
+    try {
+        if (p.options.isLanguage()) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const std::exception& error) {
+        trouble = error.what();
+    }
     p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
+    if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
     p.model->to(torch::Device(resolveDevice(device)));
     p.model->eval();
 }

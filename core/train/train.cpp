@@ -305,11 +305,16 @@ void Trainer::writeSample() {
     options.tokens = data.sample_tokens;
     options.alternatives = 0;
     std::string written = data.prompt;
-    continueText(*m_model, m_options.model, *m_data.tokenizer, data.prompt, options,
-                 [&](const GeneratedToken& token) {
-                     written += token.chosen.piece;
-                     return !m_stop.stop_requested();
-                 });
+    try {
+        continueText(*m_model, m_options.model, *m_data.tokenizer, data.prompt, options,
+                     [&](const GeneratedToken& token) {
+                         written += token.chosen.piece;
+                         return !m_stop.stop_requested();
+                     });
+    } catch (const std::exception& error) {
+        m_model->train(training);
+        return note(Note::Level::Warning, "no sample was written: " + userMessage(error));
+    }
     m_model->train(training);
     note(Note::Level::Sample, validUtf8(written));
 }

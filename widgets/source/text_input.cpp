@@ -84,7 +84,9 @@ TextInput::TextInput(QWidget* parent)
             Q_EMIT opened();
         else
             Q_EMIT closed();
-        if (on) m_field->setFocus();
+        if (!on) return;
+        m_field->setFocus();
+        m_field->selectAll();  // typing begins anew; an arrow key goes on with what is there
     });
     connect(m_field, &TextField::edited, this, &TextInput::tell);
 }
