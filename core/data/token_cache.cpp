@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cstdint>
-#include <fstream>
 
 #include <array>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
 #include "files/crc32.h"
+#include "files/memory.h"
 
 namespace relascope {
 namespace {
@@ -109,15 +109,6 @@ int namelessFile(bool memory) {
     if (memory) return ::memfd_create("relascope-tokens", MFD_CLOEXEC);
     const std::string folder = environment("TMPDIR").empty() ? "/tmp" : environment("TMPDIR");
     return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
-// Bytes that the system can still give; 0 when it does not say.
-std::uint64_t availableMemory() {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.rfind("MemAvailable:", 0) == 0)
-            return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
-    return 0;
 }
 
 CachedTokens makeNameless(bool memory, int width,

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "files/memory.h"
 #include "model/factory.h"
 #include "model/generate.h"
 #include "model/relational_attention.h"
@@ -104,19 +105,9 @@ ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t t
     return torch::rand({batch, o.image_shape[0], o.image_shape[2], o.image_shape[1]}).to(device);
 }
 
-double residentPeakMb() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.rfind("VmHWM:", 0) == 0)
-            return static_cast<double>(std::strtoull(line.c_str() + 6, nullptr, 10)) / 1024.0;
-    return 0.0;
-}
-double residentNowMb() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.rfind("VmRSS:", 0) == 0)
-            return static_cast<double>(std::strtoull(line.c_str() + 6, nullptr, 10)) / 1024.0;
-    return 0.0;
+// A figure of this process, in megabytes.
+double ownMb(const char* name) {
+    return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
 }
 
 // What one step adds to the memory at its highest, for texts of growing length.
@@ -127,9 +118,9 @@ void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& opt
         optimizer.zeroGradients();
         malloc_trim(0);  // what is free but still held would hide what the step takes
         std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
-        const double before = residentNowMb();
+        const double before = ownMb("VmRSS");
         crossEntropy(model.forward(tokens), tokens).backward();
-        const double added = residentPeakMb() - before;
+        const double added = ownMb("VmHWM") - before;
         const std::string name = "step_mb_" + std::to_string(n);
         if (!result.figures.empty() && result.figures.back().first == name)
             result.figures.back().second = added;

@@ -8,9 +8,9 @@
 #include <torch/version.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
+#include "files/memory.h"
 #include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -99,11 +99,7 @@ std::uint64_t freeMemory(const std::string& device) {
             return 0;
         }
     }
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.rfind("MemAvailable:", 0) == 0)
-            return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
-    return 0;
+    return availableMemory();
 }
 
 void requireMemory(const RunOptions& options, const std::string& device) {

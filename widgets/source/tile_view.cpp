@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/source/shared_view.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -86,10 +87,7 @@ int TileView::columns() const {
 
 void TileView::setValues(std::vector<float> values, std::vector<bool> masked,
                          const ColorScale& scale) {
-    const bool same = scale == m_scale && masked == m_masked && values.size() == m_values.size() &&
-                      std::equal(values.begin(), values.end(), m_values.begin(),
-                                 [](float a, float b) { return a == b || (a != a && b != b); });
-    if (same) return;
+    if (scale == m_scale && masked == m_masked && sameNumbers(values, m_values)) return;
     m_values = std::move(values);
     m_masked = std::move(masked);
     m_scale = scale;
@@ -301,16 +299,7 @@ int TileView::moved(const Section& section, int index, int key) const {
 }
 
 void TileView::reveal(bool sender, int index) {
-    const QRect place = tileRect(index, sender);
-    if (place.isEmpty()) return;
-    QScrollBar* bar = verticalScrollBar();
-    const int high = viewport()->height();
-    if (place.bottom() < -high / 4 ||
-        place.top() > high + high / 4)  // a leap: its surroundings too
-        return bar->setValue(bar->value() + place.center().y() - high / 2);
-    if (place.top() < edge) bar->setValue(bar->value() + place.top() - edge);
-    if (place.bottom() > viewport()->height() - edge)
-        bar->setValue(bar->value() + place.bottom() - viewport()->height() + edge + 1);
+    scrollTo(*this, tileRect(index, sender), edge);
 }
 
 void TileView::keyPressEvent(QKeyEvent* event) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "widgets/source/shared_view.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -25,10 +26,7 @@ void TokenStrip::setTokens(std::vector<std::string> pieces) {
 
 void TokenStrip::setValues(std::vector<float> values, std::vector<bool> masked,
                            const ColorScale& scale) {
-    const bool same = scale == m_scale && masked == m_masked && values.size() == m_values.size() &&
-                      std::equal(values.begin(), values.end(), m_values.begin(),
-                                 [](float a, float b) { return a == b || (a != a && b != b); });
-    if (same) return;
+    if (scale == m_scale && masked == m_masked && sameNumbers(values, m_values)) return;
     m_values = std::move(values);
     m_masked = std::move(masked);
     m_scale = scale;

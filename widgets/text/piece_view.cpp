@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "widgets/maps/color_map.h"
+#include "widgets/source/shared_view.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
@@ -85,16 +86,7 @@ void PieceView::updateToken(int index) {
 }
 
 void PieceView::reveal(int index) {
-    const QRect place = tokenRect(index);
-    if (place.isEmpty()) return;
-    QScrollBar* bar = verticalScrollBar();
-    const int high = viewport()->height();
-    if (place.bottom() < -high / 4 ||
-        place.top() > high + high / 4)  // a leap: its surroundings too
-        return bar->setValue(bar->value() + place.center().y() - high / 2);
-    if (place.top() < edge) bar->setValue(bar->value() + place.top() - edge);
-    if (place.bottom() > high - edge)
-        bar->setValue(bar->value() + place.bottom() - high + edge + 1);
+    scrollTo(*this, tokenRect(index), edge);
 }
 
 void PieceView::paintEvent(QPaintEvent* event) {

@@ -1,0 +1,17 @@
+// What the system says of memory.
+#pragma once
+
+#include <cstdint>
+
+namespace relascope {
+
+/// A figure of /proc in bytes ("/proc/meminfo", "MemAvailable"; "/proc/self/status", "VmRSS"); 0
+/// when the system does not say.
+std::uint64_t memoryFigure(const char* file, const char* name);
+
+/// What programs can still be given, in bytes; 0 when unknown.
+inline std::uint64_t availableMemory() {
+    return memoryFigure("/proc/meminfo", "MemAvailable");
+}
+
+}  // namespace relascope

@@ -1,0 +1,30 @@
+// What scrolled views of shaded things (tiles, tokens) have in common.
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QScrollBar>
+#include <algorithm>
+#include <vector>
+
+namespace relascope {
+
+/// Equal numbers, NaN being equal to NaN.
+inline bool sameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](float x, float y) { return x == y || (x != x && y != y); });
+}
+
+/// Scrolls until `place` (in the viewport's coordinates) is seen with `edge` pixels around it;
+/// after a leap it stands in the middle, so that its surroundings are seen too.
+inline void scrollTo(const QAbstractScrollArea& view, const QRect& place, int edge) {
+    if (place.isEmpty()) return;
+    QScrollBar* bar = view.verticalScrollBar();
+    const int high = view.viewport()->height();
+    if (place.bottom() < -high / 4 || place.top() > high + high / 4)
+        return bar->setValue(bar->value() + place.center().y() - high / 2);
+    if (place.top() < edge) bar->setValue(bar->value() + place.top() - edge);
+    if (place.bottom() > high - edge)
+        bar->setValue(bar->value() + place.bottom() - high + edge + 1);
+}
+
+}  // namespace relascope
