@@ -1,5 +1,6 @@
 // The command line over texts: train, eval, inspect --text, generate; and published checkpoints of
 // every form with a tokenizer beside them.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -96,6 +97,25 @@ TEST_F(TextCli, GeneratesTheSameTextForASeed) {
     expectRefused("generate " + run() + " --prompt a --tokenizer gpt2", 2,
                   "gpt2 has 50257 tokens, the model's vocabulary 61");
     expectRefused("generate " + *s_home / "none --prompt a", 1, "none");
+}
+
+TEST_F(TextCli, ResumesWithItsOwnTokenizerAndRefusesADeepOne) {
+    fs::copy(run(), *s_home / "again", fs::copy_options::recursive);
+    const std::string text = slurp(*s_home / "text.txt");
+    // The same text but for one letter: characters made anew would all be others.
+    std::string other = text;
+    std::replace(other.begin(), other.end(), 'a', 'c');
+    std::ofstream(*s_home / "text.txt") << other;
+    const auto resumed = json(cli("train --json --resume " + *s_home / "again --steps 6"));
+    const auto measured = json(cli("eval --json " + *s_home / "again"));
+    std::ofstream(*s_home / "text.txt") << text;
+    EXPECT_NEAR(resumed["loss"].get<double>(), measured["loss"].get<double>(), 1e-6);
+
+    const std::string deep(100000, '[');
+    std::ofstream(*s_home / "deep.json")
+        << R"({"model":{"type":"BPE","vocab":)" + deep + std::string(100000, ']') + "}}";
+    expectRefused("generate " + run() + " --prompt a --tokenizer " + *s_home / "deep.json", 1,
+                  "nests deeper");
 }
 
 TEST_F(TextCli, PublishedFormsOpenShowAndGenerate) {

@@ -169,7 +169,19 @@ TEST(TokenSampler, GivesTheModelsProbabilitiesAndAlternativesAndIsSeeded) {
     };
     EXPECT_EQ(text(5), text(5));
     EXPECT_NE(text(5), text(6));
+    // What is reported beside a token does not change which one comes.
+    const auto many = torch::randn({50});
+    const auto drawn = [&](std::int64_t alternatives) {
+        GenerateOptions other;
+        other.temperature = 1.0, other.alternatives = alternatives;
+        TokenSampler s(other);
+        std::vector<std::int64_t> ids;
+        for (int i = 0; i < 60; ++i) ids.push_back(s.sample(many).chosen.id);
+        return ids;
+    };
+    EXPECT_EQ(drawn(0), drawn(8));
     EXPECT_THROW(sampler.sample(torch::full({4}, NAN)), Error);
+    EXPECT_THROW(sampler.sample(torch::tensor({1.0F, NAN, 2.0F, 0.0F})), Error);
     o.top_p = 0.0;
     EXPECT_THROW(TokenSampler{o}, OptionError);
 }
