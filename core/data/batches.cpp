@@ -1,6 +1,10 @@
 #include "data/batches.h"
 
+#include <torch/torch.h>
+
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -14,7 +18,11 @@ Batch tokenBatch(const TokenDataset& data, const std::int64_t* indices, std::int
     auto* out = windows.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < count; ++i)
         data.read(indices[i], {out + i * (n + 1), static_cast<std::size_t>(n + 1)});
-    return {windows.slice(1, 0, n).contiguous(), windows.slice(1, 1).contiguous()};
+    Batch batch;
+    batch.kind = TargetKind::Tokens;
+    batch.inputs = windows.slice(1, 0, n).contiguous();
+    batch.targets = windows.slice(1, 1).contiguous();
+    return batch;
 }
 
 Batch imageBatch(const ImageDataset& data, const std::int64_t* indices, std::int64_t count) {
@@ -26,8 +34,9 @@ Batch imageBatch(const ImageDataset& data, const std::int64_t* indices, std::int
     const auto& info = data.info();
     const std::int64_t pixels = static_cast<std::int64_t>(info.height) * info.width,
                        channels = info.channels;
-    Batch batch{torch::empty({count, channels, info.height, info.width}),
-                torch::empty({count}, torch::kLong)};
+    Batch batch;
+    batch.inputs = torch::empty({count, channels, info.height, info.width});
+    batch.targets = torch::empty({count}, torch::kLong);
     auto* out = batch.inputs.data_ptr<float>();
     auto* targets = batch.targets.data_ptr<std::int64_t>();
     std::vector<std::uint8_t> bytes(data.pixelBytes());
@@ -41,12 +50,87 @@ Batch imageBatch(const ImageDataset& data, const std::int64_t* indices, std::int
     return batch;
 }
 
+template <class T>
+std::span<T> rowOf(const torch::Tensor& t, std::int64_t i) {
+    const auto size = t.numel() / t.size(0);
+    return {t.data_ptr<T>() + i * size, static_cast<std::size_t>(size)};
+}
+
+Batch objectBatch(const ObjectDataset& data, const std::int64_t* indices, std::int64_t count) {
+    const auto shape = data.shape();
+    Batch batch;
+    batch.kind = data.info().targets;
+    batch.inputs = torch::empty({count, shape.objects, shape.width});
+    batch.targets = torch::empty({count, shape.targets});
+    for (std::int64_t i = 0; i < count; ++i)
+        data.read(indices[i], rowOf<float>(batch.inputs, i), rowOf<float>(batch.targets, i));
+    if (batch.kind == TargetKind::Class)
+        batch.targets = batch.targets.select(1, 0).to(torch::kLong).contiguous();
+    return batch;
+}
+
+Batch sequenceBatch(const SequenceDataset& data, const std::int64_t* indices, std::int64_t count) {
+    const auto shape = data.shape();
+    const bool tokens = shape.width == 0;
+    Batch batch;
+    batch.kind = TargetKind::Tokens;
+    batch.inputs = tokens ? torch::empty({count, shape.source}, torch::kLong)
+                          : torch::empty({count, shape.source, shape.width});
+    batch.targets = torch::empty({count, shape.target}, torch::kLong);
+    for (std::int64_t i = 0; i < count; ++i)
+        data.read(indices[i],
+                  tokens ? std::span<float>() : rowOf<float>(batch.inputs, i),
+                  tokens ? rowOf<std::int64_t>(batch.inputs, i) : std::span<std::int64_t>(),
+                  rowOf<std::int64_t>(batch.targets, i));
+    batch.targetIn = torch::cat({torch::full({count, 1}, shape.start, torch::kLong),
+                                 batch.targets.slice(1, 0, shape.target - 1)},
+                                1);
+    return batch;
+}
+
 }  // namespace
 
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count) {
     if (const auto* tokens = dynamic_cast<const TokenDataset*>(&data))
         return tokenBatch(*tokens, indices, count);
+    if (const auto* objects = dynamic_cast<const ObjectDataset*>(&data))
+        return objectBatch(*objects, indices, count);
+    if (const auto* sequences = dynamic_cast<const SequenceDataset*>(&data))
+        return sequenceBatch(*sequences, indices, count);
     return imageBatch(dynamic_cast<const ImageDataset&>(data), indices, count);
+}
+
+void mixImages(Batch& batch, const std::string& how, std::int64_t classes, std::uint64_t seed) {
+    if (how == "none") return;
+    std::mt19937_64 random(seed);
+    const auto uniform = [&random] { return static_cast<double>(random() >> 11) * 0x1.0p-53; };
+    const bool cut = how == "cutmix" || (how == "either" && uniform() < 0.5);
+    const std::int64_t count = batch.size();
+    double kept = uniform();  // Beta(1, 1)
+    const auto partner = torch::tensor(shuffledOrder(count, random(), 0));
+    const auto others = batch.inputs.index_select(0, partner);
+    if (cut) {
+        const auto height = batch.inputs.size(2), width = batch.inputs.size(3);
+        const double side = std::sqrt(1.0 - kept);
+        const auto range = [&](std::int64_t length) {
+            const double centre = uniform() * static_cast<double>(length),
+                         half = 0.5 * side * static_cast<double>(length);
+            return std::pair{
+                std::clamp(static_cast<std::int64_t>(centre - half), std::int64_t{0}, length),
+                std::clamp(static_cast<std::int64_t>(centre + half), std::int64_t{0}, length)};
+        };
+        const auto [top, bottom] = range(height);
+        const auto [left, right] = range(width);
+        batch.inputs.slice(2, top, bottom)
+            .slice(3, left, right)
+            .copy_(others.slice(2, top, bottom).slice(3, left, right));
+        kept = 1.0 - static_cast<double>((bottom - top) * (right - left)) /
+                         static_cast<double>(height * width);
+    } else {
+        batch.inputs.mul_(kept).add_(others, 1.0 - kept);
+    }
+    const auto own = torch::one_hot(batch.targets, classes).to(torch::kFloat);
+    batch.mixed = own * kept + own.index_select(0, partner) * (1.0 - kept);
 }
 
 std::vector<std::int64_t> plainOrder(std::int64_t size) {

@@ -16,14 +16,26 @@
 namespace relascope {
 
 struct Batch {
-    torch::Tensor inputs;   ///< images [b, c, H, W] float, 0..1; tokens [b, n] int64; on the CPU
-    torch::Tensor targets;  ///< labels [b]; the token that follows each [b, n]; int64
+    /// On the CPU: images [b, c, H, W] float, 0..1; tokens [b, n] int64; objects [b, n, width]
+    /// float; of sequences the source, [b, n] int64 or [b, n, width] float.
+    torch::Tensor inputs;
+    /// Labels [b] int64; the token that follows each [b, n] int64; of objects also bits or numbers
+    /// [b, targets] float; of sequences the answer [b, m] int64.
+    torch::Tensor targets;
+    torch::Tensor targetIn;  ///< of sequences: the start, then the answer but its last; [b, m]
+    torch::Tensor mixed;     ///< of mixed images: the share of each class, [b, classes] float
+    TargetKind kind = TargetKind::Class;
     std::int64_t size() const { return targets.size(0); }
 };
 
 /// Pixels are divided by 255 and turned from [H, W, C] to [C, H, W]; a window of tokens gives its
 /// first n as inputs and its last n as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
+
+/// Mixes the images of a batch in place with those of a permutation of it, and sets `mixed`:
+/// CutMix (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a share
+/// drawn from Beta(1, 1); "either" draws one of the two. The same seed mixes the same way.
+void mixImages(Batch& batch, const std::string& how, std::int64_t classes, std::uint64_t seed);
 
 /// The order of one pass over `size` examples: a permutation that depends on (seed, epoch) alone.
 std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, std::int64_t epoch);

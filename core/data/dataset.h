@@ -65,6 +65,43 @@ public:
     virtual TokenizerPtr tokenizer() const = 0;
 };
 
+/// Sets of objects, each a vector, with a class, bits or numbers to predict of the set.
+class ObjectDataset : public Dataset {
+public:
+    struct Shape {
+        std::int64_t objects = 0;  ///< of one set
+        std::int64_t width = 0;    ///< numbers of one object
+        std::int64_t targets = 1;  ///< numbers to predict; 1 for a class
+        bool operator==(const Shape&) const = default;
+    };
+    virtual Shape shape() const = 0;
+    /// Writes [objects, width] numbers and [targets] answers: a class by its number, bits as 0 or
+    /// 1, numbers as they are (info().targets says which).
+    virtual void read(std::int64_t index, std::span<float> objects,
+                      std::span<float> targets) const = 0;
+};
+
+/// Pairs of sequences: a source, of tokens or of vectors, and the tokens to answer with.
+class SequenceDataset : public Dataset {
+public:
+    struct Shape {
+        std::int64_t source = 0;           ///< elements, after padding
+        std::int64_t width = 0;            ///< numbers of one source vector; 0: tokens
+        std::int64_t sourceVocabulary = 0;  ///< of tokens
+        std::int64_t target = 0;           ///< tokens, after padding
+        std::int64_t targetVocabulary = 0;
+        std::int64_t start = 0;    ///< the token that the decoder reads first
+        std::int64_t end = -1;     ///< the token after an answer; -1: answers are all as long
+        std::int64_t padding = -1;  ///< fills up behind the end, not scored; -1: none
+        bool operator==(const Shape&) const = default;
+    };
+    virtual Shape shape() const = 0;
+    /// Writes the source, into `vectors` [source, width] or into `tokens` [source] (the other is
+    /// empty), and the answer [target].
+    virtual void read(std::int64_t index, std::span<float> vectors, std::span<std::int64_t> tokens,
+                      std::span<std::int64_t> answer) const = 0;
+};
+
 /// The parts of a task: what is trained on, what is watched, and what is tested on at the end.
 struct DataSplits {
     DatasetPtr train, validation;
@@ -74,6 +111,11 @@ struct DataSplits {
     std::function<DatasetPtr(std::int64_t pass)> trainPass;
 
     TokenizerPtr tokenizer;  ///< of text; null otherwise
+
+    std::string mix = "none";  ///< how images of a batch are mixed (data_options.h)
+
+    /// Of the stage before, where the run has one (RunOptions::pretraining); null otherwise.
+    std::shared_ptr<const DataSplits> pretraining;
 
     /// "train", "validation" or a test split by name; nullptr when there is none.
     DatasetPtr find(const std::string& name) const {

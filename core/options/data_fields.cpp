@@ -1,7 +1,49 @@
 // The field table of DataOptions, and what of them cannot be opened.
+#include <algorithm>
+#include <map>
+
 #include "types/data_options.h"
+#include "types/suggest.h"
 
 namespace relascope {
+namespace {
+
+using Tasks = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+const Tasks& allTasks() {
+    static const Tasks table = {
+        {"relational-games", relationalGamesTasks()},
+        {"text", {}},
+        {"sorting", {"argsort", "permuted-argsort"}},
+        {"pairs", {"order", "sorting-order"}},
+        {"set", {"sets", "attributes"}},
+        {"math",
+         {"algebra__linear_1d", "algebra__sequence_next_term", "calculus__differentiate",
+          "polynomials__add", "polynomials__expand"}},
+        {"images", {"cifar10", "cifar100", "fashion-mnist", "folder"}},
+        {"select-relate", {"select-relate"}},
+        {"inner-products", {"gaussian-kernel", "order-relation"}},
+        {"symbol-recovery", {"dense", "sparse"}}};
+    return table;
+}
+
+}  // namespace
+
+const std::vector<std::string>& dataKinds() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const auto& [kind, tasks] : allTasks()) all.push_back(kind);
+        return all;
+    }();
+    return names;
+}
+
+const std::vector<std::string>& tasksOf(const std::string& kind) {
+    static const std::vector<std::string> none;
+    for (const auto& [name, tasks] : allTasks())
+        if (name == kind) return tasks;
+    return none;
+}
 
 std::vector<FieldProblem> DataOptions::problems() const {
     std::vector<FieldProblem> found;
@@ -10,9 +52,20 @@ std::vector<FieldProblem> DataOptions::problems() const {
             found.push_back({"tokenizer", "needs a name: characters, gpt2, or a tokenizer's file"});
         return found;
     }
-    for (const auto& [field, value] :
-         {std::pair{"train_size", train_size}, {"validation_size", validation_size}})
-        if (value < 2) found.push_back({field, "needs at least 2 images"});
+    const auto& tasks = tasksOf(kind);
+    if (std::find(tasks.begin(), tasks.end(), task) == tasks.end()) {
+        found.push_back({"task", unknownName("task of " + kind, task, tasks)});
+        return found;
+    }
+    const auto least = [&](const char* field, std::int64_t value, std::int64_t minimum) {
+        if (value < minimum)
+            found.push_back({field, "needs at least " + std::to_string(minimum) + ", not " +
+                                        std::to_string(value)});
+    };
+    if (is("relational-games"))
+        for (const auto& [field, value] :
+             {std::pair{"train_size", train_size}, {"validation_size", validation_size}})
+            if (value < 2) found.push_back({field, "needs at least 2 images"});
     if (task == "match_pattern") {
         std::string rest = patterns + ",";
         std::size_t count = 0;
@@ -27,6 +80,19 @@ std::vector<FieldProblem> DataOptions::problems() const {
     }
     if (streaming && !path.empty())
         found.push_back({"streaming", "goes with generated images only; leave data.path empty"});
+    if (is("sorting")) {
+        least("length", length, 2);
+        if (length > 48)
+            found.push_back({"length", "there are 48 objects, and none comes twice"});
+        if (longest > 48)
+            found.push_back({"longest", "there are 48 objects, and none comes twice"});
+    }
+    if (is("pairs") || is("select-relate") || is("symbol-recovery")) least("objects", objects, 2);
+    if (is("symbol-recovery") && task == "sparse" && nonzero > objects)
+        found.push_back({"nonzero", "is more than the " + std::to_string(objects) + " symbols"});
+    if (is("images") && path.empty() && task != "fashion-mnist")
+        found.push_back({"path", task + " is not installed by the program; name the folder it "
+                                        "lies in"});
     return found;
 }
 
@@ -34,57 +100,129 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
     using O = DataOptions;
     using namespace fields;
     using Applies = std::function<bool(const O&)>;
-    static const Applies texts = [](const O& o) { return o.isText(); };
-    static const Applies games = [](const O& o) { return !o.isText(); };
-    static const Applies generated = [](const O& o) { return !o.isText() && o.path.empty(); };
-    static const FieldTable<O> table = {
-        advanced(choice(&O::kind, "kind", "Data", "Relational Games, or text to continue.",
-                        {"relational-games", "text"})),
-        when<O>(games, choice(&O::task, "task", "Task", "Which relation decides the label.",
-                              relationalGamesTasks())),
-        text(&O::path, "path", "Files",
-             "Images: a .npz file, or a folder of <task>_<split>.npz. Text: a text file, a folder "
-             "of them, JSON lines or token shards. Empty: generated, or the English text "
-             "installed."),
-        when<O>(texts, text(&O::tokenizer, "tokenizer", "Tokenizer",
-                            "characters, gpt2, or a tokenizer's file or folder.")),
-        when<O>(texts, integer(&O::context, "context", "Context",
-                               "Tokens of one example; at most the model's context.", 2, 1048576)),
-        integer(&O::train_size, "train_size", "Training size",
-                "Examples trained on: images, or windows of text (0 means the whole text).", 0,
-                100000000),
-        integer(&O::validation_size, "validation_size", "Validation size",
-                "Examples held out to watch training (of text, 0 means all that is held out).", 0,
-                10000000),
-        when<O>(texts,
-                real(&O::validation_fraction, "validation_fraction", "Held out",
-                     "Share of the text, from its end, that is never trained on.", 0.0001, 0.9)),
-        when<O>(games, integer(&O::test_size, "test_size", "Test size",
-                               "Images of each test split.", 2, 10000000)),
-        when<O>(games, choice(&O::family, "family", "Train on",
-                              "Family of figures in training and validation; the others are test "
-                              "splits.",
-                              {"pentos", "hexos", "stripes"})),
-        when<O>(generated,
-                integer(&O::seed, "seed", "Data seed",
-                        "Start of the generator; the run's own seed does not change the images.", 0,
-                        9007199254740992.0)),
-        when<O>(generated,
-                boolean(&O::streaming, "streaming", "Streaming",
-                        "A fresh image for every example; the training size is then one epoch.")),
-        when<O>([](const O& o) { return o.task == "match_pattern" && generated(o); },
-                text(&O::patterns, "patterns", "Patterns",
-                     "Patterns that occur, separated by commas.")),
-        when<O>(texts, text(&O::pinned_text, "pinned_text", "Pinned sentence",
-                            "Its relations are kept along the run.")),
-        when<O>(texts, text(&O::prompt, "prompt", "Prompt",
-                            "What the sample of each evaluation continues.")),
-        advanced(when<O>(texts, integer(&O::sample_tokens, "sample_tokens", "Sample length",
-                                        "Tokens of that sample; 0 means none.", 0, 100000))),
-        advanced(when<O>(texts, text(&O::text_field, "text_field", "Field of JSON lines",
-                                     "Which field holds the text; empty means text, story or "
-                                     "content."))),
+    static const auto kinds = [](std::vector<std::string> names) -> Applies {
+        return [names = std::move(names)](const O& o) {
+            return std::find(names.begin(), names.end(), o.kind) != names.end();
+        };
     };
+    static const Applies texts = kinds({"text"}), games = kinds({"relational-games"}),
+                         sorting = kinds({"sorting"}), set = kinds({"set"}),
+                         images = kinds({"images"}), recovery = kinds({"symbol-recovery"});
+    static const Applies hasTasks = [](const O& o) { return tasksOf(o.kind).size() > 1; };
+    static const Applies fromFiles = kinds({"relational-games", "text", "math", "images"});
+    static const Applies generated = [](const O& o) {
+        return !o.isText() && !o.is("images") && o.path.empty();
+    };
+    static const Applies generatedGames = [](const O& o) { return games(o) && o.path.empty(); };
+    static const FieldTable<O> table = [] {
+        std::vector<std::string> everyTask;
+        for (const auto& [kind, tasks] : allTasks())
+            everyTask.insert(everyTask.end(), tasks.begin(), tasks.end());
+        auto task = when<O>(hasTasks, choice(&O::task, "task", "Task",
+                                             "What is asked of the examples.", everyTask));
+        task.choicesFor = [](const O& o) { return tasksOf(o.kind); };
+        FieldTable<O> fields = {
+            advanced(choice(&O::kind, "kind", "Data", "What is trained on.", dataKinds())),
+            task,
+            when<O>(fromFiles,
+                    text(&O::path, "path", "Files",
+                         "Images: a .npz file, or a folder of <task>_<split>.npz, of CIFAR or IDX "
+                         "files, or of one folder a class. Text: a text file, a folder of them, "
+                         "JSON lines or token shards. Mathematics: a folder of the published "
+                         "files. Empty: generated, or what the set-up installs.")),
+            when<O>(texts, text(&O::tokenizer, "tokenizer", "Tokenizer",
+                                "characters, gpt2, or a tokenizer's file or folder.")),
+            when<O>(texts, integer(&O::context, "context", "Context",
+                                   "Tokens of one example; at most the model's context.", 2,
+                                   1048576)),
+            integer(&O::train_size, "train_size", "Training size",
+                    "Examples trained on: images, sets, sequences, or windows of text (0 means "
+                    "all there are).",
+                    0, 100000000),
+            integer(&O::validation_size, "validation_size", "Validation size",
+                    "Examples held out to watch training (0 means all that are held out).", 0,
+                    10000000),
+            when<O>(texts,
+                    real(&O::validation_fraction, "validation_fraction", "Held out",
+                         "Share of the text, from its end, that is never trained on.", 0.0001,
+                         0.9)),
+            when<O>([](const O& o) { return !o.isText(); },
+                    integer(&O::test_size, "test_size", "Test size",
+                            "Examples of each test split (0 means all there are).", 0, 10000000)),
+            when<O>(games, choice(&O::family, "family", "Train on",
+                                  "Family of figures in training and validation; the others are "
+                                  "test splits.",
+                                  {"pentos", "hexos", "stripes"})),
+            when<O>(generated,
+                    integer(&O::seed, "seed", "Data seed",
+                            "Start of the generator; the run's own seed does not change the data.",
+                            0, 9007199254740992.0)),
+            when<O>(generatedGames, boolean(&O::streaming, "streaming", "Streaming",
+                                            "A fresh image for every example; the training size "
+                                            "is then one epoch.")),
+            when<O>([](const O& o) { return o.task == "match_pattern" && generatedGames(o); },
+                    text(&O::patterns, "patterns", "Patterns",
+                         "Patterns that occur, separated by commas.")),
+            when<O>(texts, text(&O::pinned_text, "pinned_text", "Pinned sentence",
+                                "Its relations are kept along the run.")),
+            when<O>(texts, text(&O::prompt, "prompt", "Prompt",
+                                "What the sample of each evaluation continues.")),
+            advanced(when<O>(texts, integer(&O::sample_tokens, "sample_tokens", "Sample length",
+                                            "Tokens of that sample; 0 means none.", 0, 100000))),
+            advanced(when<O>(texts, text(&O::text_field, "text_field", "Field of JSON lines",
+                                         "Which field holds the text; empty means text, story or "
+                                         "content."))),
+            when<O>(
+                [](const O& o) {
+                    return (o.is("pairs") && o.task == "order") || o.is("select-relate") ||
+                           o.is("symbol-recovery");
+                },
+                integer(&O::objects, "objects", "Objects",
+                        "Pairs: objects that have an order. Select-relate: objects to choose "
+                        "among. Symbol recovery: symbols m.",
+                        2, 100000)),
+            when<O>(
+                [](const O& o) {
+                    return (o.is("pairs") && o.task == "order") || o.is("select-relate") ||
+                           o.is("inner-products") || o.is("symbol-recovery");
+                },
+                integer(&O::dim, "dim", "Dimension", "Numbers of one object.", 1, 100000)),
+            when<O>(sorting, integer(&O::length, "length", "Objects of a sequence",
+                                     "How many are sorted.", 2, 48)),
+            when<O>(sorting,
+                    integer(&O::longest, "longest", "Longest tested",
+                            "Test splits of every length from 11 to this one; the answer's "
+                            "vocabulary grows with it.",
+                            2, 48)),
+            when<O>(sorting, boolean(&O::corruptions, "corruptions", "Corrupted tests",
+                                     "Test splits of disturbed objects: multiplied by a random "
+                                     "matrix, or with noise added, at growing strength.")),
+            when<O>(recovery, real(&O::adversarial, "adversarial", "Adversarial share",
+                                   "Share of the numbers that are far off.", 0.0, 1.0)),
+            when<O>([](const O& o) { return recovery(o) && o.task == "sparse"; },
+                    integer(&O::nonzero, "nonzero", "Non-zero",
+                            "Symbols that one relation is made of.", 1, 100000)),
+            when<O>(set, choice(&O::set_split, "set_split", "Split",
+                                "draws: as published, a SET may occur on both sides. triples: "
+                                "distinct triples are kept apart.",
+                                {"draws", "triples"})),
+            when<O>(set, choice(&O::set_input, "set_input", "Cards as",
+                                "The card network's output, or the bits that say which attributes "
+                                "two cards share.",
+                                {"embedding", "relations"})),
+            when<O>(set, integer(&O::embedding, "embedding", "Card embedding",
+                                 "Width of the card network's output.", 2, 4096)),
+            when<O>(images, choice(&O::augment, "augment", "Augmentation",
+                                   "Random crop with a border of 4 and flip; AutoAugment's policy "
+                                   "after them.",
+                                   {"none", "crop-flip", "autoaugment"})),
+            when<O>(images, choice(&O::mix, "mix", "Mixing",
+                                   "CutMix pastes a rectangle of another image, MixUp adds it; "
+                                   "either draws one of the two for each batch.",
+                                   {"none", "cutmix", "mixup", "either"})),
+        };
+        return fields;
+    }();
     return table;
 }
 

@@ -20,7 +20,14 @@ const std::vector<std::string>& ModelOptions::architectures() {
                                                    "ObjectPrediNet",
                                                    "ObjectTransformer",
                                                    "ObjectMLP",
-                                                   "SymbolicMLP"};
+                                                   "SymbolicMLP",
+                                                   "PairRelations",
+                                                   "FixedRelationAbstractor",
+                                                   "RelationalHead",
+                                                   "SensoryHead",
+                                                   "RcaHead",
+                                                   "InnerProductRelation",
+                                                   "RobustRegression"};
     return names;
 }
 
@@ -112,6 +119,11 @@ void addInputFields(FieldTable<ModelOptions>& t) {
         vision, choice<O>(&O::pool, "pool", "Pooling",
                           "What the classifier reads: the mean of all tokens, or the class token.",
                           {"mean", "cls"}))));
+    t.push_back(advanced(when<O>(
+        vision, choice<O>(&O::image_norm, "image_norm", "Pixels",
+                          "Mean and deviation of a data set, taken out of the pixels before the "
+                          "first layer.",
+                          {"none", "cifar10", "cifar100", "fashion-mnist"}))));
     t.push_back(advanced(when<O>(vision, boolean<O>(&O::final_norm, "final_norm", "Final norm",
                                                     "Normalises before the classifier."))));
     t.push_back(advanced(when<O>(

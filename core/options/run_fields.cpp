@@ -14,8 +14,19 @@ void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part)
         field.get = [inner, part](const RunOptions& o) { return inner.get(o.*part); };
         field.set = [inner, part](RunOptions& o, const FieldValue& v) { inner.set(o.*part, v); };
         field.applies = [inner, part](const RunOptions& o) { return inner.applies(o.*part); };
+        if (inner.choicesFor)
+            field.choicesFor = [inner, part](const RunOptions& o) {
+                return inner.choicesFor(o.*part);
+            };
         all.push_back(std::move(field));
     }
+}
+
+InputKind inputOf(const DataOptions& data) {
+    if (data.isText()) return InputKind::Tokens;
+    if (data.is("relational-games") || data.is("images")) return InputKind::Images;
+    if (data.is("sorting") || data.is("math")) return InputKind::Pairs;
+    return InputKind::Objects;
 }
 
 }  // namespace
@@ -48,15 +59,23 @@ std::vector<FieldProblem> RunOptions::problems() const {
     for (const auto& p : model.problems()) all.push_back({"model." + p.field, p.message});
     for (const auto& p : data.problems()) all.push_back({"data." + p.field, p.message});
     for (const auto& p : train.problems()) all.push_back({"train." + p.field, p.message});
-    if (data.isText() != (model.input() == InputKind::Tokens))
-        all.push_back(
-            {"data.kind", data.isText()
-                              ? "text needs a language model; choose one as model.architecture"
-                              : "a language model reads text; set data.kind=text"});
-    else if (data.isText() && data.context > model.max_block_size)
+    const auto needs = inputOf(data);
+    if (needs != model.input()) {
+        static const char* const words[] = {"images", "text", "pairs of sequences",
+                                            "sets of objects"};
+        all.push_back({"data.kind", data.kind + " data are " +
+                                        words[static_cast<std::size_t>(needs)] +
+                                        ", but model.architecture " + model.architecture +
+                                        " reads " +
+                                        words[static_cast<std::size_t>(model.input())]});
+    } else if (data.isText() && data.context > model.max_block_size) {
         all.push_back({"data.context", std::to_string(data.context) +
                                            " tokens are more than model.max_block_size " +
                                            std::to_string(model.max_block_size)});
+    }
+    if (!train.pretrain.empty() && train.start_from.empty())
+        all.push_back({"train.start_from",
+                       "says which weights the stage before hands on; give all, or names"});
     return all;
 }
 
@@ -67,8 +86,10 @@ void RunOptions::check() const {
 
 std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const {
     std::vector<FieldState> all;
-    for (const auto& f : fieldTable())
+    for (const auto& f : fieldTable()) {
         all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
+        if (f.choicesFor) all.back().spec.choices = f.choicesFor(*this);
+    }
     return all;
 }
 

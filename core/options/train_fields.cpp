@@ -72,6 +72,17 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                "bfloat16 runs the matrix products of a CUDA device in half width.",
                {"float32", "bfloat16"}),
         text(&O::device, "device", "Device", "auto, cpu, or cuda:0 and so on."),
+        advanced(integer(&O::decode_examples, "decode_examples", "Answered freely",
+                         "Validation sequences that each evaluation answers without help, element "
+                         "by element; 0 means none.",
+                         0, 10000000)),
+        advanced(text(&O::pretrain, "pretrain", "Stage before",
+                      "Settings of a stage trained before, as key=value words over these options; "
+                      "empty means none.")),
+        advanced(when<O>([](const O& o) { return !o.pretrain.empty(); },
+                         text(&O::start_from, "start_from", "Weights handed on",
+                              "all, or the beginnings of names, each with >other where it is "
+                              "called otherwise here."))),
         advanced(integer(&O::steps, "steps", "Steps",
                          "Total optimizer steps; 0 means as many as the epochs say.", 0,
                          1000000000)),
@@ -84,14 +95,15 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
         advanced(real(&O::clip_norm, "clip_norm", "Clip norm",
                       "Largest norm of the gradient; 0 means no clipping.", 0.0, 1e9)),
         advanced(integer(&O::capture_samples, "capture_samples", "Captured samples",
-                         "Validation images whose relations are kept along the run.", 0, 64)),
+                         "Validation examples whose relations are kept along the run.", 0, 64)),
         advanced(
             integer(&O::checkpoint_every, "checkpoint_every", "Checkpoint every",
                     "Steps between checkpoints; 0 means each epoch, at most once in ten seconds.",
                     0, 100000000)),
         stopping(choice(&E::metric, "metric", "Stop early on",
-                        "Validation metric that must go on improving.",
-                        {"none", "loss", "accuracy"})),
+                        "Metric that must go on improving: of the validation set, or the training "
+                        "loss.",
+                        {"none", "loss", "accuracy", "train_loss"})),
         stopping(choice(&E::mode, "mode", "Better is", "auto: a lower loss, a higher accuracy.",
                         {"auto", "min", "max"})),
         stopping(integer(&E::patience, "patience", "Patience",

@@ -16,18 +16,26 @@ inline const std::vector<std::string>& relationalGamesTasks() {
     return names;
 }
 
-/// The data of a run: Relational Games (DAT 4.1, data of Shanahan et al. 2020), or text.
+/// Every kind of data, in the order of the form: Relational Games (DAT 4.1), text (DAT 4.4), the
+/// sorting of random objects (ABS 4.2), pairwise order (ABS 4.1), the card game SET (ABS 4.5),
+/// mathematics (DAT 4.2), labelled images (DAT 4.3), select-relate and inner-product relations (DAT
+/// 2.4), and the recovery of relations from noisy symbols.
+const std::vector<std::string>& dataKinds();
+/// The tasks of a kind; the first is its default. Text has none.
+const std::vector<std::string>& tasksOf(const std::string& kind);
+
+/// The data of a run.
 struct DataOptions {
-    std::string kind = "relational-games";  // or "text"
-    std::string path;                       // empty: generated, or the English text installed
-    std::int64_t train_size = 2500;         // images; windows of text a pass, 0 = all
-    std::int64_t validation_size = 5000;    // images; windows of text, 0 = all held out
+    std::string kind = "relational-games";  // one of dataKinds()
+    std::string task = "between";           // one of tasksOf(kind)
+    std::string path;                       // empty: generated, or what the set-up installs
+    std::int64_t train_size = 2500;         // examples; windows of text a pass, 0 = all
+    std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
+    std::int64_t test_size = 10000;         // examples of each test split; 0 = all
     std::int64_t seed = 0;
 
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
-    std::string task = "between";
     std::string family = "pentos";  // trained and validated on
-    std::int64_t test_size = 10000;
     bool streaming = false;  // a fresh image for every example; train_size is then an epoch
     std::string patterns = "AAB,ABA,ABB,ABC";  // match_pattern
 
@@ -41,7 +49,26 @@ struct DataOptions {
     std::string prompt = "The ";       // of the sample written along the run
     std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
 
-    bool isText() const { return kind == "text"; }
+    // Objects: random vectors
+    std::int64_t objects = 64;    // pairs: of the order; select-relate: to choose among; symbols
+    std::int64_t dim = 32;        // numbers of one object
+    std::int64_t length = 10;     // sorting: objects of a sequence
+    std::int64_t longest = 10;    // sorting: test splits of every length from 11 to this
+    bool corruptions = false;     // sorting: test splits of disturbed objects
+    double adversarial = 0.1;     // symbol recovery: share of entries far off
+    std::int64_t nonzero = 5;     // symbol recovery, sparse: symbols of one relation
+
+    // SET
+    std::string set_split = "draws";      // or "triples": no triple on both sides
+    std::string set_input = "embedding";  // or "relations": the 12 bits same or different
+    std::int64_t embedding = 64;          // width of the card network's output
+
+    // Images: path is a folder of binaries or IDX files, or of one folder a class
+    std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
+    std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
+
+    bool is(const char* name) const { return kind == name; }
+    bool isText() const { return is("text"); }
 
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError ("data.FIELD: ...") with the first problem.

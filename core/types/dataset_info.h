@@ -7,15 +7,25 @@
 
 namespace relascope {
 
+/// How the answers to examples are scored.
+enum class TargetKind {
+    Class,    ///< one of several, or yes and no
+    Bits,     ///< several of yes and no
+    Numbers,  ///< regression
+    Tokens    ///< the elements of a sequence
+};
+
 struct DatasetInfo {
     std::string name;    ///< "between, pentos (generated)"
     std::string origin;  ///< "generated, seed 0", or a path
     std::int64_t size = 0;
-    int channels = 3;
+    int channels = 3;  ///< of images; 0 where examples are none
     int height = 36;
     int width = 36;
     std::vector<std::string> classNames;  ///< by label
     std::string task;                     ///< "between", empty when unknown
+    TargetKind targets = TargetKind::Class;
+    std::string note;  ///< what was left out or is special, in words; empty otherwise
 };
 
 }  // namespace relascope

@@ -39,6 +39,8 @@ struct Field {
     std::function<FieldValue(const Options&)> get;
     std::function<void(Options&, const FieldValue&)> set;
     std::function<bool(const Options&)> applies = [](const Options&) { return true; };
+    /// Of a choice: those that go with the other values, where they are not all. May be empty.
+    std::function<std::vector<std::string>(const Options&)> choicesFor = {};
 };
 
 template <class Options>

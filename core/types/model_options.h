@@ -30,6 +30,8 @@ struct ModelOptions : BlockOptions {
     std::int64_t num_classes = 2;
     std::string pool = "mean";
     bool final_norm = false;  // newer checkpoints: a norm before the classifier
+    std::string image_norm = "none";  // mean and deviation taken out of the pixels: none | cifar10 |
+                                      // cifar100 | fashion-mnist
 
     // Language
     std::int64_t vocab_size = 256;
@@ -107,13 +109,17 @@ struct ModelOptions : BlockOptions {
         return is("VisionDualAttnTransformer") || is("DualAttnTransformerLM") ||
                is("Seq2SeqDualAttnTransformer");
     }
+    /// One attention head with feature maps (DAT 2.4).
+    bool isOneHead() const { return is("RelationalHead") || is("SensoryHead") || is("RcaHead"); }
     bool isCoRelNet() const {
         return is("CoRelNet") || is("CoRelNetSoftmax") || is("ObjectCoRelNet");
     }
     InputKind input() const {
         if (isLanguage()) return InputKind::Tokens;
         if (isSeq2Seq() || isSeq2SeqAbstractor()) return InputKind::Pairs;
-        if (is("MessagePassingAbstractor") || is("SymbolicMLP") ||
+        if (is("MessagePassingAbstractor") || is("SymbolicMLP") || is("PairRelations") ||
+            is("FixedRelationAbstractor") || isOneHead() || is("InnerProductRelation") ||
+            is("RobustRegression") ||
             architecture.rfind("Object", 0) == 0)
             return InputKind::Objects;
         return InputKind::Images;

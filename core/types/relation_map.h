@@ -73,6 +73,7 @@ struct ProbeSequence {
     int width = 0;
     std::vector<std::string> words;  ///< what the screens call each element; may be empty
     bool text = false;  ///< words are pieces of text, as bytes: joined they are the text
+    std::vector<Image> pictures;  ///< of objects that can be drawn, one each; may be empty
 
     int size() const {
         return width > 0 ? static_cast<int>(vectors.size()) / width

@@ -31,6 +31,21 @@ inline const char* runStateName(RunState state) {
     return "";
 }
 
+/// What a finished run reached on one test split: "accuracy", "loss", "sequence_accuracy" and so
+/// on, in the order measured.
+struct SplitResult {
+    std::string split;
+    std::int64_t examples = 0;
+    std::vector<std::pair<std::string, double>> values;
+
+    double value(const std::string& name) const {
+        for (const auto& [key, number] : values)
+            if (key == name) return number;
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    bool operator==(const SplitResult&) const = default;
+};
+
 struct RunInfo {
     std::string path;  ///< the run folder
     std::string name;  ///< shown in lists: the folder's name
@@ -41,7 +56,9 @@ struct RunInfo {
     RunState state = RunState::Queued;
     std::string message;  ///< why it failed or stopped; empty otherwise
     std::string device;
-    std::string metric = "accuracy";  ///< what lists show: "accuracy", or "perplexity" of text
+    /// What lists show, a value of its metric points: "accuracy", "perplexity" of text,
+    /// "sequence_accuracy" of sequences, "mean_error" of regressions.
+    std::string metric = "accuracy";
     std::int64_t parameters = 0;
     std::int64_t step = 0;
     std::int64_t totalSteps = 0;
@@ -52,6 +69,8 @@ struct RunInfo {
     double bestAccuracy = std::numeric_limits<double>::quiet_NaN();  ///< validation, 0..1
     double lastLoss = std::numeric_limits<double>::quiet_NaN();
     double lastAccuracy = std::numeric_limits<double>::quiet_NaN();
+    double bestMetric = std::numeric_limits<double>::quiet_NaN();  ///< validation, of `metric`
+    std::vector<SplitResult> results;                              ///< of a finished run
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
 };

@@ -1,6 +1,7 @@
 // Everything a run is made from: written into run.json, set by --set, edited in the form.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct RunOptions {
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError with the first problem.
     void check() const;
+    /// The stage before this run, where `train.pretrain` names one: these options with its settings
+    /// applied. Throws OptionError for a setting that is none.
+    std::optional<RunOptions> pretraining() const;
     /// The fields as a form shows them, `preset` beside the present values.
     std::vector<FieldState> states(const RunOptions& presetValues) const;
 };

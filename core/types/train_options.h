@@ -11,7 +11,7 @@ namespace relascope {
 
 /// Stop when the validation metric no longer improves.
 struct EarlyStopping {
-    std::string metric = "none";  // none | loss | accuracy
+    std::string metric = "none";  // none | loss | accuracy | train_loss
     std::string mode = "auto";    // auto | min | max
     std::int64_t patience = 10;   // evaluations without improvement
     double min_delta = 0.0;
@@ -19,7 +19,7 @@ struct EarlyStopping {
     bool restore_best = false;  // end with the best weights instead of the last
 
     bool enabled() const { return metric != "none"; }
-    bool maximize() const { return mode == "max" || (mode == "auto" && metric != "loss"); }
+    bool maximize() const { return mode == "max" || (mode == "auto" && metric == "accuracy"); }
     bool operator==(const EarlyStopping&) const = default;
 };
 
@@ -45,6 +45,9 @@ struct TrainOptions {
     std::int64_t capture_samples = 4;   // probe inputs kept along the run
     std::int64_t checkpoint_every = 0;  // steps; 0: every epoch, at most once in ten seconds
     std::vector<std::int64_t> seeds = {0};
+    std::int64_t decode_examples = 256;  // validation sequences answered freely; 0 = none
+    std::string pretrain;    // a stage before: "key=value key=value ..." over these options
+    std::string start_from;  // weights it hands on: "all", or "name name>other ..."
     std::string device = "auto";
     std::string precision = "float32";
     EarlyStopping early_stopping;

@@ -1,0 +1,95 @@
+// A study: one experiment over models, training sizes, seeds and any option's values.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "types/run_info.h"
+
+namespace relascope {
+
+/// An option and the values it takes, as texts of --set: "model.n_heads_ra" = "1", "2", "4".
+struct StudyAxis {
+    std::string key;
+    std::vector<std::string> values;
+    bool operator==(const StudyAxis&) const = default;
+};
+
+/// What is run: every model with every size, every value of each axis and every seed.
+struct StudyPlan {
+    std::string preset;
+    std::vector<std::string> models;      ///< of the preset
+    std::vector<std::int64_t> sizes;      ///< data.train_size; empty: the preset's own
+    std::vector<std::int64_t> seeds = {0};
+    std::vector<StudyAxis> vary;
+    std::vector<std::pair<std::string, std::string>> settings;  ///< --set, for every run
+    bool sameData = false;  ///< false: the seed of a run also draws its data (a trial of its own)
+    bool operator==(const StudyPlan&) const = default;
+};
+
+enum class CellState { Waiting, Running, Done, Failed, Interrupted };
+
+inline const char* cellStateName(CellState state) {
+    switch (state) {
+        case CellState::Waiting:
+            return "waiting";
+        case CellState::Running:
+            return "running";
+        case CellState::Done:
+            return "done";
+        case CellState::Failed:
+            return "failed";
+        case CellState::Interrupted:
+            return "interrupted";
+    }
+    return "";
+}
+
+/// One run of a study.
+struct StudyCell {
+    std::string name;  ///< of its run folder, under runs/: "abstractor-n1000-s0"
+    std::string model;
+    std::int64_t size = 0;            ///< data.train_size
+    std::vector<std::string> values;  ///< one an axis of the plan
+    std::int64_t seed = 0;
+    CellState state = CellState::Waiting;
+    RunInfo info;         ///< once it began; its path is empty before
+    std::string message;  ///< why it failed
+};
+
+struct StudyInfo {
+    std::string path;  ///< the study's folder
+    StudyPlan plan;
+    std::vector<StudyCell> cells;  ///< models, then axes, then sizes, then seeds
+
+    std::size_t count(CellState state) const {
+        std::size_t n = 0;
+        for (const auto& cell : cells) n += cell.state == state;
+        return n;
+    }
+};
+
+/// What the seeds of one model, size and choice of values reached together.
+struct StudyPoint {
+    std::string series;  ///< model and values: "dat", "abstractor, n_heads_ra=2"
+    std::int64_t size = 0;
+    std::vector<double> values;  ///< one a finished run, in the order of seeds
+    double mean = std::numeric_limits<double>::quiet_NaN();
+    double error = std::numeric_limits<double>::quiet_NaN();  ///< standard error of the mean
+    double low = std::numeric_limits<double>::quiet_NaN();    ///< 95% bootstrap band of the mean
+    double high = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t parameters = 0;
+};
+
+/// A published curve to lay beside a series.
+struct PublishedPoint {
+    std::string series;  ///< as StudyPoint::series, where it is a model of the preset
+    std::int64_t size = 0;
+    double mean = 0.0;
+    double error = 0.0;
+};
+
+}  // namespace relascope
