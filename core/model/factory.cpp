@@ -4,6 +4,7 @@
 
 #include "model/language.h"
 #include "model/message_passing.h"
+#include "model/object_abstractor.h"
 #include "model/object_baselines.h"
 #include "model/relational_baselines.h"
 #include "model/seq2seq.h"
@@ -32,6 +33,7 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
         {"Seq2SeqTransformer", build<Seq2SeqTransformerImpl>},
         {"Seq2SeqAbstractor", build<Seq2SeqAbstractorImpl>},
         {"MessagePassingAbstractor", build<MessagePassingAbstractorImpl>},
+        {"ObjectAbstractor", build<ObjectAbstractorImpl>},
         {"ObjectCoRelNet", build<ObjectCoRelNetImpl>},
         {"ObjectPrediNet", build<ObjectPrediNetImpl>},
         {"ObjectTransformer", build<ObjectTransformerImpl>},
