@@ -97,6 +97,15 @@ DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std:
     return splits;
 }
 
+DataSplits openRunData(const RunOptions& options, const ProgressCallback& progress,
+                       std::stop_token stop) {
+    DataSplits splits = openData(options.data, progress, stop);
+    if (const auto stage = options.pretraining())
+        splits.pretraining =
+            std::make_shared<const DataSplits>(openRunData(*stage, progress, std::move(stop)));
+    return splits;
+}
+
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
                               const std::string& split, const ProgressCallback& progress,
                               std::stop_token stop) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "types/data_options.h"
+#include "types/run_options.h"
 
 namespace relascope {
 
@@ -15,6 +15,10 @@ namespace relascope {
 /// Cancelled.
 DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
+
+/// The data of a run and of the stages before it (RunOptions::pretraining).
+DataSplits openRunData(const RunOptions& options, const ProgressCallback& progress = {},
+                       std::stop_token stop = {});
 
 /// A data set for evaluation: an .npz file, or a folder with <task>_<split>.npz; `split` chooses
 /// there.
