@@ -16,9 +16,13 @@ std::vector<DatasetEntry> listRelationalGames();
 
 std::vector<DatasetEntry> listTexts();
 
-// sorting
+DataSplits openSorting(const DataOptions& options, const ProgressCallback& progress,
+                       std::stop_token stop);
+std::vector<DatasetEntry> listSorting();
 
-// pairs
+DataSplits openPairs(const DataOptions& options, const ProgressCallback& progress,
+                     std::stop_token stop);
+std::vector<DatasetEntry> listPairs();
 
 // set
 

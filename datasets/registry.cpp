@@ -20,9 +20,8 @@ const std::vector<Kind>& kinds() {
     static const std::vector<Kind> table = {
         {"relational-games", openRelationalGames, listRelationalGames, evaluateRelationalGames},
         {"text", openText, listTexts},
-        // sorting
-
-        // pairs
+        {"sorting", openSorting, listSorting},
+        {"pairs", openPairs, listPairs},
 
         // set
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <span>
 #include <utility>
 
 namespace relascope {
@@ -31,8 +30,9 @@ public:
         const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
         return radius * std::cos(2.0 * std::numbers::pi * uniform());
     }
-    template <class T>
-    void shuffle(std::span<T> items) {
+    /// Of a vector or an array (Fisher and Yates).
+    template <class Items>
+    void shuffle(Items& items) {
         for (std::size_t i = items.size(); i > 1; --i)
             std::swap(items[i - 1], items[static_cast<std::size_t>(below64(i))]);
     }
