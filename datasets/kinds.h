@@ -26,7 +26,12 @@ std::vector<DatasetEntry> listPairs();
 
 // set
 
-// math
+DataSplits openMath(const DataOptions& options, const ProgressCallback& progress,
+                    std::stop_token stop);
+DatasetPtr evaluateMath(const std::string& path, const DataOptions& options,
+                        const std::string& split, const ProgressCallback& progress,
+                        std::stop_token stop);
+std::vector<DatasetEntry> listMath();
 
 // images
 

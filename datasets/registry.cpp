@@ -25,7 +25,7 @@ const std::vector<Kind>& kinds() {
 
         // set
 
-        // math
+        {"math", openMath, listMath, evaluateMath},
 
         // images
 
