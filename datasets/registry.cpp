@@ -1,137 +1,83 @@
 #include "datasets/registry.h"
 
-#include <filesystem>
-
 #include "data/text.h"
-#include "datasets/generators/relational_games.h"
-#include "datasets/readers/npz_images.h"
+#include "datasets/kinds.h"
+#include "types/suggest.h"
 
 namespace relascope {
 namespace {
 
-// Parts of one seed that must never meet: their generators start far apart.
-enum class Part : std::uint64_t { Train = 1, Validation = 2, Test = 3 };
+struct Kind {
+    const char* name;  // as in dataKinds()
+    DataSplits (*open)(const DataOptions&, const ProgressCallback&, std::stop_token);
+    std::vector<DatasetEntry> (*list)();
+    // Files for evaluation alone; null: what `open` finds there.
+    DatasetPtr (*evaluate)(const std::string& path, const DataOptions&, const std::string& split,
+                           const ProgressCallback&, std::stop_token) = nullptr;
+};
 
-RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily family, Part part,
-                                        std::int64_t size) {
-    RelationalGamesOptions g;
-    g.task = o.task;
-    g.family = family;
-    g.size = size;
-    g.seed = static_cast<std::uint64_t>(o.seed) * 16 + static_cast<std::uint64_t>(part) * 4 +
-             static_cast<std::uint64_t>(family);
-    g.patterns.clear();
-    std::string rest = o.patterns + ",";
-    for (std::size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1))
-        g.patterns.push_back(rest.substr(0, comma));
-    return g;
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> table = {
+        {"relational-games", openRelationalGames, listRelationalGames, evaluateRelationalGames},
+        {"text", openText, listTexts},
+        {"sorting", openSorting, listSorting},
+        {"pairs", openPairs, listPairs},
+
+        // set
+
+        {"math", openMath, listMath, evaluateMath},
+
+        // images
+
+        // select-relate
+
+        // inner-products
+
+        // symbol-recovery
+    };
+    return table;
 }
 
-DatasetPtr generated(const DataOptions& o, FigureFamily family, Part part, std::int64_t size) {
-    return std::make_shared<RelationalGames>(generatorOptions(o, family, part, size));
-}
-
-// The published file names differ from the tasks' own.
-std::string fileTask(const std::string& task) {
-    if (task == "between") return "1task_between";
-    if (task == "match_pattern") return "1task_match_patt";
-    return task;
-}
-
-DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first,
-                        std::int64_t count, const std::string& name) {
-    if (first + count > data->size())
-        throw FileError(path,
-                        "has " + std::to_string(data->size()) + " images; " + name +
-                            " needs those up to " + std::to_string(first + count) +
-                            "; lower data.train_size, data.validation_size or data.test_size");
-    return sliceOf(data, first, count, name);
+const Kind& kindNamed(const std::string& name) {
+    for (const auto& kind : kinds())
+        if (name == kind.name) return kind;
+    throw OptionError("data.kind", unknownName("kind of data", name, dataKinds()));
 }
 
 }  // namespace
 
 DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+    const Kind& kind = kindNamed(o.kind);
     o.check();
-    if (o.isText()) return openText(o, progress, std::move(stop));
-    DataSplits splits;
-    if (o.path.empty()) {
-        const auto family = familyFromName(o.family);
-        splits.train = generated(o, family, Part::Train, o.train_size);
-        splits.validation = generated(o, family, Part::Validation, o.validation_size);
-        if (o.streaming) {
-            splits.trainPass = [options = generatorOptions(o, family, Part::Train, o.train_size)](
-                                   std::int64_t pass) mutable {
-                options.pass = static_cast<std::uint64_t>(pass);
-                return std::make_shared<RelationalGames>(options);
-            };
-        }
-        for (const auto test : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes})
-            splits.tests.emplace_back(familyName(test),
-                                      generated(o, test, Part::Test, o.test_size));
-        return splits;
-    }
-    const bool folder = std::filesystem::is_directory(o.path);
-    const std::string path =
-        folder ? (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + o.family + ".npz"))
-                     .string()
-               : o.path;
-    const DatasetPtr all = readNpzImages(path, progress, stop);
-    splits.train = requireCount(path, all, 0, o.train_size, "train");
-    splits.validation = requireCount(path, all, o.train_size, o.validation_size, "validation");
-    const std::int64_t used = o.train_size + o.validation_size;
-    if (all->size() > used)
-        splits.tests.emplace_back(
-            folder ? o.family : "test",
-            sliceOf(all, used, std::min(o.test_size, all->size() - used), "test"));
-    if (folder) {
-        for (const char* family : {"pentos", "hexos", "stripes"}) {
-            const auto other =
-                (std::filesystem::path(o.path) / (fileTask(o.task) + "_" + family + ".npz"))
-                    .string();
-            if (family == o.family || !std::filesystem::exists(other)) continue;
-            const DatasetPtr data = readNpzImages(other, progress, stop);
-            splits.tests.emplace_back(
-                family, sliceOf(data, 0, std::min(o.test_size, data->size()), family));
-        }
-    }
-    return splits;
+    return kind.open(o, progress, std::move(stop));
 }
 
-DataSplits openRunData(const RunOptions& options, const ProgressCallback& progress,
+DataSplits openRunData(const RunOptions& o, const ProgressCallback& progress,
                        std::stop_token stop) {
-    DataSplits splits = openData(options.data, progress, stop);
-    if (const auto stage = options.pretraining())
+    DataSplits splits = openData(o.data, progress, stop);
+    if (const auto before = o.pretraining())
         splits.pretraining =
-            std::make_shared<const DataSplits>(openRunData(*stage, progress, std::move(stop)));
+            std::make_shared<const DataSplits>(openData(before->data, progress, std::move(stop)));
     return splits;
 }
 
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
                               const std::string& split, const ProgressCallback& progress,
                               std::stop_token stop) {
-    if (!std::filesystem::is_directory(path)) return readNpzImages(path, progress, stop);
-    const auto file = std::filesystem::path(path) /
-                      (fileTask(o.task) + "_" + (split.empty() ? o.family : split) + ".npz");
-    return readNpzImages(file.string(), progress, stop);
+    const Kind& kind = kindNamed(o.kind);
+    if (kind.evaluate) return kind.evaluate(path, o, split, progress, std::move(stop));
+    throw OptionError("data", std::string(kind.name) + " has no files to be evaluated on");
 }
 
 std::vector<DatasetEntry> listDatasets() {
     std::vector<DatasetEntry> entries;
-    const char* help[] = {
-        "Two figures: are they the same in shape, orientation and colour?",
-        "Is the top figure among the three at the bottom?",
-        "Is the top figure among the three at the bottom, the other two differing?",
-        "Three figures: a line whose ends are the same and whose middle differs?",
-        "Do the top and the bottom row follow the same pattern, such as ABA?"};
-    for (std::size_t i = 0; i < relationalGamesTasks().size(); ++i) {
-        RelationalGamesOptions options;
-        options.task = relationalGamesTasks()[i];
-        entries.push_back({options.task,
-                           help[i],
-                           {"pentos", "hexos", "stripes"},
-                           RelationalGames(options).info().classNames});
-    }
+    for (const auto& kind : kinds())
+        for (auto& entry : kind.list()) entries.push_back(std::move(entry));
     return entries;
+}
+
+std::vector<DatasetEntry> listTexts() {
+    return {{"text", "", "A text of yours, or the English text that the set-up installs.", {}, {}}};
 }
 
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,

@@ -6,33 +6,38 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "types/data_options.h"
 #include "types/run_options.h"
 
 namespace relascope {
 
-/// Opens what the options name: generated splits, slices of real files, or text (openText). With
-/// `streaming`, every pass over the training set has fresh images. Throws OptionError, FileError or
-/// Cancelled.
+/// Opens what the options name: generated splits, parts of real files, or text (openText). Where
+/// passes over the training set differ (streaming, augmentation), `trainPass` makes them. Throws
+/// OptionError, FileError or Cancelled.
 DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
 
-/// The data of a run and of the stages before it (RunOptions::pretraining).
+/// The data of a run, and in `pretraining` those of the stage before it where there is one
+/// (RunOptions::pretraining()). Throws what openData() throws.
 DataSplits openRunData(const RunOptions& options, const ProgressCallback& progress = {},
                        std::stop_token stop = {});
 
-/// A data set for evaluation: an .npz file, or a folder with <task>_<split>.npz; `split` chooses
-/// there.
+/// Files other than the run's own, for evaluation: of Relational Games an .npz file, or a folder
+/// with <task>_<split>.npz; `split` chooses there. Of other kinds a folder as data.path takes it;
+/// an empty split is then its test. Throws OptionError for kinds that have no files.
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
                               const std::string& split, const ProgressCallback& progress = {},
                               std::stop_token stop = {});
 
-/// A generator that `datasets` lists.
+/// A task that `datasets` lists.
 struct DatasetEntry {
-    std::string name;  ///< "between"
+    std::string kind;  ///< "relational-games"
+    std::string name;  ///< data.task: "between"
     std::string help;  ///< one sentence
     std::vector<std::string> families;
     std::vector<std::string> classNames;
 };
+/// Every kind and task, in the order of the form.
 std::vector<DatasetEntry> listDatasets();
 
 /// Throws OptionError unless the data fit the model: channels, height, width and classes.

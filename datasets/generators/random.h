@@ -1,7 +1,10 @@
-// A small counter-started generator: the same everywhere, so that a seed names an image for good.
+// A small counter-started generator: the same everywhere, so that a seed names an example for good.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
+#include <utility>
 
 namespace relascope {
 
@@ -13,11 +16,26 @@ public:
 
     std::uint64_t next() { return mix(m_state += 0x9e3779b97f4a7c15ULL); }
     /// Uniform in 0 .. n - 1 (multiply-shift; the bias of n / 2^64 is nothing here).
-    int below(int n) {
-        return static_cast<int>(
-            (static_cast<unsigned __int128>(next()) * static_cast<unsigned>(n)) >> 64);
+    int below(int n) { return static_cast<int>(below64(static_cast<std::uint64_t>(n))); }
+    std::uint64_t below64(std::uint64_t n) {
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    }
+    /// Uniform in low .. high, both of them possible.
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(below64(static_cast<std::uint64_t>(high - low) + 1));
     }
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+    /// Normal with mean 0 and variance 1 (Box and Muller 1958); takes two numbers a call.
+    double gaussian() {
+        const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+        return radius * std::cos(2.0 * std::numbers::pi * uniform());
+    }
+    /// Of a vector or an array (Fisher and Yates).
+    template <class Items>
+    void shuffle(Items& items) {
+        for (std::size_t i = items.size(); i > 1; --i)
+            std::swap(items[i - 1], items[static_cast<std::size_t>(below64(i))]);
+    }
 
 private:
     static std::uint64_t mix(std::uint64_t z) {

@@ -36,7 +36,7 @@ TEST(Cli, ListsForPeopleAndPrograms) {
         EXPECT_EQ(p["models"][0]["name"], "dat");
         EXPECT_EQ(p["models"][0]["parameters"], 388322);
     }
-    EXPECT_EQ(json(cli("datasets --json")).size(), 5u);
+    EXPECT_GE(json(cli("datasets --json")).size(), 5u);
     EXPECT_EQ(json(cli("devices --json"))[0]["name"], "cpu");
     EXPECT_NE(cli("presets").out.find("relational-games-between"), std::string::npos);
 }

@@ -1,0 +1,81 @@
+// The random quantities of the mathematics questions (Saxton et al. 2019, section 2): numbers drawn
+// by their entropy, the decimal logarithm of how many values are equally likely.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datasets/generators/random.h"
+
+namespace relascope::mathematics {
+
+/// Thrown where a question has grown beyond what it may be: longer numbers than 64 bits, no letter
+/// left. The maker of questions draws another one; users never see it.
+struct Outgrown {};
+
+/// Sums and products that throw Outgrown instead of wrapping.
+std::int64_t plus(std::int64_t a, std::int64_t b);
+std::int64_t times(std::int64_t a, std::int64_t b);
+
+/// A fraction in lowest terms, its denominator positive.
+struct Rational {
+    std::int64_t numerator = 0, denominator = 1;
+
+    Rational() = default;
+    Rational(std::int64_t value) : numerator(value) {}
+    /// Throws Outgrown for a denominator of 0.
+    Rational(std::int64_t numerator, std::int64_t denominator);
+    bool isInteger() const { return denominator == 1; }
+    bool operator==(const Rational&) const = default;
+};
+Rational operator+(const Rational& a, const Rational& b);
+Rational operator-(const Rational& a, const Rational& b);
+Rational operator*(const Rational& a, const Rational& b);
+Rational operator/(const Rational& a, const Rational& b);
+Rational operator-(const Rational& a);
+
+class Draws {
+public:
+    explicit Draws(SplitMix random) : m_random(random) {}
+
+    SplitMix& random() { return m_random; }
+    bool coin() { return m_random.below(2) == 1; }
+    double uniform(double low, double high) { return low + (high - low) * m_random.uniform(); }
+    int between(int low, int high) { return static_cast<int>(m_random.between(low, high)); }
+    template <class T>
+    const T& oneOf(const std::vector<T>& items) {
+        return items[static_cast<std::size_t>(m_random.below(static_cast<int>(items.size())))];
+    }
+
+    /// An integer of about 10^entropy equally likely ones: -m .. m with m half of them, or least ..
+    /// m; with an absolute value of at least `least` and without a common divisor with `coprime`,
+    /// for both of which the range is widened.
+    std::int64_t integer(double entropy, bool isSigned = true, std::int64_t least = 0,
+                         std::int64_t coprime = 1);
+    /// One half integers, one half fractions; a fraction's entropy is split at random.
+    Rational number(double entropy);
+    /// `total` shared out by a Dirichlet distribution with these whole weights; weight 0 gets none.
+    std::vector<double> shares(double total, const std::vector<int>& weights);
+    std::vector<double> shares(double total, int count) {
+        return shares(total, std::vector<int>(static_cast<std::size_t>(count), 1));
+    }
+    /// `count` numbers >= 0 of that sum, every choice equally likely.
+    std::vector<int> parts(int count, int sum);
+    /// How many summands each coefficient gets: `length` in all; none that is 0 gets exactly one,
+    /// the others at least one.
+    std::vector<int> summands(int length, const std::vector<bool>& isZero);
+    /// `count` integers of that sum. Throws Outgrown where a single summand cannot be the value.
+    std::vector<std::int64_t> addingUpTo(std::int64_t value, int count, double entropy);
+    /// Two factors of a product, its prime factors dealt out at random; of 0: 1 and 0.
+    std::pair<std::int64_t, std::int64_t> factors(std::int64_t product);
+
+private:
+    SplitMix m_random;
+};
+
+/// Entropy of the ways in which factors() can answer.
+double factorEntropy(std::int64_t product);
+/// Decimal logarithm of the number of binary trees with that many inner nodes.
+double treeEntropy(int nodes);
+
+}  // namespace relascope::mathematics

@@ -1,0 +1,82 @@
+// Numbers and polynomials that a mathematics question names instead of writing out (the composition
+// of modules, Saxton et al. 2019, section 2.3): "Suppose 3*z = 4*z - 12. Let r(k) be the second
+// derivative of ...".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/generators/math/expression.h"
+
+namespace relascope::mathematics {
+
+/// How much a part of a question may take: sentences, and entropy for all of them.
+struct Share {
+    int modules = 1;
+    double entropy = 0.0;
+
+    /// Takes one sentence's part of the entropy away.
+    double take() {
+        const double part = entropy / modules;
+        entropy -= part;
+        return part;
+    }
+};
+
+/// A value as the question speaks of it.
+struct Entity {
+    std::string told;        ///< sentences on what it rests on
+    std::string sentence;    ///< its own; empty for a plain number
+    std::string handle;      ///< "-3", a letter, or the name of a function
+    std::string expression;  ///< a polynomial that may stand in place of its sentence
+    std::string variable;    ///< of that expression
+
+    bool isLetter() const { return !sentence.empty(); }
+};
+
+/// The entities of one question. Each uses letters that no other one does; throws Outgrown when
+/// they run out.
+class Entities {
+public:
+    explicit Entities(Draws& draws);
+
+    /// An unused letter: a .. z but e.
+    std::string letter();
+    Entity number(std::int64_t value, Share share);
+    /// Of one variable.
+    Entity polynomial(const Polynomial& p, Share share);
+    /// Divides what is left of `share` among `count` parts.
+    std::vector<Share> split(const Share& share, int count);
+    /// The sentences of several entities in random order, those written in place left out.
+    std::string tell(const std::vector<Entity>& entities);
+
+    /// The heart of polynomials__add: two numbers and two functions with a f(x) + b g(x) = p.
+    struct Sum {
+        std::string told, text, variable;
+    };
+    Sum splitSum(const Polynomial& p, double entropy, const Share& share);
+
+private:
+    Entity solved(std::int64_t value, Share share, int unknowns);
+    Entity addedOrSubtracted(std::int64_t value, Share share);
+    Entity calculated(std::int64_t value, Share share);
+    Entity evaluated(std::int64_t value, Share share);
+    Entity plain(const Polynomial& p);
+    Entity differentiated(const Polynomial& p, Share share);
+    Entity added(const Polynomial& p, Share share);
+    Entity collected(const Polynomial& p, Share share);
+
+    Expression arithmetic(const Rational& value, int operations, double entropy);
+    /// Names some of the numbers in the expressions; returns the sentences on them.
+    std::string nameNumbers(const Share& share, std::vector<Expression*> numbers);
+
+    Draws& m_draws;
+    std::vector<std::string> m_letters;  // unused
+};
+
+/// "first", "second", "third".
+const char* ordinalWord(int n);
+/// Sentences or parts of them with a blank between, empty ones left out.
+std::string joined(const std::string& a, const std::string& b);
+
+}  // namespace relascope::mathematics

@@ -1,0 +1,236 @@
+#include "datasets/generators/math/expression.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace relascope::mathematics {
+namespace {
+
+std::string numberText(const Rational& value) {
+    std::string text = std::to_string(value.numerator);
+    if (!value.isInteger()) text += '/' + std::to_string(value.denominator);
+    return text;
+}
+
+}  // namespace
+
+Expression Expression::number(const Rational& value) {
+    Expression e(Kind::Number);
+    e.m_value = value;
+    return e;
+}
+Expression Expression::name(const std::string& text) {
+    Expression e(Kind::Name);
+    e.m_name = text;
+    return e;
+}
+Expression Expression::sum(std::vector<Expression> terms) {
+    return Expression(Kind::Sum, std::move(terms));
+}
+Expression Expression::negative(Expression term) {
+    return Expression(Kind::Negative, {std::move(term)});
+}
+Expression Expression::difference(Expression left, Expression right) {
+    return Expression(Kind::Difference, {std::move(left), std::move(right)});
+}
+Expression Expression::product(std::vector<Expression> factors) {
+    return Expression(Kind::Product, std::move(factors));
+}
+Expression Expression::quotient(Expression above, Expression below) {
+    return Expression(Kind::Quotient, {std::move(above), std::move(below)});
+}
+Expression Expression::power(Expression base, Expression exponent) {
+    return Expression(Kind::Power, {std::move(base), std::move(exponent)});
+}
+
+Expression Expression::monomial(const Rational& coefficient, const std::string& variable,
+                                int exponent) {
+    const bool isNegative = coefficient.numerator < 0;
+    const Rational size = isNegative ? -coefficient : coefficient;
+    std::vector<Expression> factors;
+    if (exponent == 0 || !(size == Rational(1))) factors.push_back(number(size));
+    if (exponent == 1) factors.push_back(name(variable));
+    if (exponent > 1) factors.push_back(power(name(variable), number(exponent)));
+    auto term = factors.size() > 1 ? product(std::move(factors)) : std::move(factors[0]);
+    return isNegative ? negative(std::move(term)) : term;
+}
+
+// The smaller, the tighter.
+int Expression::binding() const {
+    switch (m_kind) {
+        case Kind::Number:
+            return m_value.isInteger() && m_value.numerator >= 0 ? 1 : 4;
+        case Kind::Name:
+            return 1;
+        case Kind::Power:
+            return 2;
+        case Kind::Product:
+        case Kind::Quotient:
+            return 4;
+        case Kind::Sum:
+        case Kind::Negative:
+        case Kind::Difference:
+            return 5;
+    }
+    return 5;
+}
+
+std::string Expression::within(const Expression& parent, bool bracketEqual) const {
+    const int own = binding(), outer = parent.binding();
+    const bool plain = own < outer || (own == outer && !bracketEqual);
+    return plain ? text() : '(' + text() + ')';
+}
+
+void Expression::addTerms(bool positive,
+                          std::vector<std::pair<bool, const Expression*>>& terms) const {
+    if (m_kind == Kind::Sum)
+        for (const auto& part : m_parts) part.addTerms(positive, terms);
+    else if (m_kind == Kind::Negative)
+        m_parts[0].addTerms(!positive, terms);
+    else
+        terms.emplace_back(positive, this);
+}
+
+std::string Expression::text() const {
+    switch (m_kind) {
+        case Kind::Number:
+            return numberText(m_value);
+        case Kind::Name:
+            return m_name;
+        case Kind::Difference:
+            return m_parts[0].within(*this, false) + " - " + m_parts[1].within(*this, true);
+        case Kind::Quotient:
+            return m_parts[0].within(*this, true) + '/' + m_parts[1].within(*this, true);
+        case Kind::Power:
+            return m_parts[0].within(*this, true) + "**" + m_parts[1].within(*this, true);
+        case Kind::Product: {
+            std::string all;
+            for (const auto& part : m_parts)
+                all += (all.empty() ? "" : "*") + part.within(*this, false);
+            return all;
+        }
+        case Kind::Sum:
+        case Kind::Negative:
+            break;
+    }
+    std::vector<std::pair<bool, const Expression*>> terms;
+    addTerms(true, terms);
+    std::string all;
+    for (const auto& [positive, term] : terms) {
+        if (all.empty())
+            all = positive ? "" : "-";
+        else
+            all += positive ? " + " : " - ";
+        all += term->within(*this, true);
+    }
+    return all.empty() ? "0" : all;
+}
+
+std::vector<Expression*> Expression::integers() {
+    if (m_kind == Kind::Number && m_value.isInteger()) return {this};
+    std::vector<Expression*> found;
+    for (auto& part : m_parts) {
+        const auto inner = part.integers();
+        found.insert(found.end(), inner.begin(), inner.end());
+    }
+    return found;
+}
+
+void Expression::replace(const std::string& text) {
+    *this = name(text);
+}
+
+Expression scattered(Draws& draws, const std::vector<std::vector<Rational>>& coefficients,
+                     const std::string& variable) {
+    std::vector<Expression> terms;
+    for (std::size_t power = 0; power < coefficients.size(); ++power)
+        for (const auto& coefficient : coefficients[power])
+            terms.push_back(Expression::monomial(coefficient, variable, static_cast<int>(power)));
+    draws.random().shuffle(terms);
+    return Expression::sum(std::move(terms));
+}
+
+std::vector<std::vector<Rational>> spread(Draws& draws, const Polynomial& p, double entropy,
+                                          int length) {
+    std::vector<bool> isZero;
+    for (const auto& value : p.values) isZero.push_back(value == Rational(0));
+    const int least = static_cast<int>(std::count(isZero.begin(), isZero.end(), false)) + 2;
+    if (length == 0)
+        length = draws.between(least, least + static_cast<int>(std::ceil(entropy) / 2.0));
+    const auto counts = draws.summands(std::max(length, least), isZero);
+    std::vector<int> weights;
+    for (const int count : counts) weights.push_back(std::max(0, count - 1));
+    const auto entropies = draws.shares(entropy, weights);
+    std::vector<std::vector<Rational>> lists;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const auto terms = draws.addingUpTo(p.values[i].numerator, counts[i], entropies[i]);
+        lists.emplace_back(terms.begin(), terms.end());
+    }
+    return lists;
+}
+
+Equation equation(Draws& draws, const std::vector<Expression>& terms) {
+    std::vector<Expression> left, right;
+    for (const auto& term : terms) {
+        if (draws.coin())
+            left.push_back(term);
+        else
+            right.push_back(Expression::negative(term));
+    }
+    if (left.empty()) left.push_back(Expression::number(0));
+    if (right.empty()) right.push_back(Expression::number(0));
+    return {Expression::sum(std::move(left)), Expression::sum(std::move(right))};
+}
+
+namespace {
+
+using Matrix = std::vector<std::int64_t>;  // row-major, 1 x 1 or 2 x 2
+
+Matrix invertibleMatrix(Draws& draws, std::size_t size, double entropy) {
+    const auto entropies = draws.shares(entropy, static_cast<int>(size * size));
+    for (;;) {
+        Matrix m;
+        for (const double share : entropies) m.push_back(draws.integer(std::max(1.0, share)));
+        if (size == 1 && m[0] != 0) return m;
+        if (size == 2 && m[1] != 0 && m[3] != 0 && m[0] * m[3] != m[1] * m[2]) return m;
+    }
+}
+
+}  // namespace
+
+std::vector<Equation> linearSystem(Draws& draws, const std::vector<std::string>& unknowns,
+                                   const std::vector<std::int64_t>& solutions, double entropy) {
+    const std::size_t size = unknowns.size();
+    const double share = draws.uniform(1.0 / 3.0, 2.0 / 3.0);
+    auto numbers = invertibleMatrix(draws, size, entropy * share);
+    for (std::size_t row = 0; row < size; ++row) {
+        std::int64_t constant = 0;
+        for (std::size_t i = 0; i < size; ++i)
+            constant = plus(constant, times(numbers[row * size + i], solutions[i]));
+        numbers.push_back(constant);
+    }
+    std::vector<bool> isZero;
+    for (const auto number : numbers) isZero.push_back(number == 0);
+    const int least = static_cast<int>(std::count(isZero.begin(), isZero.end(), false)) + 1;
+    const int most =
+        std::max(least, 1 + static_cast<int>(static_cast<double>(size) * (1.0 + entropy / 2.0)));
+    const auto counts = draws.summands(draws.between(least, most), isZero);
+    std::vector<int> weights;
+    for (const int count : counts) weights.push_back(std::max(0, count - 1));
+    const auto entropies = draws.shares((1.0 - share) * entropy, weights);
+    std::vector<Equation> equations;
+    for (std::size_t row = 0; row < size; ++row) {
+        std::vector<Expression> terms;
+        const auto add = [&](std::size_t at, const std::string& unknown) {
+            for (const auto term : draws.addingUpTo(numbers[at], counts[at], entropies[at]))
+                terms.push_back(unknown.empty() ? Expression::monomial(-Rational(term), "", 0)
+                                                : Expression::monomial(term, unknown, 1));
+        };
+        for (std::size_t i = 0; i < size; ++i) add(row * size + i, unknowns[i]);
+        add(size * size + row, "");
+        equations.push_back(equation(draws, terms));
+    }
+    return equations;
+}
+
+}  // namespace relascope::mathematics

@@ -1,0 +1,203 @@
+#include "datasets/generators/math/problem.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/generators/math/entities.h"
+#include "datasets/generators/math/symbols.h"
+#include "types/data_options.h"
+#include "types/suggest.h"
+
+namespace relascope::mathematics {
+namespace {
+
+Problem linearEquation(Draws& draws, double entropy) {
+    const double ofSolution = std::max(1.0, entropy / 4.0);
+    const auto solution = draws.integer(ofSolution);
+    Entities entities(draws);
+    const auto unknown = entities.letter();
+    const auto system =
+        linearSystem(draws, {unknown}, {solution}, std::max(1.0, entropy - ofSolution));
+    return {"Solve " + system[0].text() + " for " + unknown + '.', std::to_string(solution)};
+}
+
+Problem nextTerm(Draws& draws, double entropy) {
+    const int degree = draws.between(1, 3);
+    const auto entropies = draws.shares(entropy, degree + 1);
+    std::vector<std::int64_t> coefficients;
+    for (int power = 0; power <= degree; ++power) {
+        // Scaled so that all powers weigh about the same in the terms that are shown.
+        const double scale = 0.5 * (degree - 2 * power) * std::log10(degree + 2.0);
+        coefficients.push_back(draws.integer(entropies[static_cast<std::size_t>(power)] + scale,
+                                             true, power == degree ? 1 : 0));
+    }
+    const auto term = [&](std::int64_t n) {
+        std::int64_t value = 0;
+        for (std::size_t i = coefficients.size(); i-- > 0;)
+            value = plus(times(value, n), coefficients[i]);
+        return std::to_string(value);
+    };
+    const int count = draws.between(degree + 2, degree + 5);
+    std::string terms = term(1);
+    for (int n = 2; n <= count; ++n) terms += ", " + term(n);
+    const std::string questions[] = {"What is next in " + terms + '?',
+                                     "What comes next: " + terms + '?',
+                                     "What is the next term in " + terms + '?'};
+    return {questions[draws.between(0, 2)], term(count + 1)};
+}
+
+Problem differentiation(Draws& draws, double entropy) {
+    const int variables = draws.between(1, 4), order = draws.between(1, 3),
+              axis = draws.between(0, variables - 1);
+    entropy = std::max(0.0, entropy - std::log10(3.0));
+    std::vector<int> degrees;
+    for (int i = 0; i < variables; ++i)
+        degrees.push_back(i == axis ? draws.between(0, 3) : draws.between(1, 3));
+    const auto kept = randomPolynomial(draws, degrees, entropy);
+    degrees[static_cast<std::size_t>(axis)] = order - 1;
+    const auto lost = randomPolynomial(draws, degrees, entropy);
+
+    // Below the order, what vanishes; from it on, the rest.
+    auto shape = kept.shape;
+    shape[static_cast<std::size_t>(axis)] += order;
+    Polynomial p(shape);
+    for (const auto& [part, shift] : {std::pair{&lost, 0}, {&kept, order}})
+        for (std::size_t i = 0; i < part->values.size(); ++i) {
+            if (part->values[i] == Rational(0)) continue;
+            auto powers = part->powers(i);
+            powers[static_cast<std::size_t>(axis)] += shift;
+            p.values[p.index(powers)] = part->values[i];
+        }
+    auto derived = p;
+    for (int i = 0; i < order; ++i) derived = derivative(derived, axis);
+
+    Entities entities(draws);
+    std::vector<std::string> letters;
+    for (int i = 0; i < variables; ++i) letters.push_back(entities.letter());
+    const std::string text = textOf(p, letters), nth = ordinalWord(order),
+                      letter = letters[static_cast<std::size_t>(axis)];
+    std::vector<std::string> questions = {
+        "Find the " + nth + " derivative of " + text + " wrt " + letter + '.',
+        "What is the " + nth + " derivative of " + text + " wrt " + letter + '?'};
+    if (order == 1) {
+        questions.push_back("Differentiate " + text + " with respect to " + letter + '.');
+        questions.push_back("Differentiate " + text + " wrt " + letter + '.');
+        questions.push_back("What is the derivative of " + text + " wrt " + letter + '?');
+    }
+    if (variables == 1) {
+        questions.push_back("Find the " + nth + " derivative of " + text + '.');
+        questions.push_back("What is the " + nth + " derivative of " + text + '?');
+    }
+    if (variables == 1 && order == 1) {
+        questions.push_back("Differentiate " + text + '.');
+        questions.push_back("What is the derivative of " + text + '?');
+    }
+    return {draws.oneOf(questions), textOf(derived, letters)};
+}
+
+Problem addition(Draws& draws, double entropy) {
+    Share share{draws.between(1, 4), entropy};
+    const double own = share.take() - std::log10(3.0);
+    const int degree = draws.between(1, 3), terms = draws.between(1, 3);
+    const auto p = randomPolynomial(draws, {degree}, own / 2.0, terms);
+    Entities entities(draws);
+    const auto sum = entities.splitSum(p, own / 2.0, share);
+    const std::string questions[] = {"What is " + sum.text + '?', "Calculate " + sum.text + '.',
+                                     "Give " + sum.text + '.', "Determine " + sum.text + '.'};
+    return {joined(sum.told, questions[draws.between(0, 3)]), textOf(p, {sum.variable})};
+}
+
+// A polynomial in brackets: how it is written, and what it is.
+struct Bracketed {
+    Expression text;
+    Polynomial value;
+};
+
+class Brackets {
+public:
+    Brackets(Draws& draws, std::string variable)
+        : m_draws(draws), m_variable(std::move(variable)) {}
+
+    // Of exactly that degree, with about `length` terms; `force`: not without brackets.
+    Bracketed make(int degree, double entropy, int length, bool force) {
+        if (force) length = std::max(2, length);
+        if (!force && (m_draws.coin() || length < 2)) return flat(degree, entropy, length);
+        const int left = m_draws.between(1, length - 1), right = length - left;
+        const auto shares = m_draws.shares(entropy, {left, right});
+        return m_draws.coin() ? added(degree, left, right, shares)
+                              : multiplied(degree, left, right, shares);
+    }
+
+private:
+    Bracketed flat(int degree, double entropy, int length) {
+        const auto p = randomPolynomial(m_draws, {degree}, entropy / 2.0, 0, length);
+        return {scattered(m_draws, spread(m_draws, p, entropy / 2.0, length), m_variable), p};
+    }
+
+    Bracketed added(int degree, int left, int right, const std::vector<double>& shares) {
+        // Again until the highest powers do not cancel.
+        for (int tries = 0; tries < 100; ++tries) {
+            auto a = make(degree, shares[0], left, true), b = make(degree, shares[1], right, false);
+            if (m_draws.coin()) std::swap(a, b);
+            auto value = a.value + b.value;
+            if (degreeOf(value) != degree) continue;
+            return {Expression::sum({std::move(a.text), std::move(b.text)}), std::move(value)};
+        }
+        throw Outgrown();
+    }
+
+    Bracketed multiplied(int degree, int left, int right, const std::vector<double>& shares) {
+        const int ofLeft = degree <= 1 || m_draws.coin() ? m_draws.between(0, degree)
+                                                         : m_draws.between(1, degree - 1);
+        auto a = factor(ofLeft, shares[0], left), b = factor(degree - ofLeft, shares[1], right);
+        auto value = a.value * b.value;
+        return {Expression::product({std::move(a.text), std::move(b.text)}), std::move(value)};
+    }
+
+    Bracketed factor(int degree, double entropy, int length) {
+        for (int tries = 0; tries < 100; ++tries) {
+            auto made = make(degree, entropy, length, false);
+            if (!made.value.isZero()) return made;
+        }
+        throw Outgrown();
+    }
+
+    Draws& m_draws;
+    std::string m_variable;
+};
+
+Problem expansion(Draws& draws, double entropy) {
+    const int degree = draws.between(1, 5);
+    entropy -= std::log10(5.0);
+    const int length = 3 + draws.between(0, static_cast<int>(entropy / 2.0));
+    Entities entities(draws);
+    const auto variable = entities.letter();
+    const auto made =
+        Brackets(draws, variable).make(degree, entropy + treeEntropy(length), length, true);
+    return {"Expand " + made.text.text() + '.', textOf(made.value, {variable})};
+}
+
+}  // namespace
+
+Problem makeProblem(const std::string& module, const Entropies& entropies, SplitMix random) {
+    Problem (*make)(Draws&, double) = module == "algebra__linear_1d"            ? linearEquation
+                                      : module == "algebra__sequence_next_term" ? nextTerm
+                                      : module == "calculus__differentiate"     ? differentiation
+                                      : module == "polynomials__add"            ? addition
+                                      : module == "polynomials__expand"         ? expansion
+                                                                                : nullptr;
+    if (!make)
+        throw OptionError("data.task", unknownName("mathematics module", module, tasksOf("math")));
+    Draws draws(random);
+    for (;;) {
+        try {
+            const auto problem = make(draws, draws.uniform(entropies.least, entropies.most));
+            if (problem.question.size() <= kMostQuestion && problem.answer.size() <= kMostAnswer)
+                return problem;
+        } catch (const Outgrown&) {
+            // Rare; the next draw is as good.
+        }
+    }
+}
+
+}  // namespace relascope::mathematics

@@ -1,0 +1,17 @@
+// A picture of an object that is only a vector, so that screens can show it.
+#pragma once
+
+#include <string>
+
+#include "types/image.h"
+
+namespace relascope {
+
+/// Sides of a tile in pixels.
+inline constexpr int kTileSide = 28;
+
+/// [28, 28, 3]: one of eight hues that colour-blind eyes tell apart (Okabe and Ito 2008; `hue`
+/// counts round), with up to two characters in black or white upon it.
+Image objectTile(int hue, const std::string& characters);
+
+}  // namespace relascope

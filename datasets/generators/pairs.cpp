@@ -1,0 +1,93 @@
+#include "datasets/generators/pairs.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace relascope {
+namespace {
+
+enum Stream : std::uint64_t { ObjectStream = 101, PairStream };
+
+constexpr std::int64_t kMostNumbers = 100'000'000;
+
+}  // namespace
+
+OrderedObjects randomObjects(std::int64_t count, std::int64_t width, std::uint64_t seed) {
+    if (count > kMostNumbers / width)
+        throw OptionError("data.objects", std::to_string(count) + " objects of " +
+                                              std::to_string(width) +
+                                              " numbers do not fit; at most 100 million numbers "
+                                              "do: lower data.objects or data.dim");
+    OrderedObjects objects{count, width, {}, false};
+    objects.vectors.resize(static_cast<std::size_t>(count * width));
+    SplitMix random(seed, ObjectStream);
+    for (auto& x : objects.vectors) x = static_cast<float>(random.gaussian());
+    return objects;
+}
+
+OrderedObjects sortingObjects(std::uint64_t seed) {
+    const SortingObjects objects(seed);
+    OrderedObjects ordered{SortingObjects::kCount, SortingObjects::kWidth, {}, true};
+    // Unpermuted, an object's place is its number.
+    for (int object = 0; object < SortingObjects::kCount; ++object) {
+        const auto vector = objects.vector(object);
+        ordered.vectors.insert(ordered.vectors.end(), vector.begin(), vector.end());
+    }
+    return ordered;
+}
+
+Pairs::Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, std::int64_t first,
+             std::int64_t size, const std::string& part)
+    : m_objects(std::move(objects)),
+      m_first(first),
+      m_part(part),
+      m_order(static_cast<std::uint64_t>(m_objects->count * (m_objects->count - 1)), seed,
+              PairStream) {
+    m_info.task = m_objects->sorting ? "sorting-order" : "order";
+    m_info.name = m_info.task + ", " + part;
+    m_info.origin = "generated, seed " + std::to_string(seed);
+    m_info.size = size;
+    m_info.channels = m_info.height = m_info.width = 0;
+    m_info.classNames = {"after", "before"};
+    m_info.targets = TargetKind::Class;
+}
+
+std::pair<std::int64_t, std::int64_t> Pairs::pair(std::int64_t index) const {
+    if (index < 0 || index >= m_info.size)
+        throw std::out_of_range(m_info.name + " has no pair " + std::to_string(index));
+    const auto number =
+        static_cast<std::int64_t>(m_order(static_cast<std::uint64_t>(m_first + index)));
+    const std::int64_t i = number / (m_objects->count - 1), j = number % (m_objects->count - 1);
+    return {i, j < i ? j : j + 1};
+}
+
+void Pairs::read(std::int64_t index, std::span<float> objects, std::span<float> targets) const {
+    const auto [i, j] = pair(index);
+    const auto width = m_objects->width;
+    const auto* vectors = m_objects->vectors.data();
+    std::copy_n(vectors + i * width, width, objects.begin());
+    std::copy_n(vectors + j * width, width, objects.begin() + width);
+    targets[0] = i < j ? 1.0f : 0.0f;
+}
+
+ProbeSample Pairs::sample(std::int64_t index) const {
+    ProbeSample s;
+    s.origin = m_part + " " + std::to_string(index);
+    s.source.width = static_cast<int>(m_objects->width);
+    s.source.vectors.resize(static_cast<std::size_t>(2 * m_objects->width));
+    float label = 0.0f;
+    read(index, s.source.vectors, {&label, 1});
+    s.label = static_cast<std::int64_t>(label);
+    const auto [i, j] = pair(index);
+    for (const auto object : {static_cast<int>(i), static_cast<int>(j)}) {
+        if (!m_objects->sorting) {
+            s.source.words.push_back("object " + std::to_string(object + 1));
+            continue;
+        }
+        s.source.words.push_back(SortingObjects::word(object));
+        s.source.pictures.push_back(SortingObjects::picture(object));
+    }
+    return s;
+}
+
+}  // namespace relascope

@@ -1,0 +1,93 @@
+// Sorting random objects (ABS 4.2-4.4): sequences of distinct objects to put in order.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "data/dataset.h"
+#include "datasets/generators/permutation.h"
+
+namespace relascope {
+
+/// The 48 objects of a seed: every value of attribute A, a ~ N(0, I_4), beside every value of B,
+/// b ~ N(0, I_8). Object number 12 A + B; ordered by A, then B. `permuted`: the order of A's values
+/// is another one, which the seed draws and which is never the first (the task to pre-train on).
+class SortingObjects {
+public:
+    static constexpr int kValuesOfA = 4, kValuesOfB = 12, kCount = kValuesOfA * kValuesOfB;
+    static constexpr int kWidthOfA = 4, kWidth = 12;
+
+    explicit SortingObjects(std::uint64_t seed, bool permuted = false);
+
+    std::span<const float> vector(int object) const {
+        return std::span(m_vectors).subspan(static_cast<std::size_t>(object * kWidth), kWidth);
+    }
+    /// Its place in the order, 0 .. 47.
+    int place(int object) const {
+        return m_placeOfA[static_cast<std::size_t>(object / kValuesOfB)] * kValuesOfB +
+               object % kValuesOfB;
+    }
+    /// "A2 B7", both counted from 1.
+    static std::string word(int object);
+    /// A tile: A by its hue, B by its number.
+    static Image picture(int object);
+    /// "A3 < A1 < A4 < A2".
+    std::string order() const;
+
+    /// Each vector o becomes Phi o, Phi_ij ~ N(0, strength^2): one Phi, [12, 12], for all.
+    void transform(double strength, SplitMix& random);
+    /// Each vector o becomes o + e, e ~ N(0, strength^2 I): one e for each object.
+    void disturb(double strength, SplitMix& random);
+
+private:
+    std::array<float, kCount * kWidth> m_vectors{};
+    std::array<int, kValuesOfA> m_placeOfA{};
+};
+
+struct SortingOptions {
+    std::uint64_t seed = 0;
+    bool permuted = false;
+    int length = 10;           ///< objects of a sequence, 1 .. 48
+    int vocabulary = 11;       ///< tokens: the positions of the longest sequence, then the start
+    std::int64_t first = 0;    ///< of the pool
+    std::int64_t size = 1000;  ///< from there on
+    std::uint64_t pool = 0;    ///< number of the pool: pools are drawn apart
+    std::string name;          ///< of the part: "train"
+
+    enum class Corruption { None, Linear, Noise } corruption = Corruption::None;
+    double strength = 0.0;
+    static constexpr int kTrials = 5;  ///< corruptions of one part: each has a fifth of it
+};
+
+/// A pool of sequences of one length, none of which comes twice; numbered, so that parts of it are
+/// ranges. The answer at k is the position, in the sequence, of the object that is k-th in order.
+class Sorting : public SequenceDataset {
+public:
+    /// How many sequences a pool has: 100,000, or all there are when they are fewer.
+    static std::int64_t poolSize(int length);
+
+    explicit Sorting(SortingOptions options);
+    const DatasetInfo& info() const override { return m_info; }
+    Shape shape() const override;
+    void read(std::int64_t index, std::span<float> vectors, std::span<std::int64_t> tokens,
+              std::span<std::int64_t> answer) const override;
+    /// Objects with words and pictures; the target is what the decoder reads: the start, then all
+    /// of the answer but its last.
+    ProbeSample sample(std::int64_t index) const override;
+
+    /// The objects of a sequence, by number.
+    std::vector<int> sequence(std::int64_t index) const;
+    /// Those it is made of, disturbed or not.
+    const SortingObjects& objects(std::int64_t index) const;
+
+private:
+    std::vector<std::int64_t> answerTo(const std::vector<int>& sequence) const;
+
+    SortingOptions m_options;
+    DatasetInfo m_info;
+    std::vector<SortingObjects> m_objects;  // one a trial
+    Permutation m_pool;
+};
+
+}  // namespace relascope

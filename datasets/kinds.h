@@ -1,0 +1,44 @@
+// Every kind of data by its two functions: one opens its parts, one lists its tasks.
+#pragma once
+
+#include "datasets/registry.h"
+
+namespace relascope {
+
+// The openers take options that DataOptions::check() passed, and throw what openData() throws.
+
+DataSplits openRelationalGames(const DataOptions& options, const ProgressCallback& progress,
+                               std::stop_token stop);
+DatasetPtr evaluateRelationalGames(const std::string& path, const DataOptions& options,
+                                   const std::string& split, const ProgressCallback& progress,
+                                   std::stop_token stop);
+std::vector<DatasetEntry> listRelationalGames();
+
+std::vector<DatasetEntry> listTexts();
+
+DataSplits openSorting(const DataOptions& options, const ProgressCallback& progress,
+                       std::stop_token stop);
+std::vector<DatasetEntry> listSorting();
+
+DataSplits openPairs(const DataOptions& options, const ProgressCallback& progress,
+                     std::stop_token stop);
+std::vector<DatasetEntry> listPairs();
+
+// set
+
+DataSplits openMath(const DataOptions& options, const ProgressCallback& progress,
+                    std::stop_token stop);
+DatasetPtr evaluateMath(const std::string& path, const DataOptions& options,
+                        const std::string& split, const ProgressCallback& progress,
+                        std::stop_token stop);
+std::vector<DatasetEntry> listMath();
+
+// images
+
+// select-relate
+
+// inner-products
+
+// symbol-recovery
+
+}  // namespace relascope

@@ -1,0 +1,46 @@
+// Pairwise order as a kind of data (ABS 4.1).
+#include "datasets/generators/pairs.h"
+
+#include "datasets/kinds.h"
+#include "datasets/kinds/parts.h"
+
+namespace relascope {
+
+DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+    const auto seed = static_cast<std::uint64_t>(o.seed);
+    const auto objects = std::make_shared<const OrderedObjects>(
+        o.task == "order" ? randomObjects(o.objects, o.dim, seed) : sortingObjects(seed));
+    // 50, 15 and 35 %: of a test pair, neither its objects nor their order is new, only the pair.
+    const std::int64_t all = objects->count * (objects->count - 1), train = all / 2,
+                       validation = all * 15 / 100, test = all - train - validation;
+    if (validation == 0)
+        throw OptionError("data.objects", std::to_string(objects->count) +
+                                              " objects have too few pairs to hold some out; 4 "
+                                              "are the least");
+    const auto part = [&](const char* name, const char* field, std::int64_t first,
+                          std::int64_t wanted, std::int64_t available) -> DatasetPtr {
+        const auto size = partOf(field, wanted, available, "pairs of that part");
+        return std::make_shared<Pairs>(objects, seed, first, size, name);
+    };
+    DataSplits splits;
+    splits.train = part("train", "train_size", 0, o.train_size, train);
+    splits.validation = part("validation", "validation_size", train, o.validation_size, validation);
+    splits.tests.emplace_back("test",
+                              part("test", "test_size", train + validation, o.test_size, test));
+    return splits;
+}
+
+std::vector<DatasetEntry> listPairs() {
+    return {{"pairs",
+             "order",
+             "Two random objects: does the first come before the second?",
+             {},
+             {"after", "before"}},
+            {"pairs",
+             "sorting-order",
+             "The same of the objects of the sorting task, to learn before it.",
+             {},
+             {"after", "before"}}};
+}
+
+}  // namespace relascope

@@ -1,0 +1,20 @@
+// What the kinds of data share when they cut a whole into training, validation and test.
+#pragma once
+
+#include <string>
+
+#include "types/error.h"
+
+namespace relascope {
+
+/// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
+inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t available,
+                           const std::string& what) {
+    if (wanted > available)
+        throw OptionError(std::string("data.") + field,
+                          std::to_string(wanted) + " is more than the " +
+                              std::to_string(available) + " " + what + "; 0 takes them all");
+    return wanted > 0 ? wanted : available;
+}
+
+}  // namespace relascope

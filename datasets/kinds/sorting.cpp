@@ -1,0 +1,83 @@
+// The sorting of random objects as a kind of data (ABS 4.2-4.4).
+#include "datasets/generators/sorting.h"
+
+#include <algorithm>
+
+#include "datasets/kinds.h"
+#include "datasets/kinds/parts.h"
+
+namespace relascope {
+namespace {
+
+std::string level(const char* name, int tenths) {
+    return name + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+}  // namespace
+
+DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+    const auto longest = static_cast<int>(std::max(o.length, o.longest));
+    SortingOptions g;
+    g.seed = static_cast<std::uint64_t>(o.seed);
+    g.permuted = o.task == "permuted-argsort";
+    g.length = static_cast<int>(o.length);
+    g.vocabulary = longest + 1;
+
+    // 70, 10 and 20 % of the pool; a training set is the beginning of its part.
+    const std::int64_t pool = Sorting::poolSize(g.length), train = pool * 7 / 10,
+                       validation = pool / 10, test = pool - train - validation;
+    const auto part = [&](const std::string& name, std::int64_t first, std::int64_t size) {
+        SortingOptions p = g;
+        p.name = name;
+        p.first = first;
+        p.size = size;
+        return std::make_shared<Sorting>(p);
+    };
+    const auto size = [](const char* field, std::int64_t wanted, std::int64_t available) {
+        return partOf(field, wanted, available, "sequences of that part of the pool");
+    };
+    DataSplits splits;
+    splits.train = part("train", 0, size("train_size", o.train_size, train));
+    splits.validation =
+        part("validation", train, size("validation_size", o.validation_size, validation));
+    const std::int64_t tested = size("test_size", o.test_size, test);
+    const auto add = [&](const std::string& name) {
+        splits.tests.emplace_back(name, part(name, train + validation, tested));
+    };
+    add("test");
+    for (int length = g.length + 1; length <= longest; ++length) {
+        SortingOptions p = g;
+        p.length = length;
+        p.pool = static_cast<std::uint64_t>(length);
+        p.name = "length-" + std::to_string(length);
+        p.size = tested;
+        splits.tests.emplace_back(p.name, std::make_shared<Sorting>(p));
+    }
+    if (!o.corruptions) return splits;
+    g.corruption = SortingOptions::Corruption::Linear;
+    for (int tenths = 1; tenths <= 15; ++tenths) {
+        g.strength = tenths / 10.0;
+        add(level("linear-", tenths));
+    }
+    g.corruption = SortingOptions::Corruption::Noise;
+    for (int tenths = 0; tenths <= 10; ++tenths) {
+        g.strength = tenths / 10.0;
+        add(level("noise-", tenths));
+    }
+    return splits;
+}
+
+std::vector<DatasetEntry> listSorting() {
+    return {{"sorting",
+             "argsort",
+             "Ten of 48 random objects: which comes first, which second, up to the last?",
+             {},
+             {}},
+            {"sorting",
+             "permuted-argsort",
+             "The same objects in another order of their first attribute, to train on before.",
+             {},
+             {}}};
+}
+
+}  // namespace relascope
