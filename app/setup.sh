@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing to build Relascope on Debian 12, once: Debian packages, and in the project's own
-# virtual environment (.venv) LibTorch from the pinned PyPI wheel, GPT-2's vocabulary and an English text.
+# virtual environment (.venv) LibTorch from the pinned PyPI wheel, GPT-2's vocabulary, an English text and images.
 # Sourced or run by app/run.sh and tests/run.sh; does nothing, without network, when all is there.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -95,7 +95,25 @@ need_english() {
   rm -rf "$work"
 }
 
-need_texts() { need_vocabulary; need_english; }
+# Images to train on: Fashion-MNIST (MIT), unpacked from its Debian package in the same way.
+need_fashion_mnist() {
+  local folder="$top/.venv/share/relascope" images=usr/share/datasets/fashion-mnist work
+  [ -s "/$images/train-images-idx3-ubyte.gz" ] || [ -s "$folder/fashion-mnist/train-images-idx3-ubyte.gz" ] && return 0
+  say "fetching Fashion-MNIST (31 MB) into .venv"
+  mkdir -p "$folder"
+  work=$(mktemp -d "$folder/.fetch-XXXXXX")
+  apt-cache show dataset-fashion-mnist >/dev/null 2>&1 || (as_root apt-get update -qq) || true
+  if (cd "$work" && apt-get download -qq -o APT::Sandbox::User="$(id -un)" dataset-fashion-mnist &&
+      dpkg-deb -x dataset-fashion-mnist_*.deb .) && [ -s "$work/$images/train-images-idx3-ubyte.gz" ]; then
+    rm -rf "$folder/fashion-mnist"
+    mv "$work/$images" "$folder/fashion-mnist"
+  else
+    say "no Fashion-MNIST: training on it needs a folder of its files (data.path)"
+  fi
+  rm -rf "$work"
+}
+
+need_texts() { need_vocabulary; need_english; need_fashion_mnist; }
 
 # Configures a preset when needed (further words go to CMake) into the folder that it names.
 configure_preset() {

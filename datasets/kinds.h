@@ -33,7 +33,12 @@ DatasetPtr evaluateMath(const std::string& path, const DataOptions& options,
                         std::stop_token stop);
 std::vector<DatasetEntry> listMath();
 
-// images
+DataSplits openImages(const DataOptions& options, const ProgressCallback& progress,
+                      std::stop_token stop);
+DatasetPtr evaluateImages(const std::string& path, const DataOptions& options,
+                          const std::string& split, const ProgressCallback& progress,
+                          std::stop_token stop);
+std::vector<DatasetEntry> listImages();
 
 // select-relate
 

@@ -27,7 +27,7 @@ const std::vector<Kind>& kinds() {
 
         {"math", openMath, listMath, evaluateMath},
 
-        // images
+        {"images", openImages, listImages, evaluateImages},
 
         // select-relate
 

@@ -1,0 +1,126 @@
+// Labelled images as a kind of data (DAT 4.3).
+#include <filesystem>
+
+#include "datasets/augment/augmented_images.h"
+#include "datasets/generators/permutation.h"
+#include "datasets/kinds.h"
+#include "datasets/kinds/parts.h"
+#include "datasets/readers/cifar.h"
+#include "datasets/readers/idx.h"
+#include "datasets/readers/image_folder.h"
+#include "datasets/readers/npz_images.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+// Images in a fixed random order, for those that lie in the order of their classes.
+class Shuffled : public ImageDataset {
+public:
+    explicit Shuffled(ImageDatasetPtr images)
+        : m_images(std::move(images)),
+          m_order(static_cast<std::uint64_t>(m_images->size()), 0, 0) {}
+    const DatasetInfo& info() const override { return m_images->info(); }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
+        return m_images->read(static_cast<std::int64_t>(m_order(static_cast<std::uint64_t>(index))),
+                              pixels);
+    }
+
+private:
+    ImageDatasetPtr m_images;
+    Permutation m_order;
+};
+
+ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+    if (o.task == "cifar10") return readCifar(10, o.path, progress, std::move(stop));
+    if (o.task == "cifar100") return readCifar(100, o.path, progress, std::move(stop));
+    if (o.task == "fashion-mnist") {
+        const auto folder = o.path.empty() ? installedFashionMnist() : o.path;
+        if (folder.empty())
+            throw OptionError("data.path",
+                              "Fashion-MNIST is not installed; run app/setup.sh, or "
+                              "name a folder with its files");
+        return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
+    }
+    auto parts = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
+    parts.train = std::make_shared<Shuffled>(parts.train);
+    if (parts.test) {
+        parts.test = std::make_shared<Shuffled>(parts.test);
+        return parts;
+    }
+    // A fifth is tested on, whatever is trained on.
+    const std::int64_t all = parts.train->size(), test = all / 5;
+    if (test == 0)
+        throw FileError(o.path, "has " + std::to_string(all) +
+                                    " pictures that can be read; at least 5 are needed");
+    parts.test = asImages(sliceOf(parts.train, all - test, test, "test"));
+    parts.train = asImages(sliceOf(parts.train, 0, all - test, "train"));
+    return parts;
+}
+
+}  // namespace
+
+DataSplits openImages(const DataOptions& o, const ProgressCallback& progress,
+                      std::stop_token stop) {
+    const auto parts = readParts(o, progress, std::move(stop));
+    const std::int64_t all = parts.train->size(), held = o.validation_size;
+    if (held >= all)
+        throw OptionError("data.validation_size", std::to_string(held) + " leaves none of the " +
+                                                      std::to_string(all) + " images to train on");
+    const auto name = [&](const char* part) { return o.task + ", " + part; };
+    const auto train = asImages(sliceOf(
+        parts.train, 0, partOf("train_size", o.train_size, all - held, "images to train on"),
+        name("train")));
+    DataSplits splits;
+    splits.train = train;
+    const auto tested = sliceOf(
+        parts.test, 0, partOf("test_size", o.test_size, parts.test->size(), "images to test on"),
+        name("test"));
+    splits.tests.emplace_back("test", tested);
+    // As published, none is held out: then those that are watched are those that are tested on.
+    splits.validation =
+        held > 0 ? sliceOf(parts.train, all - held, held, name("validation")) : tested;
+    splits.mix = o.mix;
+    if (o.augment == "none") return splits;
+    const auto how =
+        o.augment == "autoaugment" ? Augmentation::AutoAugment : Augmentation::CropFlip;
+    splits.trainPass =
+        [train, how, seed = static_cast<std::uint64_t>(o.seed)](std::int64_t pass) -> DatasetPtr {
+        return std::make_shared<AugmentedImages>(train, how, seed, pass);
+    };
+    return splits;
+}
+
+DatasetPtr evaluateImages(const std::string& path, const DataOptions& o, const std::string& split,
+                          const ProgressCallback& progress, std::stop_token stop) {
+    if (std::filesystem::is_regular_file(path))
+        return readNpzImages(path, progress, std::move(stop));
+    DataOptions there = o;
+    there.path = path;
+    there.train_size = there.validation_size = there.test_size = 0;
+    const auto splits = openImages(there, progress, std::move(stop));
+    const auto data = splits.find(split.empty() ? "test" : split);
+    if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    return data;
+}
+
+std::vector<DatasetEntry> listImages() {
+    return {{"images",
+             "cifar10",
+             "Small photographs of ten kinds of things, from the binary files.",
+             {},
+             cifarClassNames(10)},
+            {"images",
+             "cifar100",
+             "Small photographs of a hundred kinds of things, from the binary files.",
+             {},
+             cifarClassNames(100)},
+            {"images",
+             "fashion-mnist",
+             "Grey pictures of ten kinds of clothes, which the set-up installs.",
+             {},
+             fashionMnistClassNames()},
+            {"images", "folder", "Your own pictures, in a folder for each class.", {}, {}}};
+}
+
+}  // namespace relascope

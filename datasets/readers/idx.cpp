@@ -1,0 +1,148 @@
+#include "datasets/readers/idx.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "data/text_files.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostBytes = 64ull << 30;
+
+std::string sizesText(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const auto size : shape) text += (text.empty() ? "" : " x ") + std::to_string(size);
+    return text;
+}
+
+// The sizes that a header declares, and their product in bytes.
+std::vector<std::int64_t> parseHeader(const std::string& path, const std::string& header,
+                                      int dimensions, std::uint64_t& bytes) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(header[i]); };
+    if (byte(0) != 0 || byte(1) != 0)
+        throw FileError(path, "does not begin as an IDX file does (two bytes of 0)");
+    if (byte(2) != 8)
+        throw FileError(path, "has elements of type " + std::to_string(byte(2)) +
+                                  "; images and labels are bytes (type 8)");
+    if (byte(3) != dimensions)
+        throw FileError(path, "has " + std::to_string(byte(3)) + " dimensions where " +
+                                  std::to_string(dimensions) + " are needed");
+    std::vector<std::int64_t> shape;
+    bytes = 1;
+    for (int d = 0; d < dimensions; ++d) {
+        std::uint64_t size = 0;
+        for (std::size_t i = 0; i < 4; ++i)
+            size = size << 8 | byte(4 + 4 * static_cast<std::size_t>(d) + i);
+        shape.push_back(static_cast<std::int64_t>(size));
+        // Below 2^36 times below 2^32: no product wraps.
+        bytes = bytes > kMostBytes ? bytes : bytes * size;
+    }
+    if (bytes > kMostBytes)
+        throw FileError(path, "declares " + sizesText(shape) + " elements, more than is read");
+    return shape;
+}
+
+std::string fileIn(const std::string& folder, const std::string& name) {
+    const auto plain = fs::path(folder) / name;
+    for (const auto& path : {plain.string(), plain.string() + ".gz"})
+        if (fs::is_regular_file(path)) return path;
+    throw FileError(plain.string(), "is not there, nor the same with .gz");
+}
+
+}  // namespace
+
+IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) {
+    TextBytes file(openFileBytes(path), std::move(stop));
+    const std::size_t length = 4 + 4 * static_cast<std::size_t>(dimensions);
+    std::string header;
+    IdxArray array;
+    std::uint64_t expected = 0;
+    for (std::string_view piece; !(piece = file.next()).empty();) {
+        if (header.size() < length) {
+            const auto part = piece.substr(0, length - header.size());
+            header += part;
+            piece.remove_prefix(part.size());
+            if (header.size() < length) continue;
+            array.shape = parseHeader(path, header, dimensions, expected);
+            requireMemory(path, expected);
+        }
+        if (array.bytes.size() + piece.size() > expected)
+            throw FileError(path, "holds more bytes than its sizes " + sizesText(array.shape) +
+                                      " say; fetch it again");
+        array.bytes.insert(array.bytes.end(), piece.begin(), piece.end());
+    }
+    if (header.size() < length) throw FileError(path, "ends within its header; fetch it again");
+    if (array.bytes.size() < expected)
+        throw FileError(path, "holds " + std::to_string(array.bytes.size()) + " of the " +
+                                  std::to_string(expected) + " bytes that its sizes " +
+                                  sizesText(array.shape) + " say; fetch it again");
+    return array;
+}
+
+ImageParts readIdxFolder(const std::string& folder, const std::string& task,
+                         const std::vector<std::string>& classNames,
+                         const ProgressCallback& progress, std::stop_token stop) {
+    double done = 0.0;
+    const auto step = [&](double share) {
+        if (progress && !progress(done += share)) throw Cancelled();
+    };
+    const auto part = [&](const std::string& prefix, const char* name, double share) {
+        const auto path = fileIn(folder, prefix + "-images-idx3-ubyte"),
+                   answers = fileIn(folder, prefix + "-labels-idx1-ubyte");
+        auto images = readIdx(path, 3, stop);
+        step(share);
+        const auto labels = readIdx(answers, 1, stop);
+        if (labels.shape[0] != images.shape[0])
+            throw FileError(answers, "has " + std::to_string(labels.shape[0]) + " labels for " +
+                                         std::to_string(images.shape[0]) + " images of " + path);
+        if (images.bytes.empty() || images.shape[1] > 4096 || images.shape[2] > 4096)
+            throw FileError(path, "has images of " + sizesText(images.shape) + "; none is read");
+        for (std::size_t i = 0; i < labels.bytes.size(); ++i)
+            if (labels.bytes[i] >= classNames.size())
+                throw FileError(answers, "label " + std::to_string(i) + " is " +
+                                             std::to_string(labels.bytes[i]) + "; there are 0 to " +
+                                             std::to_string(classNames.size() - 1));
+        DatasetInfo info;
+        info.name = task + ", " + name;
+        info.task = task;
+        info.origin = folder;
+        info.channels = 1;
+        info.height = static_cast<int>(images.shape[1]);
+        info.width = static_cast<int>(images.shape[2]);
+        info.classNames = classNames;
+        return std::make_shared<LoadedImages>(
+            std::move(info), std::move(images.bytes),
+            std::vector<std::int32_t>(labels.bytes.begin(), labels.bytes.end()));
+    };
+    ImageParts parts;
+    parts.train = part("train", "train", 0.8);
+    parts.test = part("t10k", "test", 0.2);
+    const auto &a = parts.train->info(), &b = parts.test->info();
+    if (a.height != b.height || a.width != b.width)
+        throw FileError(folder, "has images of " + std::to_string(a.height) + " x " +
+                                    std::to_string(a.width) + " to train on and of " +
+                                    std::to_string(b.height) + " x " + std::to_string(b.width) +
+                                    " to test on");
+    return parts;
+}
+
+const std::vector<std::string>& fashionMnistClassNames() {
+    static const std::vector<std::string> names = {
+        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+        "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+    return names;
+}
+
+std::string installedFashionMnist() {
+    for (const char* folder : {RELASCOPE_FASHION_MNIST, "/usr/share/datasets/fashion-mnist"}) {
+        std::error_code ignored;
+        if (fs::is_regular_file(fs::path(folder) / "train-images-idx3-ubyte.gz", ignored))
+            return folder;
+    }
+    return "";
+}
+
+}  // namespace relascope

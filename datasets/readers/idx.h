@@ -1,0 +1,35 @@
+// IDX files (the MNIST family; formats.md 5), plain or gzipped.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "datasets/readers/loaded_images.h"
+
+namespace relascope {
+
+/// An array of bytes and its sizes, outermost first.
+struct IdxArray {
+    std::vector<std::int64_t> shape;
+    std::vector<std::uint8_t> bytes;
+};
+
+/// Throws FileError where the file is no IDX file of bytes, has another number of dimensions than
+/// `dimensions`, or holds more or fewer bytes than its sizes say; Cancelled. Memory grows with what
+/// the file really holds.
+IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop = {});
+
+/// Images [N, height, width] and labels [N] of the two parts: train-images-idx3-ubyte,
+/// train-labels-idx1-ubyte and the same with t10k, each also with .gz. Grey, one channel. Throws
+/// FileError also where they do not belong together or a label has no class.
+ImageParts readIdxFolder(const std::string& folder, const std::string& task,
+                         const std::vector<std::string>& classNames,
+                         const ProgressCallback& progress = {}, std::stop_token stop = {});
+
+/// Fashion-MNIST's ten (Xiao, Rasul, Vollgraf 2017).
+const std::vector<std::string>& fashionMnistClassNames();
+/// Where the set-up or Debian's package puts Fashion-MNIST; empty when it is not installed.
+std::string installedFashionMnist();
+
+}  // namespace relascope

@@ -1,0 +1,23 @@
+// Pictures in one folder a class.
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "datasets/readers/loaded_images.h"
+
+namespace relascope {
+
+/// The side that pictures are scaled to: that of CIFAR, which the published models take.
+inline constexpr int kFolderSide = 32;
+
+/// Reads the PNG and JPEG files of every folder in `folder`; a folder's name is its class, numbered
+/// in the order of the alphabet. Where `folder` holds train and test instead, each of them is such
+/// a folder, with the classes of train. Pictures become RGB, [side, side, 3], by fitImage(). What
+/// cannot be read (damaged, CMYK, another format, smaller than 2 x 2) is left out; the parts'
+/// info().note names the first of it and says how many. Throws FileError where fewer than two
+/// classes have pictures, or test has another class; Cancelled.
+ImageParts readImageFolder(const std::string& folder, int side = kFolderSide,
+                           const ProgressCallback& progress = {}, std::stop_token stop = {});
+
+}  // namespace relascope

@@ -1,0 +1,34 @@
+#include "datasets/readers/loaded_images.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "files/memory.h"
+
+namespace relascope {
+
+LoadedImages::LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
+                           std::vector<std::int32_t> labels)
+    : m_info(std::move(info)), m_pixels(std::move(pixels)), m_labels(std::move(labels)) {
+    m_info.size = static_cast<std::int64_t>(m_labels.size());
+    if (m_pixels.size() != m_labels.size() * pixelBytes())
+        throw std::invalid_argument("pixels and labels of different numbers of images");
+}
+
+std::int64_t LoadedImages::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
+    if (index < 0 || index >= m_info.size)
+        throw std::out_of_range(m_info.name + " has no image " + std::to_string(index));
+    const auto at = static_cast<std::size_t>(index);
+    const auto bytes = static_cast<std::ptrdiff_t>(pixelBytes());
+    std::copy_n(m_pixels.begin() + static_cast<std::ptrdiff_t>(at) * bytes, bytes, pixels.begin());
+    return m_labels[at];
+}
+
+void requireMemory(const std::string& path, std::uint64_t bytes) {
+    const std::uint64_t available = availableMemory();
+    if (available > 0 && bytes > available)
+        throw FileError(path, "needs " + std::to_string(bytes >> 20) + " MB for its images, and " +
+                                  std::to_string(available >> 20) + " MB of memory are free");
+}
+
+}  // namespace relascope

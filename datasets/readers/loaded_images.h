@@ -1,0 +1,34 @@
+// Labelled images in memory, as the readers of whole data sets leave them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace relascope {
+
+class LoadedImages : public ImageDataset {
+public:
+    /// `pixels` [info.size, height, width, channels]; a label each.
+    LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
+                 std::vector<std::int32_t> labels);
+    const DatasetInfo& info() const override { return m_info; }
+    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
+
+private:
+    DatasetInfo m_info;
+    std::vector<std::uint8_t> m_pixels;
+    std::vector<std::int32_t> m_labels;
+};
+
+/// The two parts of a published data set; `test` is null where there is none.
+struct ImageParts {
+    ImageDatasetPtr train, test;
+};
+
+/// Throws FileError naming `path` where so many bytes of images are more than the free memory.
+void requireMemory(const std::string& path, std::uint64_t bytes);
+
+}  // namespace relascope
