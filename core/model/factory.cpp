@@ -6,6 +6,7 @@
 #include "model/message_passing.h"
 #include "model/object_abstractor.h"
 #include "model/object_baselines.h"
+#include "model/published_start.h"
 #include "model/relational_baselines.h"
 #include "model/seq2seq.h"
 #include "model/seq2seq_abstractor.h"
@@ -47,6 +48,7 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
 ModelPtr makeModel(const ModelOptions& options) {
     options.check();
     auto model = builders().at(options.architecture)(options);
+    startAsPublished(*model, options);
     for (const auto& item : model->named_modules())
         if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
             if (point->path.empty()) point->path = item.key();  // shared modules: the first name
