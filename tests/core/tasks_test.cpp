@@ -135,6 +135,24 @@ TEST(Mixing, KeepsSharesAndIsTheSameForASeed) {
     EXPECT_FALSE(same.mixed.defined());
 }
 
+TEST(Tasks, ModelsOfSetsStartAsTheirFrameworkDoes) {
+    for (const char* model : {"corelnet", "abstractor", "mlp", "transformer", "predinet"}) {
+        torch::manual_seed(1);
+        const auto built = makeModel(presetOptions("pairwise-order", model).model);
+        for (const auto& item : built->named_parameters()) {
+            const auto& t = item.value();
+            const bool linear = item.key().find("norm") == std::string::npos;
+            if (t.dim() == 1 && linear) EXPECT_EQ(t.abs().max().item<double>(), 0.0) << item.key();
+            if (t.dim() != 2 || item.key() == "symbols") continue;
+            const double glorot =
+                std::sqrt(6.0 / static_cast<double>(t.size(0) + t.size(1)));  // uniform's bound
+            EXPECT_LE(t.abs().max().item<double>(), glorot) << item.key();
+            if (t.numel() > 500)
+                EXPECT_GT(t.abs().max().item<double>(), 0.95 * glorot) << model << item.key();
+        }
+    }
+}
+
 TEST(Tasks, PairsAreLearnedAndTested) {
     TemporaryFolder home("pairs");
     const std::string run = home / "run";
