@@ -58,8 +58,8 @@ bool heldByAnother(const std::string& path) {
     return held;
 }
 
-// Where a cell stands, from its run folder and its claim.
-void look(const std::string& study, StudyCell& cell) {
+// Where a cell stands, from its run folder and, unless this process holds that, its claim.
+void look(const std::string& study, StudyCell& cell, bool claimed) {
     const std::string path = runPath(study, cell);
     if (isRunFolder(path)) {
         try {
@@ -88,7 +88,7 @@ void look(const std::string& study, StudyCell& cell) {
             return;
         }
     }
-    if (heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
+    if (!claimed && heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
 }
 
 // What is left of a run that cannot be gone on with moves aside; nothing is deleted.
@@ -151,7 +151,7 @@ StudyInfo readStudy(const std::string& path) {
     study.path = path;
     study.plan = readPlan(path);
     study.cells = studyCells(study.plan);
-    for (auto& cell : study.cells) look(path, cell);
+    for (auto& cell : study.cells) look(path, cell, false);
     return study;
 }
 
@@ -204,7 +204,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             const Claim claim(claimPath(path, cell));
             if (!claim.held()) continue;
             cell.state = CellState::Waiting;
-            if (const auto run = runPath(path, cell); isRunFolder(run)) look(path, cell);
+            if (const auto run = runPath(path, cell); isRunFolder(run)) look(path, cell, true);
             const bool failed = cell.state == CellState::Failed;
             progress.done += cell.state == CellState::Done || failed;
             if (cell.state == CellState::Done || cell.state == CellState::Running) continue;
@@ -236,7 +236,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
                 sink(progress, Failed{userMessage(error)});
             }
             if (stop.stop_requested()) throw Cancelled();
-            look(path, cell);
+            look(path, cell, true);
             progress.cell = cell;
             ++progress.done;
             sink(progress, RunChanged{cell.info});

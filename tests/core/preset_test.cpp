@@ -19,7 +19,7 @@ std::int64_t built(const ModelOptions& options) {
     const ParameterScope scope(ParameterFill::ShapesOnly);  // whatever the size
     auto model = makeModel(options);
     for (const auto& entry : stateOf(*model))
-        if (entry.aliasOf.empty()) count += entry.tensor.numel();
+        if (entry.aliasOf.empty() && !entry.buffer) count += entry.tensor.numel();
     return count;
 }
 

@@ -244,7 +244,9 @@ TEST(Study, PublishedCurvesStandBeside) {
     plan.models = {"abstractor"};
     for (const auto& p : publishedCurves(plan, {"accuracy", "test"})) {
         EXPECT_EQ(p.series, "abstractor");
-        if (p.size == 100) EXPECT_DOUBLE_EQ(p.mean, 0.49775);
+        if (p.size == 100) {
+            EXPECT_DOUBLE_EQ(p.mean, 0.49775);
+        }
     }
     plan.preset = "relational-games-occurs";
     plan.models = {"dat", "transformer"};

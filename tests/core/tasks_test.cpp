@@ -142,13 +142,16 @@ TEST(Tasks, ModelsOfSetsStartAsTheirFrameworkDoes) {
         for (const auto& item : built->named_parameters()) {
             const auto& t = item.value();
             const bool linear = item.key().find("norm") == std::string::npos;
-            if (t.dim() == 1 && linear) EXPECT_EQ(t.abs().max().item<double>(), 0.0) << item.key();
+            if (t.dim() == 1 && linear) {
+                EXPECT_EQ(t.abs().max().item<double>(), 0.0) << item.key();
+            }
             if (t.dim() != 2 || item.key() == "symbols") continue;
             const double glorot =
                 std::sqrt(6.0 / static_cast<double>(t.size(0) + t.size(1)));  // uniform's bound
             EXPECT_LE(t.abs().max().item<double>(), glorot) << item.key();
-            if (t.numel() > 500)
+            if (t.numel() > 500) {
                 EXPECT_GT(t.abs().max().item<double>(), 0.95 * glorot) << model << item.key();
+            }
         }
     }
 }
@@ -271,7 +274,9 @@ TEST(Tasks, AStageBeforeHandsItsWeightsOn) {
     EXPECT_EQ(first->step, 0);
     EXPECT_NEAR(first->value("loss"), last->value("loss"), 1e-6);
     for (const auto& event : events)  // curves of the stage stay with it
-        if (const auto* point = std::get_if<MetricPoint>(&event)) EXPECT_LE(point->epoch, 1.0);
+        if (const auto* point = std::get_if<MetricPoint>(&event)) {
+            EXPECT_LE(point->epoch, 1.0);
+        }
 
     const auto other = [&](const std::string& which) {
         auto model = makeModel(options.model);
