@@ -57,7 +57,7 @@ DataSplits openRunData(const RunOptions& o, const ProgressCallback& progress,
     DataSplits splits = openData(o.data, progress, stop);
     if (const auto before = o.pretraining())
         splits.pretraining =
-            std::make_shared<const DataSplits>(openData(before->data, progress, std::move(stop)));
+            std::make_shared<const DataSplits>(openRunData(*before, progress, std::move(stop)));
     return splits;
 }
 

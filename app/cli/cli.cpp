@@ -40,7 +40,7 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 
 }  // namespace
 
-int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
+int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     CLI::App app("Relascope: train relational Transformers and look inside them");
     app.set_version_flag("--version", std::string("relascope ") + builtin::version());
     app.require_subcommand(1);
@@ -75,6 +75,34 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         ->check(CLI::NonNegativeNumber);
     train->add_option("--resume", t.resume, "run folder to go on with");
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
+
+    cli::StudyArguments y;
+    auto* study = list("study", "runs models, sizes, seeds and options against one another");
+    study->add_option("preset", y.preset, "experiment; none: go on with the study in --out");
+    study->add_option("--models", y.models, "models of the preset, separated by commas")
+        ->delimiter(',');
+    study->add_option("--sizes", y.sizes, "training sizes, separated by commas")->delimiter(',');
+    study->add_option("--seeds", y.seeds, "how many seeds, from 0 on, or a list: 3,7");
+    study->add_option("--vary", y.vary, "KEY=VALUE,VALUE... for any option; may come again")
+        ->take_all();
+    study->add_option("--set", y.settings, "KEY=VALUE for every run")->take_all();
+    study->add_flag("--same-data", y.sameData, "all seeds see the same data");
+    study->add_option("--out", y.out, "folder of the study")->required();
+    study->add_option("--shard", y.shard, "i/n: only every n-th run, from the i-th on");
+    study->add_option("--jobs", y.jobs, "processes side by side")->check(CLI::Range(1, 256));
+    study->add_flag("--retry", y.retry, "failed runs once more");
+    study->add_flag("--show", y.show, "prints the table of what is done; runs nothing");
+    study->add_flag("--quiet", y.quiet, "prints no table at the end");
+    study->add_option("--slurm", y.slurm, "prints the script of a job array of N tasks")
+        ->check(CLI::Range(1, 10000));
+    study->add_option("--metric", y.metric, "of the table: accuracy, sequence_accuracy, loss ...");
+    study->add_option("--split", y.split, "of the table: test, hexos, validation ...");
+    study->add_option("--csv", y.csv, "writes the table as .csv");
+    study->add_option("--latex", y.latex, "writes the table as LaTeX");
+    study->add_option("--figure", y.figure, "draws the curves: .png, .svg or .pdf");
+    study->add_option("--device", y.device, "auto, cpu, cuda:0");
+    study->add_option("--threads", y.threads, "CPU threads of each process")
+        ->check(CLI::Range(0, 1024));
 
     cli::EvalArguments e;
     auto* eval = list("eval", "measures a run or a checkpoint");
@@ -114,7 +142,7 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
     data->add_option("preset", d.preset, "experiment whose data to make")->required();
-    data->add_option("--count", d.count, "images")
+    data->add_option("--count", d.count, "examples")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
     data->add_option("--seed", d.seed, "start of the generator")->check(CLI::NonNegativeNumber);
     data->add_option("--family", d.family, "pentos, hexos or stripes");
@@ -187,13 +215,14 @@ int runCommandLine(int argc, char** argv, const FigureRenderer& renderer) {
         k.json = json;
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
-        initDevices(*train ? t.threads : threads);
-        t.json = e.json = i.json = g.json = json;
+        initDevices(*train ? t.threads : *study ? y.threads : threads);
+        t.json = e.json = i.json = g.json = y.json = json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
+        if (*study) return cli::study(y, renderers.study, argc, argv);
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
-        if (*inspect) return cli::inspect(i, renderer, argc, argv);
+        if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
         if (*verify) return cli::verify(folders, resolveDevice(device), json);
         return cli::bench(names, resolveDevice(benchDevice), seconds, json);
     } catch (const Cancelled&) {

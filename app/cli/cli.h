@@ -5,8 +5,10 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "types/relation_map.h"
+#include "types/study.h"
 
 namespace relascope {
 
@@ -22,9 +24,24 @@ struct FigureRequest {
 using FigureRenderer =
     std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;
 
-/// Runs a command line; the results go to stdout, everything else to stderr. Without a renderer,
+/// Draws a study's sample-efficiency curves; false and a reason when that fails.
+struct StudyFigure {
+    std::string title, metric;  ///< "sort-argsort, test", "sequence_accuracy"
+    std::vector<StudyPoint> points;
+    std::vector<PublishedPoint> published;
+    std::string out;
+};
+using StudyRenderer = std::function<bool(const StudyFigure&, std::string* error)>;
+
+/// What draws; empty ones leave it to the sibling program `relascope`.
+struct Renderers {
+    FigureRenderer map;
+    StudyRenderer study;
+};
+
+/// Runs a command line; the results go to stdout, everything else to stderr. Without renderers,
 /// pictures are drawn by the sibling program `relascope`.
-int runCommandLine(int argc, char** argv, const FigureRenderer& renderer = {});
+int runCommandLine(int argc, char** argv, const Renderers& renderers = {});
 
 /// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call
 /// before any thread starts, so that they all inherit the blocked signals.

@@ -16,6 +16,14 @@ struct TrainArguments {
     int threads = 0;
     bool json = false;
 };
+struct StudyArguments {
+    std::string preset, out, shard, device = "auto", metric, split, csv, latex, figure;
+    std::vector<std::string> models, settings, vary;
+    std::vector<std::int64_t> sizes;
+    std::string seeds = "3";
+    int threads = 0, jobs = 1, slurm = 0;
+    bool sameData = false, retry = false, show = false, quiet = false, json = false;
+};
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
     std::int64_t batch = 512;
@@ -49,6 +57,7 @@ int listPresets(bool json);
 int listDatasets(bool json);
 int listDevices(bool json);
 int train(const TrainArguments& arguments);
+int study(const StudyArguments& arguments, const StudyRenderer& renderer, int argc, char** argv);
 int evaluate(const EvalArguments& arguments);
 int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc,
             char** argv);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "app/cli/commands.h"
+#include "app/cli/sibling.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -123,24 +124,6 @@ std::string kindsOf(const ProbeResult& result, int layer, MapKind wanted) {
     return "layer " + std::to_string(layer + 1) + " (" +
            result.layers.at(static_cast<std::size_t>(layer)).name + ") has no " +
            mapKindName(wanted) + " maps" + there;
-}
-
-// Pictures need Qt: the sibling program draws them, from the same words.
-int drawWithSibling(int argc, char** argv) {
-    char self[PATH_MAX] = {};
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    const fs::path sibling = fs::path(length > 0 ? self : argv[0]).parent_path() / "relascope";
-    if (!fs::exists(sibling))
-        throw Error(
-            "pictures are drawn by the program relascope, which is not beside this one; .csv works "
-            "without it");
-    setenv("QT_QPA_PLATFORM", "offscreen", 1);
-    std::vector<char*> words(argv, argv + argc);
-    std::string name = sibling.string();
-    words[0] = name.data();
-    words.push_back(nullptr);
-    execv(name.c_str(), words.data());
-    throw Error("relascope cannot be started: " + std::string(std::strerror(errno)));
 }
 
 }  // namespace

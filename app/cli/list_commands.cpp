@@ -9,6 +9,7 @@
 #include "checkpoint/verify.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz_writer.h"
 #include "datasets/registry.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
@@ -104,11 +105,11 @@ int makeData(const DataArguments& arguments) {
     const auto stop = stopOnSignals();
     const auto splits = openData(options.data);
     ProgressLine line;
-    writeNpzImages(arguments.out, *asImages(splits.train), [&](double share) {
+    writeNpz(arguments.out, *splits.train, [&](double share) {
         line.show(share, "writing " + arguments.out);
         return !stop.stop_requested();
     });
-    line.say("wrote " + std::to_string(arguments.count) + " images to " + arguments.out);
+    line.say("wrote " + std::to_string(arguments.count) + " examples to " + arguments.out);
     return 0;
 }
 

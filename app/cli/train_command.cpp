@@ -6,9 +6,11 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/run_words.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
+#include "options/fit_data.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "train/open_model.h"
@@ -21,31 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json finite(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-std::string percent(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f %%", 100.0 * value);
-    return text;
-}
-
-// "accuracy 93.0 %", of text "perplexity 6.21".
-std::string scoreOf(const MetricPoint& point) {
-    const double perplexity = point.value("perplexity");
-    if (!std::isfinite(perplexity)) return "accuracy " + percent(point.value("accuracy"));
-    char text[48];
-    std::snprintf(text, sizeof text, "perplexity %.2f", perplexity);
-    return text;
-}
-
 // Prints what a run tells while it goes.
 class Reporter {
 public:
     void operator()(const TrainEvent& event) {
         if (const auto* point = std::get_if<MetricPoint>(&event)) {
-            if (point->split == Split::Validation) m_validation = "validation " + scoreOf(*point);
+            if (point->split == Split::Validation)
+                m_validation = "validation " + scoreText(point->values);
             char text[32];
             std::snprintf(text, sizeof text, "loss %.4f", point->value("loss"));
             if (point->split == Split::Train) m_loss = text;
@@ -79,7 +63,9 @@ struct Outcome {
 };
 
 Outcome runOne(RunFolder folder, const std::stop_token& stop) {
-    const auto data = openData(runData(folder.path(), folder.options().data), {}, stop);
+    RunOptions options = folder.options();
+    options.data = runData(folder.path(), options.data);
+    const auto data = openRunData(options, {}, stop);
     Control control;
     Reporter reporter;
     Outcome outcome;
@@ -96,12 +82,19 @@ Outcome runOne(RunFolder folder, const std::stop_token& stop) {
 Json outcomeJson(const Outcome& o) {
     const auto& point = o.result.lastValidation;
     Json json = {{"split", "validation"}};
-    for (const auto& [key, value] : point.values) json[key] = finite(value);
+    for (const auto& [key, value] : point.values) json[key] = finiteJson(value);
     json["run"] = o.path;
     json["steps"] = o.result.info.step;
     json["seconds"] = o.result.info.seconds;
     json["state"] = runStateName(o.result.info.state);
-    json["best_accuracy"] = finite(o.result.info.bestAccuracy);
+    json["best_accuracy"] = finiteJson(o.result.info.bestAccuracy);
+    Json results = Json::array();
+    for (const auto& result : o.result.info.results) {
+        Json one = {{"split", result.split}, {"examples", result.examples}};
+        for (const auto& [key, value] : result.values) one[key] = finiteJson(value);
+        results.push_back(std::move(one));
+    }
+    json["results"] = results;
     return json;
 }
 
@@ -116,7 +109,12 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
                         o.path.c_str(), runStateName(o.result.info.state),
                         static_cast<long long>(o.result.info.step), o.result.info.seconds,
                         o.result.lastValidation.value("loss"),
-                        scoreOf(o.result.lastValidation).c_str());
+                        scoreText(o.result.lastValidation.values).c_str());
+        if (!json)
+            for (const auto& result : o.result.info.results)
+                std::printf("  %s, %lld examples: loss %.4f, %s\n", result.split.c_str(),
+                            static_cast<long long>(result.examples), result.value("loss"),
+                            scoreText(result.values).c_str());
     }
     if (json) std::cout << (all.size() == 1 ? all[0] : Json({{"runs", all}})).dump(2) << "\n";
     return exit;
@@ -157,6 +155,7 @@ int train(const TrainArguments& a) {
     if (a.seed >= 0) options.train.seeds = {a.seed};
     if (a.captureEvery >= 0) options.train.capture_every = a.captureEvery;
     if (!a.device.empty()) options.train.device = a.device;
+    fitToData(options);
     options.check();
 
     std::vector<Outcome> outcomes;
@@ -201,9 +200,6 @@ int evaluate(const EvalArguments& a) {
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }
-    if (!text)
-        requireFit(data->info(), opened.options().image_shape[0], opened.options().image_shape[2],
-                   opened.options().image_shape[1], opened.options().num_classes);
     const auto result = opened.evaluate(
         data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
         [&](double share) { return line.show(share, "evaluating " + split), true; });
@@ -211,21 +207,25 @@ int evaluate(const EvalArguments& a) {
     if (a.json) {
         Json object = {{"split", split},
                        {"examples", result.examples},
-                       {"loss", finite(result.loss)},
-                       {"accuracy", result.accuracy},
+                       {"loss", finiteJson(result.loss)},
+                       {"accuracy", finiteJson(result.accuracy)},
                        {"step", opened.step()}};
+        for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
         if (text) {
-            object["perplexity"] = finite(std::exp(result.loss));
+            object["perplexity"] = finiteJson(std::exp(result.loss));
         } else {
             Json classes = Json::array();
-            for (const double accuracy : result.classAccuracy) classes.push_back(finite(accuracy));
+            for (const double accuracy : result.classAccuracy)
+                classes.push_back(finiteJson(accuracy));
             object["class_accuracy"] = classes;
         }
         std::cout << object.dump(2) << "\n";
     } else {
-        std::printf("%s, %lld %s: loss %.4f, accuracy %s", split.c_str(),
+        auto values = result.values;
+        values.emplace_back("accuracy", result.accuracy);
+        std::printf("%s, %lld %s: loss %.4f, %s", split.c_str(),
                     static_cast<long long>(result.examples), text ? "windows" : "examples",
-                    result.loss, percent(result.accuracy).c_str());
+                    result.loss, scoreText(values).c_str());
         if (text) std::printf(", perplexity %.2f", std::exp(result.loss));
         std::printf("\n");
     }

@@ -6,6 +6,7 @@
 
 #include "app/controllers/job_queue.h"
 #include "options/presets.h"
+#include "options/published.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 

@@ -21,6 +21,7 @@
 #include "app/selection.h"
 #include "options/field_text.h"
 #include "options/presets.h"
+#include "options/published.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"

@@ -6,6 +6,7 @@
 
 #include "datasets/readers/image_file.h"
 #include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz_writer.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "widgets/theme/theme.h"
@@ -280,7 +281,7 @@ void DataSource::save(const QString& path, qint64 count) {
                                                  std::clamp<qint64>(count, 0, this->count()));
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
-        writeNpzImages(file, *images, job->callback(stop));
+        writeNpz(file, *images, job->callback(stop));
         return images->size();
     };
     const auto done = [this, path, job = m_saving](std::int64_t written) {

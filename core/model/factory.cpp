@@ -4,7 +4,9 @@
 
 #include "model/language.h"
 #include "model/message_passing.h"
+#include "model/object_abstractor.h"
 #include "model/object_baselines.h"
+#include "model/published_start.h"
 #include "model/relational_baselines.h"
 #include "model/seq2seq.h"
 #include "model/seq2seq_abstractor.h"
@@ -32,6 +34,7 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
         {"Seq2SeqTransformer", build<Seq2SeqTransformerImpl>},
         {"Seq2SeqAbstractor", build<Seq2SeqAbstractorImpl>},
         {"MessagePassingAbstractor", build<MessagePassingAbstractorImpl>},
+        {"ObjectAbstractor", build<ObjectAbstractorImpl>},
         {"ObjectCoRelNet", build<ObjectCoRelNetImpl>},
         {"ObjectPrediNet", build<ObjectPrediNetImpl>},
         {"ObjectTransformer", build<ObjectTransformerImpl>},
@@ -45,6 +48,7 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
 ModelPtr makeModel(const ModelOptions& options) {
     options.check();
     auto model = builders().at(options.architecture)(options);
+    startAsPublished(*model, options);
     for (const auto& item : model->named_modules())
         if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
             if (point->path.empty()) point->path = item.key();  // shared modules: the first name

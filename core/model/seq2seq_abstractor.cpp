@@ -33,8 +33,9 @@ Seq2SeqAbstractorImpl::Seq2SeqAbstractorImpl(const ModelOptions& options) : m_op
         encoder_blocks->push_back(AbstractorBlock(parts));
     register_module("encoder_blocks", encoder_blocks);
 
-    chain.push_back(register_module("abstractor", Abstractor(o)));
-    if (o.n_abstractors > 1) {
+    const bool abstracts = wiring != "none";
+    if (abstracts) chain.push_back(register_module("abstractor", Abstractor(o)));
+    if (abstracts && o.n_abstractors > 1) {
         auto further = register_module("abstractors", torch::nn::ModuleDict());
         for (std::int64_t i = 1; i < o.n_abstractors; ++i) {
             chain.emplace_back(o);

@@ -11,7 +11,8 @@ namespace relascope {
 /// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder sees the encoder and
 /// an abstractor of the input. (d) the decoder sees the encoder and its abstractor. Two contexts
 /// are seen "in-turn" (one decoder block each a layer, encoder first: decoder_blocks.{2i} and
-/// {2i+1}) or "concatenated" along the sequence.
+/// {2i+1}) or "concatenated" along the sequence. "none" has no abstractor: the Transformer that the
+/// others are compared with, of the same blocks.
 struct Seq2SeqAbstractorImpl : ModelImpl {
     explicit Seq2SeqAbstractorImpl(const ModelOptions& options);
     /// source and target input -> logits [b, m, out_dim].

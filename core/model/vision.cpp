@@ -1,5 +1,7 @@
 #include "model/vision.h"
 
+#include <map>
+
 namespace relascope {
 
 PatchEmbeddingImpl::PatchEmbeddingImpl(const ModelOptions& o)
@@ -31,6 +33,22 @@ void requireImages(const torch::Tensor& images, const ModelOptions& o) {
                                     std::to_string(s[1]));
 }
 
+torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet) {
+    if (dataSet == "none") return images;
+    struct Statistics {
+        std::vector<float> mean, deviation;
+    };
+    static const std::map<std::string, Statistics> known = {
+        {"cifar10", {{0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}}},
+        {"cifar100", {{0.5071F, 0.4867F, 0.4408F}, {0.2675F, 0.2565F, 0.2761F}}},
+        {"fashion-mnist", {{0.2860F}, {0.3530F}}}};
+    const auto& s = known.at(dataSet);
+    const auto row = [&](const std::vector<float>& values) {
+        return torch::tensor(values, images.options()).view({1, -1, 1, 1});
+    };
+    return (images - row(s.mean)) / row(s.deviation);
+}
+
 VisionModelImpl::VisionModelImpl(const ModelOptions& options) : m_options(options) {
     options.check();
     to_patch_embedding = register_module("to_patch_embedding", PatchEmbedding(options));
@@ -55,11 +73,11 @@ void VisionModelImpl::addClassifier() {
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     requireImages(images.x, m_options);
-    auto x = to_patch_embedding(images.x);                                // [b, patches, d]
-    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);  // [b, n, d]
-    x = encode(m_dropout(x + pos_embedding));                             // [b, n, d]
-    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);             // [b, d]
-    return final_out(m_options.final_norm ? final_norm(x) : x);           // [b, classes]
+    auto x = to_patch_embedding(standardised(images.x, m_options.image_norm));  // [b, patches, d]
+    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);        // [b, n, d]
+    x = encode(m_dropout(x + pos_embedding));                                   // [b, n, d]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);                   // [b, d]
+    return final_out(m_options.final_norm ? final_norm(x) : x);                 // [b, classes]
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const ModelOptions& options)

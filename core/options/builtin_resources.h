@@ -10,6 +10,10 @@ namespace relascope::builtin {
 const std::vector<std::string>& presetFiles();
 /// resources/published/relational_games.csv: task,test,model,train_size,mean,sem.
 const std::string& publishedRelationalGames();
+/// resources/published/object_argsort.csv: metric,model,train_size,mean,sem, models as printed.
+const std::string& publishedSorting();
+/// resources/published/tables.csv: preset,model,layers,split,accuracy; of no training size.
+const std::string& publishedTables();
 /// The program's version, "0.2.0".
 const char* version();
 

@@ -16,7 +16,10 @@ namespace {
 
 // Tokens of one training example.
 double exampleTokens(const RunOptions& o) {
-    return static_cast<double>(o.data.isText() ? o.data.context : o.model.tokens());
+    if (o.data.isText()) return static_cast<double>(o.data.context);
+    if (o.model.input() == InputKind::Pairs)
+        return static_cast<double>(o.model.in_block_size + o.model.out_block_size);
+    return static_cast<double>(o.model.tokens());
 }
 
 // Below this many objects attention keeps whole matrices; above it blocks of rows (attention.h).
@@ -40,7 +43,8 @@ std::uint64_t trainingBytes(const RunOptions& o) {
     const auto& m = o.model;
     const double n = exampleTokens(o), batch = static_cast<double>(o.train.batch_size),
                  tokens = batch * n, d = static_cast<double>(m.d_model),
-                 layers = static_cast<double>(m.n_layers);
+                 layers = static_cast<double>(
+                     m.input() == InputKind::Pairs ? m.n_layers_enc + m.n_layers_dec : m.n_layers);
     const double dff = static_cast<double>(m.dff > 0 ? m.dff : 4 * m.d_model);
     const double relations = static_cast<double>(m.isDual() ? m.relations() : 0);
     const bool whole = n < kWholeMatrices || (m.isDual() && m.dropout_rate > 0);
@@ -55,8 +59,10 @@ std::uint64_t trainingBytes(const RunOptions& o) {
     // Scores of a vocabulary, their softmax and their gradient.
     if (m.input() == InputKind::Tokens)
         activations += 3.0 * tokens * static_cast<double>(m.vocab_size);
-    else
+    else if (m.input() == InputKind::Images)
         activations += tokens * static_cast<double>(m.patchDim());
+    else
+        activations += tokens * static_cast<double>(m.object_dim + m.outputs());
     return static_cast<std::uint64_t>(4.0 *
                                       (4.0 * static_cast<double>(parameterCount(m)) + activations));
 }

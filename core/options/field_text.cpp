@@ -165,7 +165,12 @@ std::string modelWords(const ModelOptions& m) {
     if (m.is("Seq2SeqDualAttnTransformer")) return "DAT seq2seq" + heads(m);
     if (m.is("Seq2SeqTransformer")) return "Transformer seq2seq" + count;
     if (m.isSeq2SeqAbstractor())
-        return (m.relational ? "Abstractor (" : "Ablation (") + m.abstractor_architecture + ")";
+        return m.abstractor_architecture == "none"
+                   ? "Transformer" + count
+                   : (m.relational ? "Abstractor (" : "Ablation (") + m.abstractor_architecture +
+                         ")";
+    if (m.is("ObjectAbstractor"))
+        return "Abstractor " + std::to_string(m.abstractorHeads()) + " heads";
     if (m.is("AbstractorModel")) return "Abstractor" + count;
     if (m.is("MessagePassingAbstractor"))
         return "Abstractor " + std::to_string(m.n_relations) + " relations";

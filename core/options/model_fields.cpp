@@ -16,6 +16,7 @@ const std::vector<std::string>& ModelOptions::architectures() {
                                                    "Seq2SeqTransformer",
                                                    "Seq2SeqAbstractor",
                                                    "MessagePassingAbstractor",
+                                                   "ObjectAbstractor",
                                                    "ObjectCoRelNet",
                                                    "ObjectPrediNet",
                                                    "ObjectTransformer",
@@ -63,7 +64,7 @@ bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool deco
         if (in({"rope"})) return o.isVision();
         return !decoder && in({"sa_n_kv_heads", "sa_key_dim", "sa_add_bias_kv"});
     }
-    if (o.isSeq2SeqAbstractor())
+    if (o.isSeq2SeqAbstractor() || o.is("ObjectAbstractor"))
         return in({"n_heads_sa", "dff", "dropout_rate", "symmetric_rels", "rca_activation"});
     if (o.is("AbstractorModel"))
         return in({"n_heads_sa", "dff", "dropout_rate", "activation", "norm_first"});
@@ -217,7 +218,7 @@ void addSequenceFields(FieldTable<ModelOptions>& t) {
 void addAbstractorFields(FieldTable<ModelOptions>& t) {
     using O = ModelOptions;
     using namespace fields;
-    const auto seq = of({"Seq2SeqAbstractor"});
+    const auto seq = of({"Seq2SeqAbstractor", "ObjectAbstractor"});
     const auto relational = both(seq, [](const O& o) { return o.relational; });
     const auto two = both(seq, [](const O& o) {
         return o.abstractor_architecture == "c" || o.abstractor_architecture == "d";
@@ -226,8 +227,9 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
         seq, choice<O>(&O::abstractor_architecture, "abstractor_architecture", "Architecture a-d",
                        "a: abstractor, decoder. b: encoder, abstractor, decoder. c: the decoder "
                        "sees the encoder and an abstractor of the input. d: the decoder sees the "
-                       "encoder and its abstractor.",
-                       {"a", "b", "c", "d"})));
+                       "encoder and its abstractor. none: encoder, decoder; a Transformer of the "
+                       "same blocks.",
+                       {"a", "b", "c", "d", "none"})));
     t.push_back(when<O>(two, choice<O>(&O::decoder_contexts, "decoder_contexts", "Contexts",
                                        "One decoder layer a context, in turn, or both contexts "
                                        "side by side.",
@@ -240,7 +242,8 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
     t.push_back(when<O>(seq, boolean<O>(&O::relational, "relational", "Relational",
                                         "Off: the ablation, with queries from the symbols and keys "
                                         "and values from the encoder.")));
-    t.push_back(when<O>(of({"Seq2SeqAbstractor", "AbstractorModel", "MessagePassingAbstractor"}),
+    t.push_back(when<O>(of({"Seq2SeqAbstractor", "ObjectAbstractor", "AbstractorModel",
+                            "MessagePassingAbstractor"}),
                         boolean<O>(&O::use_self_attn, "use_self_attn", "Self-attention",
                                    "The abstract objects attend to one another too.")));
     t.push_back(advanced(when<O>(
@@ -251,7 +254,8 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
         integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
                    "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0, 1048576))));
     t.push_back(advanced(when<O>(
-        of({"Seq2SeqAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet"}),
+        of({"Seq2SeqAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "PrediNet",
+            "ObjectPrediNet"}),
         integer<O>(&O::key_dim, "key_dim", "Key width",
                    "Width of every head's queries, keys and values; 0 means the model's default.",
                    0, 65536))));
@@ -265,10 +269,11 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
                        "the objects themselves (which lets sensory information through), or "
                        "nothing.",
                        {"symbols", "objects", "none"}))));
-    t.push_back(advanced(when<O>(of({"Seq2SeqAbstractor", "MessagePassingAbstractor"}),
-                                 choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
-                                           "Kind of normalisation inside the Abstractor.",
-                                           {"layernorm", "rmsnorm", "none"}))));
+    t.push_back(
+        advanced(when<O>(of({"Seq2SeqAbstractor", "ObjectAbstractor", "MessagePassingAbstractor"}),
+                         choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
+                                   "Kind of normalisation inside the Abstractor.",
+                                   {"layernorm", "rmsnorm", "none"}))));
     t.push_back(advanced(
         when<O>(seq, boolean<O>(&O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
                                 "Normalises before each sub-layer instead of after it."))));
@@ -293,7 +298,8 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
                         boolean<O>(&O::relation_softmax, "relation_softmax", "Softmax",
                                    "Normalises each row of the relation matrix.")));
     t.push_back(when<O>(
-        of({"MessagePassingAbstractor", "ObjectCoRelNet", "ObjectPrediNet", "ObjectTransformer"}),
+        of({"MessagePassingAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "ObjectPrediNet",
+            "ObjectTransformer"}),
         integer<O>(&O::hidden, "hidden", "Hidden width",
                    "Width of the layer between the relations and the outputs.", 1, 1048576)));
     t.push_back(when<O>(of({"ObjectMLP", "SymbolicMLP"}),

@@ -48,6 +48,10 @@ std::vector<FieldProblem> ModelOptions::problems() const {
             refuse("image_shape", "needs three numbers: channels, width, height");
         if (patch_size.size() != 2) refuse("patch_size", "needs two numbers: width, height");
         if (!found.empty()) return found;
+        const std::int64_t channels = image_norm == "fashion-mnist" ? 1 : 3;
+        if (isVision() && image_norm != "none" && image_shape[0] != channels)
+            refuse("image_norm", image_norm + " images have " + n(channels) + " channels, not " +
+                                     n(image_shape[0]));
         for (int axis = 0; axis < 2; ++axis) {
             const std::int64_t image = image_shape[axis + 1], patch = patch_size[axis];
             if (patch < 1 || image < 1 || image % patch != 0)
@@ -78,7 +82,7 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     };
     if (isSeq2SeqAbstractor()) {
         atLeast("n_heads_sa", n_heads_sa, 1);
-        atLeast("n_layers_abs", n_layers_abs, 1);
+        if (abstractor_architecture != "none") atLeast("n_layers_abs", n_layers_abs, 1);
         if (abstractor_architecture == "a" && n_layers_enc != 0)
             refuse("n_layers_enc", "architecture a has no encoder; give 0");
         if (abstractor_architecture != "a" && n_layers_enc < 1)
@@ -93,6 +97,13 @@ std::vector<FieldProblem> ModelOptions::problems() const {
                    "the ablation needs symbols of its objects, not of their offsets");
         if (!relational && abs_residual == "objects")
             refuse("abs_residual", "the ablation adds its symbols, not the objects");
+    }
+    if (is("ObjectAbstractor")) {
+        atLeast("n_heads_abs", abstractorHeads(), 1);
+        atLeast("n_layers_abs", n_layers_abs, 1);
+        atLeast("hidden", hidden, 1);
+        if (d_model % 2 != 0)
+            refuse("d_model", "sinusoidal positions need an even width, not " + n(d_model));
     }
     if (is("AbstractorModel")) {
         divides("n_heads_sa", n_heads_sa, d_model);

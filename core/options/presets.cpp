@@ -1,12 +1,11 @@
 #include "options/presets.h"
 
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "options/builtin_resources.h"
 #include "options/field_text.h"
+#include "options/fit_data.h"
 #include "types/suggest.h"
 
 namespace relascope {
@@ -76,32 +75,13 @@ RunOptions presetOptions(const std::string& preset, const std::string& variant) 
             apply(options, d.base);
             apply(options, d.own);
             apply(options, settings);
+            fitToData(options);
             options.check();
             return options;
         }
         throw OptionError("model", unknownName("model of " + preset, variant, d.info.variants));
     }
     throw OptionError("preset", unknownName("preset", preset, names));
-}
-
-std::vector<PublishedResult> publishedResults(const RunOptions& options) {
-    if (options.preset.rfind("relational-games-", 0) != 0) return {};
-    std::vector<PublishedResult> results;
-    std::istringstream lines(builtin::publishedRelationalGames());
-    std::string line;
-    while (std::getline(lines, line)) {
-        std::vector<std::string> cells;
-        std::istringstream row(line);
-        for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-        if (cells.size() != 6 || cells[0] != options.data.task || cells[2] != options.variant)
-            continue;
-        if (cells[3] != std::to_string(options.data.train_size)) continue;
-        PublishedResult result{cells[1]};
-        std::from_chars(cells[4].data(), cells[4].data() + cells[4].size(), result.accuracy);
-        std::from_chars(cells[5].data(), cells[5].data() + cells[5].size(), result.standardError);
-        results.push_back(result);
-    }
-    return results;
 }
 
 }  // namespace relascope

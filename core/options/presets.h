@@ -23,13 +23,4 @@ const std::vector<PresetInfo>& presets();
 /// nearest presets or models.
 RunOptions presetOptions(const std::string& preset, const std::string& variant = "");
 
-/// A published result that belongs beside a run: mean accuracy over the authors' trials.
-struct PublishedResult {
-    std::string split;  ///< "pentos", "hexos", "stripes"
-    double accuracy = 0.0;
-    double standardError = 0.0;
-};
-/// The papers' numbers for that preset, model and training size; empty where none were printed.
-std::vector<PublishedResult> publishedResults(const RunOptions& options);
-
 }  // namespace relascope

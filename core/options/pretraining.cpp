@@ -2,16 +2,28 @@
 #include <sstream>
 
 #include "options/field_text.h"
+#include "options/fit_data.h"
 #include "types/run_options.h"
 
 namespace relascope {
+namespace {
+
+// "a | b" -> {"a", "b"}; without a bar {"", "a"}.
+std::pair<std::string, std::string> lastStage(const std::string& text) {
+    const auto bar = text.rfind('|');
+    if (bar == std::string::npos) return {"", text};
+    return {text.substr(0, bar), text.substr(bar + 1)};
+}
+
+}  // namespace
 
 std::optional<RunOptions> RunOptions::pretraining() const {
     if (train.pretrain.empty()) return std::nullopt;
     RunOptions stage = *this;
-    stage.train.pretrain.clear();
-    stage.train.start_from.clear();
-    std::istringstream words(train.pretrain);
+    const auto [earlier, own] = lastStage(train.pretrain);
+    stage.train.pretrain = earlier;
+    stage.train.start_from = lastStage(train.start_from).first;
+    std::istringstream words(own);
     for (std::string word; words >> word;) {
         const auto equals = word.find('=');
         if (equals == std::string::npos)
@@ -22,8 +34,13 @@ std::optional<RunOptions> RunOptions::pretraining() const {
             throw OptionError("train.pretrain", error.what());
         }
     }
+    fitToData(stage);
     stage.variant += " before";
     return stage;
+}
+
+std::string RunOptions::handedOn() const {
+    return lastStage(train.start_from).second;
 }
 
 }  // namespace relascope

@@ -77,8 +77,8 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                          "by element; 0 means none.",
                          0, 10000000)),
         advanced(text(&O::pretrain, "pretrain", "Stage before",
-                      "Settings of a stage trained before, as key=value words over these options; "
-                      "empty means none.")),
+                      "Settings of a stage trained before, as key=value words over these options, "
+                      "stages apart by |; empty means none.")),
         advanced(when<O>([](const O& o) { return !o.pretrain.empty(); },
                          text(&O::start_from, "start_from", "Weights handed on",
                               "all, or the beginnings of names, each with >other where it is "

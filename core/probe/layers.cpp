@@ -78,8 +78,10 @@ std::vector<LayerPlace> layerPlaces(const ModelOptions& o) {
                             "decoder " + number(i), kSource, o.decoder.causal);
     } else if (o.isSeq2SeqAbstractor()) {
         addStack(places, "encoder_blocks.", o.n_layers_enc, "encoder");
-        addAbstractors(places, o);
+        if (o.abstractor_architecture != "none") addAbstractors(places, o);
         addAbstractorDecoder(places, o);
+    } else if (o.is("ObjectAbstractor")) {
+        addStack(places, "abstractor.layers.", o.n_layers_abs, "abstractor");
     } else if (o.is("AbstractorModel")) {
         addStack(places, "abstractor.abstractor_layers.", o.n_layers, "abstractor");
     } else if (o.is("MessagePassingAbstractor")) {
@@ -105,11 +107,11 @@ int layerOfModule(const std::vector<LayerPlace>& places, const std::string& modu
 
 int layerOfSymbols(const std::vector<LayerPlace>& places, const ModelOptions& o,
                    const std::string& module, int layer) {
-    if (o.isSeq2SeqAbstractor() || o.is("AbstractorModel")) {
+    if (o.isSeq2SeqAbstractor() || o.is("ObjectAbstractor") || o.is("AbstractorModel")) {
         const auto end = module.rfind(".symbol_retriever");
         const std::string owner = module.substr(0, end);
         return layerOfModule(
-            places, owner + (o.isSeq2SeqAbstractor() ? ".layers.0" : ".abstractor_layers.0"));
+            places, owner + (o.is("AbstractorModel") ? ".abstractor_layers.0" : ".layers.0"));
     }
     const int encoders = static_cast<int>(o.n_layers_enc);
     const int place =  // each decoder block has two layers: its own and its cross-attention

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "checkpoint/safetensors.h"
+#include "run/capture_sequences.h"
 
 namespace relascope {
 namespace {
@@ -20,11 +21,6 @@ const std::vector<MapKind>& storedKinds() {
 
 std::string fileName(const std::string& folder, std::int64_t step) {
     return folder + "/step-" + std::to_string(step) + ".safetensors";
-}
-
-std::span<const std::uint8_t> bytesOf(const auto& values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()),
-            values.size() * sizeof(values[0])};
 }
 
 std::int64_t metadataNumber(const SafetensorsFile& file, const std::string& key) {
@@ -110,21 +106,9 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
          bytesOf(probabilities)},
         {"images", "U8", {samples, image.height, image.width, image.channels}, pixels},
         {"labels", "I64", {samples}, bytesOf(labels)}};
-    std::vector<std::uint8_t> pieces;  // what is written is not copied: these outlive it
-    std::vector<std::int64_t> ends;
-    // A text: its ids, and its pieces one after another with the byte at which each ends.
-    if (const auto& text = first.sample.source; text.text && samples == 1) {
-        for (const auto& word : text.words) {
-            pieces.insert(pieces.end(), word.begin(), word.end());
-            ends.push_back(static_cast<std::int64_t>(pieces.size()));
-        }
-        const auto n = static_cast<std::int64_t>(text.tokens.size());
-        const auto total = static_cast<std::int64_t>(pieces.size());
-        out.push_back({"tokens", "I64", {1, n}, bytesOf(text.tokens)});
-        out.push_back({"pieces", "U8", {1, total}, pieces});
-        out.push_back(
-            {"piece_ends", "I64", {1, static_cast<std::int64_t>(ends.size())}, bytesOf(ends)});
-    }
+    const StoredSequences source("", results, &ProbeSample::source),
+        target("target_", results, &ProbeSample::target);  // outlive the writing
+    for (const auto* side : {&source, &target}) side->addTo(out, metadata);
     for (const auto& [key, values] : maps)
         out.push_back({key, "F32", shapes[key], bytesOf(values)});
     writeSafetensors(fileName(folder, first.step), std::move(out), metadata);
@@ -154,20 +138,8 @@ std::int64_t captureSamples(const std::string& folder, std::int64_t step) {
 
 ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64_t sample) {
     const SafetensorsFile file(fileName(folder, step));
-    const auto part = [&](const TensorEntry& entry, std::size_t rank) {  // the bytes of one sample
-        if (entry.shape.size() != rank || entry.shape[0] < 1)
-            throw FileError(file.path(),
-                            "tensor '" + entry.name + "' has another shape than a capture's");
-        if (sample < 0 || sample >= entry.shape[0])
-            throw FileError(file.path(), "has " + std::to_string(entry.shape[0]) +
-                                             " samples, not a number " + std::to_string(sample));
-        TensorEntry one = entry;
-        const std::uint64_t bytes = entry.bytes() / static_cast<std::uint64_t>(entry.shape[0]);
-        one.begin = entry.begin + bytes * static_cast<std::uint64_t>(sample);
-        one.end = one.begin + bytes;
-        std::vector<std::uint8_t> data(bytes);
-        file.read(one, data);
-        return data;
+    const auto part = [&](const TensorEntry& entry, std::size_t rank) {
+        return sampleBytes(file, entry, rank, sample);
     };
     const auto floats = [](const std::vector<std::uint8_t>& data) {
         std::vector<float> values(data.size() / sizeof(float));
@@ -225,28 +197,14 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     for (std::size_t c = 0; metadata.count("class_" + std::to_string(c)); ++c)
         result.classNames.push_back(metadata.at("class_" + std::to_string(c)));
 
-    if (file.find("tokens")) {
-        const auto numbers = [&](const char* name) {
-            const auto data = part(need(name, "I64"), 2);
-            std::vector<std::int64_t> values(data.size() / sizeof(std::int64_t));
-            std::memcpy(values.data(), data.data(), values.size() * sizeof(std::int64_t));
-            return values;
-        };
-        auto& text = result.sample.source;
-        text.tokens = numbers("tokens");
-        text.text = true;
-        const auto bytes = part(need("pieces", "U8"), 2);
-        std::int64_t begin = 0;
-        for (const auto end : numbers("piece_ends")) {
-            if (end < begin || end > static_cast<std::int64_t>(bytes.size()))
-                throw FileError(file.path(), "has pieces of a text that end where they cannot");
-            text.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
-            begin = end;
-        }
-        if (text.words.size() != text.tokens.size())
-            throw FileError(file.path(), "has a text of " + std::to_string(text.tokens.size()) +
-                                             " tokens and " + std::to_string(text.words.size()) +
-                                             " pieces");
+    result.sample.source = loadSequence(file, "", sample);
+    result.sample.target = loadSequence(file, "target_", sample);
+    // Sides are named after the first sample's objects; here after this one's own.
+    for (const auto* sequence : {&result.sample.source, &result.sample.target}) {
+        const std::size_t side = sequence == &result.sample.source ? 0 : 1;
+        if (side < result.sides.size() && !sequence->text &&
+            result.sides[side].labels.size() == sequence->words.size())
+            result.sides[side].labels = sequence->words;
     }
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {

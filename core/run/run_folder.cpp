@@ -14,6 +14,7 @@
 
 #include "files/atomic_file.h"
 #include "options/field_text.h"
+#include "options/metrics.h"
 #include "options/options_json.h"
 
 namespace relascope {
@@ -79,6 +80,33 @@ Json readRunJson(const std::string& path) {
                                   (json.contains("format") ? json["format"].dump() : "none") +
                                   "; this version reads 1");
     return json;
+}
+
+Json resultsJson(const std::vector<SplitResult>& results) {
+    Json all = Json::array();
+    for (const auto& result : results) {
+        Json one = {{"split", result.split}, {"examples", result.examples}};
+        for (const auto& [key, value] : result.values) one[key] = number(value);
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+std::vector<SplitResult> resultsFromJson(const Json& json) {
+    std::vector<SplitResult> results;
+    if (!json.is_array()) return results;
+    for (const auto& one : json) {
+        if (!one.is_object()) continue;
+        SplitResult result{
+            get<std::string>(one, "split", ""), get<std::int64_t>(one, "examples", 0), {}};
+        for (const auto& [key, value] : one.items())
+            if (key != "split" && key != "examples" && (value.is_number() || value.is_null()))
+                result.values.emplace_back(key, value.is_number()
+                                                    ? value.get<double>()
+                                                    : std::numeric_limits<double>::quiet_NaN());
+        results.push_back(std::move(result));
+    }
+    return results;
 }
 
 bool heldByAnother(const std::string& path) {
@@ -240,8 +268,12 @@ void RunFolder::saveInfo() {
         {"epoch", number(i.epoch)},
         {"seconds", number(i.seconds)},
         {"started_at", i.startedAt},
-        {"best", {{"loss", number(i.bestLoss)}, {"accuracy", number(i.bestAccuracy)}}},
+        {"best",
+         {{"loss", number(i.bestLoss)},
+          {"accuracy", number(i.bestAccuracy)},
+          {"metric", number(i.bestMetric)}}},
         {"last", {{"loss", number(i.lastLoss)}, {"accuracy", number(i.lastAccuracy)}}},
+        {"results", resultsJson(i.results)},
         {"facts", facts},
         {"options", Json::parse(runOptionsToJson(m_options))}};
     writeTextFile(m_path + "/run.json", json.dump(2) + "\n");
@@ -326,13 +358,17 @@ RunInfo readRunInfo(const std::string& path) {
                &last = json.contains("last") ? json["last"] : none;
     if (best.is_object())
         i.bestLoss = get<double>(best, "loss", nan),
-        i.bestAccuracy = get<double>(best, "accuracy", nan);
+        i.bestAccuracy = get<double>(best, "accuracy", nan),
+        i.bestMetric = get<double>(best, "metric", nan);
     if (last.is_object())
         i.lastLoss = get<double>(last, "loss", nan),
         i.lastAccuracy = get<double>(last, "accuracy", nan);
     const auto options = readRunOptions(path);
     i.options = optionTexts(options);
-    if (options.data.isText()) i.metric = "perplexity";
+    i.metric = shownMetric(options);
+    if (std::isnan(i.bestMetric))  // runs before version 0.4
+        i.bestMetric = i.metric == "perplexity" ? std::exp(i.bestLoss) : i.bestAccuracy;
+    if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
     if (active && !heldByAnother(path)) i.state = RunState::Interrupted;

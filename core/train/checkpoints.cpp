@@ -38,8 +38,10 @@ std::string stateText(const TrainState& s) {
                  {"best_step", s.bestStep},
                  {"bad_evaluations", s.badEvaluations},
                  {"loss_sum", finite(s.lossSum)},
-                 {"accuracy_sum", s.accuracySum},
+                 {"accuracy_sum", finite(s.accuracySum)},
                  {"window_examples", s.windowExamples},
+                 {"since_loss", finite(s.sinceLoss)},
+                 {"since_examples", s.sinceExamples},
                  {"device", s.device},
                  {"threads", s.threads}})
         .dump(2);
@@ -61,6 +63,8 @@ TrainState stateFromText(const std::string& text, const std::string& path) {
         s.badEvaluations = j.at("bad_evaluations");
         s.lossSum = real("loss_sum"), s.accuracySum = real("accuracy_sum"),
         s.windowExamples = j.at("window_examples");
+        if (j.contains("since_loss"))  // since version 0.4
+            s.sinceLoss = real("since_loss"), s.sinceExamples = j.at("since_examples");
         s.device = j.at("device"), s.threads = j.at("threads");
         return s;
     } catch (const nlohmann::json::exception& error) {

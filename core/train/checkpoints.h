@@ -26,6 +26,8 @@ struct TrainState {
     double lossSum = 0.0,
            accuracySum = 0.0;  ///< of the training window since the last recorded point
     std::int64_t windowExamples = 0;
+    double sinceLoss = 0.0;  ///< summed over the examples since the last evaluation
+    std::int64_t sinceExamples = 0;
     std::string device;
     int threads = 0;
 };

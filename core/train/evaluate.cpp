@@ -3,6 +3,7 @@
 #include <ATen/autocast_mode.h>
 
 #include "data/batches.h"
+#include "train/free_running.h"
 
 namespace relascope {
 
@@ -18,69 +19,54 @@ AutocastScope::~AutocastScope() {
     at::autocast::set_autocast_enabled(at::kCUDA, false);
 }
 
-torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets, bool sum) {
-    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
-                                     sum ? at::Reduction::Sum : at::Reduction::Mean);
-}
-
-void requireLabels(const torch::Tensor& targets, std::int64_t classes) {
-    const auto* labels = targets.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < targets.numel(); ++i)
-        if (labels[i] < 0 || labels[i] >= classes)
-            throw OptionError("data", "label " + std::to_string(labels[i]) +
-                                          " is not one of the model's " + std::to_string(classes) +
-                                          " classes");
-}
-
-Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t batchSize,
-                         std::int64_t classes, bool bfloat16, std::stop_token stop,
+Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, const DatasetPtr& data,
+                         const EvaluationOptions& options, std::stop_token stop,
                          const ProgressCallback& progress) {
     const bool training = model.is_training();
     const auto device = model.parameters().front().device();
+    const std::int64_t outputs = modelOptions.outputs(), ignore = modelOptions.ignoredTarget();
+    const auto* sequences = dynamic_cast<const SequenceDataset*>(data.get());
+    const bool freely = sequences && options.freely != 0;
+    const auto report = [&](double share) {
+        if (progress && !progress(share)) throw Cancelled();
+    };
     const torch::NoGradGuard noGrad;
     model.eval();
     Evaluation result;
-    double lossSum = 0.0;
-    std::vector<std::int64_t> right(static_cast<std::size_t>(classes), 0),
-        seen(static_cast<std::size_t>(classes), 0);
+    Tally tally(outputs, ignore);
     try {
-        BatchLoader loader(data, plainOrder(data->size()), batchSize);
+        BatchLoader loader(data, plainOrder(data->size()), options.batchSize);
         while (auto batch = loader.next()) {
             if (stop.stop_requested()) throw Cancelled();
-            requireLabels(batch->targets, classes);
-            torch::Tensor logits;
+            requireLabels(*batch, outputs, ignore);
+            torch::Tensor scores;
             {
-                const AutocastScope autocast(bfloat16);
-                logits = model.forward(batch->inputs.to(device)).to(torch::kFloat);
+                const AutocastScope autocast(options.bfloat16);
+                scores = model.forward(inputOf(*batch, device)).to(torch::kFloat);
             }
-            lossSum += crossEntropy(logits, batch->targets.to(device), true).item<double>();
-            const auto guess = logits.argmax(-1).to(torch::kCPU).contiguous();
-            const auto *a = guess.const_data_ptr<std::int64_t>(),
-                       *b = batch->targets.const_data_ptr<std::int64_t>();
-            for (std::int64_t i = 0; i < batch->targets.numel(); ++i) {
-                ++seen[static_cast<std::size_t>(b[i])];
-                right[static_cast<std::size_t>(b[i])] += a[i] == b[i];
-            }
-            result.examples += batch->size();
-            if (progress &&
-                !progress(static_cast<double>(result.examples) / static_cast<double>(data->size())))
-                throw Cancelled();
+            tally.addLoss(lossOf(scores, *batch, ignore).item<double>(), *batch);
+            tally.add(scores, *batch);
+            report((freely ? 0.5 : 1.0) * static_cast<double>(tally.examples()) /
+                   static_cast<double>(data->size()));
+        }
+        result.values = tally.values();
+        if (freely) {
+            const auto free =
+                answerFreely(model, modelOptions, *sequences,
+                             std::max<std::int64_t>(0, options.freely), options.batchSize, stop,
+                             [&](double share) { return report(0.5 + 0.5 * share), true; });
+            result.values.emplace_back("element_accuracy", free.elementAccuracy);
+            result.values.emplace_back("sequence_accuracy", free.sequenceAccuracy);
         }
     } catch (...) {
         model.train(training);
         throw;
     }
     model.train(training);
-    std::int64_t allRight = 0, count = 0;
-    for (std::size_t c = 0; c < right.size(); ++c) {
-        allRight += right[c], count += seen[c];
-        result.classAccuracy.push_back(seen[c] ? static_cast<double>(right[c]) /
-                                                     static_cast<double>(seen[c])
-                                               : std::numeric_limits<double>::quiet_NaN());
-    }
-    const double answers = static_cast<double>(std::max<std::int64_t>(1, count));
-    result.loss = lossSum / answers;
-    result.accuracy = static_cast<double>(allRight) / answers;
+    result.examples = tally.examples();
+    result.loss = tally.loss();
+    result.accuracy = tally.accuracy();
+    result.classAccuracy = tally.classAccuracy();
     return result;
 }
 

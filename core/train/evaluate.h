@@ -8,13 +8,23 @@
 #include "data/dataset.h"
 #include "model/factory.h"
 #include "train/open_model.h"
+#include "train/scoring.h"
 
 namespace relascope {
 
-/// In evaluation mode, without gradients; the model's mode is restored. Of text, loss and accuracy
-/// are means over tokens. Throws OptionError for a label beyond the model's classes, Cancelled.
-Evaluation evaluateModel(ModelImpl& model, const DatasetPtr& data, std::int64_t batchSize,
-                         std::int64_t classes, bool bfloat16 = false, std::stop_token stop = {},
+/// How a data set is measured.
+struct EvaluationOptions {
+    std::int64_t batchSize = 256;
+    bool bfloat16 = false;
+    /// Of sequences, how many are also answered freely (free_running.h): 0 = none, -1 = all.
+    std::int64_t freely = 0;
+};
+
+/// In evaluation mode, without gradients; the model's mode is restored. Loss and accuracy are means
+/// over answers: labels, tokens (of sequences with the right ones before them: teacher forcing),
+/// bits. Throws OptionError for a label beyond the model's classes, Cancelled.
+Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, const DatasetPtr& data,
+                         const EvaluationOptions& options = {}, std::stop_token stop = {},
                          const ProgressCallback& progress = {});
 
 /// bfloat16 autocast on CUDA while it lives, when `enabled`.
@@ -28,13 +38,5 @@ public:
 private:
     bool m_enabled;
 };
-
-/// Mean (or summed) cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or [b,
-/// n].
-torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
-                           bool sum = false);
-
-/// Throws OptionError when a label is not one of the classes: on a GPU it would poison the device.
-void requireLabels(const torch::Tensor& targets, std::int64_t classes);
 
 }  // namespace relascope

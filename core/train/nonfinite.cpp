@@ -46,15 +46,15 @@ void restoreGenerator(const torch::Device& device, const torch::Tensor& state) {
     generator(device).set_state(state);
 }
 
-std::string firstNonFinite(ModelImpl& model, const torch::Tensor& images) {
-    if (!finite(images)) return "the input images are not finite";
+std::string firstNonFinite(ModelImpl& model, const ModelInput& input) {
+    if (!finite(input.x)) return "the inputs are not finite";
     for (const auto& entry : stateOf(model))
         if (!finite(entry.tensor)) return "the weight " + entry.name + " is not finite";
     FirstNonFinite recorder;
     {
         const torch::NoGradGuard noGrad;
         const RecordingScope scope(recorder);
-        recorder.look("the output of final_out", model.forward(images));
+        recorder.look("the output of final_out", model.forward(input));
     }
     if (!recorder.found.empty()) return recorder.found;
     for (const auto& entry : stateOf(model))

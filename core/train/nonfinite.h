@@ -16,6 +16,6 @@ void restoreGenerator(const torch::Device& device, const torch::Tensor& state);
 
 /// Runs the model again on the batch and names the first thing whose numbers are not finite: an
 /// input, a weight, a layer's output, or a gradient; in words.
-std::string firstNonFinite(ModelImpl& model, const torch::Tensor& images);
+std::string firstNonFinite(ModelImpl& model, const ModelInput& input);
 
 }  // namespace relascope

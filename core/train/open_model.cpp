@@ -12,6 +12,7 @@
 #include "train/continue_text.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
+#include "train/requirements.h"
 
 namespace relascope {
 
@@ -234,19 +235,12 @@ void OpenedModel::narrow() {
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
                                  std::stop_token stop, const ProgressCallback& progress) {
     const auto& o = m_parts->options;
-    if (o.input() != InputKind::Images && o.input() != InputKind::Tokens)
-        throw OptionError("data",
-                          "only image and language models can be evaluated on a data set so far");
-    const auto* tokens = dynamic_cast<const TokenDataset*>(data.get());
-    if ((tokens != nullptr) != (o.input() == InputKind::Tokens))
-        throw OptionError("data", (data ? data->info().name : "nothing") +
-                                      std::string(" is not what the model reads"));
-    if (tokens && tokens->context() > o.max_block_size)
-        throw OptionError("data.context", std::to_string(tokens->context()) +
-                                              " tokens are more than the model's " +
-                                              std::to_string(o.max_block_size));
-    return evaluateModel(*m_parts->model, data, batchSize, o.outputs(), false, std::move(stop),
-                         progress);
+    if (!data) throw OptionError("data", "names nothing to evaluate on");
+    requireReadable(o, *data);
+    EvaluationOptions how;
+    how.batchSize = batchSize;
+    how.freely = -1;
+    return evaluateModel(*m_parts->model, o, data, how, std::move(stop), progress);
 }
 
 }  // namespace relascope

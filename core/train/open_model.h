@@ -17,8 +17,10 @@ namespace relascope {
 struct Evaluation {
     std::int64_t examples = 0;
     double loss = 0.0;                  ///< mean cross entropy, nats
-    double accuracy = 0.0;              ///< 0..1; of text, of the next token
+    double accuracy = 0.0;              ///< 0..1; of text, of the next token; NaN of numbers
     std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
+    /// What else the task measures: "sequence_accuracy", "mean_error" and so on.
+    std::vector<std::pair<std::string, double>> values;
 };
 
 /// Belongs to the thread that uses it; one call at a time.
@@ -64,8 +66,8 @@ public:
 
     /// Every map of every layer for one sample. Throws OptionError when it does not fit.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
-    /// Loss and accuracy of an image or language model over a data set. Throws OptionError or
-    /// Cancelled.
+    /// Loss, accuracy and what else the task measures over a data set; sequences are also answered
+    /// freely. Throws OptionError when the data are not what the model reads, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
                         const ProgressCallback& progress = {});
 

@@ -51,12 +51,16 @@ private:
     void trainEpoch();
     void requireData();
     void fitVocabulary();
+    void fitImages();
+    void chooseProbes();
     void step(const std::vector<Batch>& batches);
     /// Adds the batches' gradients; gives the mean loss and the share of right answers.
     std::pair<double, double> accumulate(const std::vector<Batch>& batches);
     void writeSample();
     void addTextValues(MetricPoint& point) const;
+    EvaluationOptions measuring() const;
     void evaluate();
+    void test();
     bool noteBest(const Evaluation& evaluation);
     void capture();
     void checkpoint();
@@ -79,6 +83,14 @@ private:
     }
     /// Batches whose gradients are added up in one optimizer step.
     std::int64_t batchesPerStep() const { return stepBatches(m_options); }
+    /// Starts the generator that mixes the batch after the `ahead` that wait.
+    std::uint64_t batchSeed(std::size_t ahead) const {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+        return ((static_cast<std::uint64_t>(m_folder.info().seed) * odd +
+                 static_cast<std::uint64_t>(m_state.epoch)) *
+                odd) +
+               static_cast<std::uint64_t>(m_state.batch) + ahead;
+    }
     std::int64_t epochSteps() const {
         return (epochBatches() + batchesPerStep() - 1) / batchesPerStep();
     }

@@ -29,9 +29,9 @@ struct ModelOptions : BlockOptions {
     std::vector<std::int64_t> patch_size = {12, 12};      // width, height
     std::int64_t num_classes = 2;
     std::string pool = "mean";
-    bool final_norm = false;  // newer checkpoints: a norm before the classifier
-    std::string image_norm = "none";  // mean and deviation taken out of the pixels: none | cifar10 |
-                                      // cifar100 | fashion-mnist
+    bool final_norm = false;          // newer checkpoints: a norm before the classifier
+    std::string image_norm = "none";  // mean and deviation taken out of the pixels: none | cifar10
+                                      // | cifar100 | fashion-mnist
 
     // Language
     std::int64_t vocab_size = 256;
@@ -119,8 +119,7 @@ struct ModelOptions : BlockOptions {
         if (isSeq2Seq() || isSeq2SeqAbstractor()) return InputKind::Pairs;
         if (is("MessagePassingAbstractor") || is("SymbolicMLP") || is("PairRelations") ||
             is("FixedRelationAbstractor") || isOneHead() || is("InnerProductRelation") ||
-            is("RobustRegression") ||
-            architecture.rfind("Object", 0) == 0)
+            is("RobustRegression") || architecture.rfind("Object", 0) == 0)
             return InputKind::Objects;
         return InputKind::Images;
     }
@@ -136,6 +135,10 @@ struct ModelOptions : BlockOptions {
                 break;
         }
         return out_dim;
+    }
+    /// The target that counts for no loss; -1: every one counts.
+    std::int64_t ignoredTarget() const {
+        return input() == InputKind::Pairs && loss_ignore_idx >= 0 ? loss_ignore_idx : -1;
     }
     std::int64_t heads() const { return n_heads_sa + (isDual() ? n_heads_ra : 0); }
     std::int64_t headDim() const { return d_model / heads(); }

@@ -39,11 +39,6 @@ std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
 std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
                                                 const std::string& name);
 
-/// Writes a data set as .npz that NumPy opens: images <u1 (N, H, W, C), labels <i8 (N, 1);
-/// deflated, ZIP64 where needed, atomically. Throws FileError or Cancelled.
-void writeNpzImages(const std::string& path, const ImageDataset& data,
-                    const ProgressCallback& progress = {});
-
 /// Examples first .. first + count - 1 of a data set under another name.
 DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
                    const std::string& name);

@@ -2,10 +2,14 @@
 #include <zip.h>
 
 #include <unistd.h>
+
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
+#include <type_traits>
 
-#include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz_writer.h"
 #include "files/atomic_file.h"
 #include "files/npy.h"
 
@@ -77,27 +81,104 @@ zip_int64_t serve(void* state, void* data, zip_uint64_t length, zip_source_cmd_t
     }
 }
 
+using Members = std::vector<std::pair<std::string, MemberSource>>;
+
+template <class T>
+std::span<T> numbersAt(std::vector<T>& numbers) {
+    return {numbers.data(), numbers.size()};
+}
+
+// A member of float or 64-bit numbers; `fill` writes those of one example.
+template <class T, class Fill>
+MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
+    static_assert(std::endian::native == std::endian::little);
+    MemberSource member;
+    member.header = makeNpyHeader(std::is_same_v<T, float> ? "<f4" : "<i8", shape);
+    member.count = shape[0];
+    std::size_t each = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::size_t>(shape[i]);
+    member.recordBytes = each * sizeof(T);
+    member.make = [fill, scratch = std::vector<T>(each)](std::int64_t i,
+                                                         std::uint8_t* out) mutable {
+        fill(i, numbersAt(scratch));
+        std::memcpy(out, scratch.data(), scratch.size() * sizeof(T));
+    };
+    return member;
+}
+
+Members membersOf(const ImageDataset& data) {
+    const auto& info = data.info();
+    MemberSource images;
+    images.header = makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
+    images.count = info.size;
+    images.recordBytes = data.pixelBytes();
+    images.make = [&data](std::int64_t i, std::uint8_t* out) {
+        data.read(i, {out, data.pixelBytes()});
+    };
+    auto labels = numbersMember<std::int64_t>(
+        {info.size, 1}, [&data, pixels = std::vector<std::uint8_t>(data.pixelBytes())](
+                            std::int64_t i, std::span<std::int64_t> out) mutable {
+            out[0] = data.read(i, pixels);
+        });
+    return {{"images.npy", std::move(images)}, {"labels.npy", std::move(labels)}};
+}
+
+Members membersOf(const ObjectDataset& data) {
+    const auto s = data.shape();
+    const auto n = data.size();
+    const auto values = static_cast<std::size_t>(s.objects * s.width),
+               answers = static_cast<std::size_t>(s.targets);
+    return {{"objects.npy", numbersMember<float>({n, s.objects, s.width},
+                                                 [&data, rest = std::vector<float>(answers)](
+                                                     std::int64_t i, std::span<float> out) mutable {
+                                                     data.read(i, out, rest);
+                                                 })},
+            {"targets.npy", numbersMember<float>({n, s.targets},
+                                                 [&data, rest = std::vector<float>(values)](
+                                                     std::int64_t i, std::span<float> out) mutable {
+                                                     data.read(i, rest, out);
+                                                 })}};
+}
+
+Members membersOf(const SequenceDataset& data) {
+    const auto s = data.shape();
+    const auto n = data.size();
+    const bool tokens = s.width == 0;
+    const auto sources = static_cast<std::size_t>(s.source * std::max<std::int64_t>(1, s.width)),
+               answers = static_cast<std::size_t>(s.target);
+    MemberSource source =
+        tokens
+            ? numbersMember<std::int64_t>({n, s.source},
+                                          [&data, rest = std::vector<std::int64_t>(answers)](
+                                              std::int64_t i, std::span<std::int64_t> out) mutable {
+                                              data.read(i, {}, out, rest);
+                                          })
+            : numbersMember<float>({n, s.source, s.width},
+                                   [&data, rest = std::vector<std::int64_t>(answers)](
+                                       std::int64_t i, std::span<float> out) mutable {
+                                       data.read(i, out, {}, rest);
+                                   });
+    auto answer = numbersMember<std::int64_t>(
+        {n, s.target}, [&data, tokens, words = std::vector<std::int64_t>(tokens ? sources : 0),
+                        vectors = std::vector<float>(tokens ? 0 : sources)](
+                           std::int64_t i, std::span<std::int64_t> out) mutable {
+            data.read(i, vectors, words, out);
+        });
+    return {{"source.npy", std::move(source)}, {"answers.npy", std::move(answer)}};
+}
+
+Members membersOf(const std::string& path, const Dataset& data) {
+    if (const auto* images = dynamic_cast<const ImageDataset*>(&data)) return membersOf(*images);
+    if (const auto* objects = dynamic_cast<const ObjectDataset*>(&data)) return membersOf(*objects);
+    if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data)) return membersOf(*pairs);
+    throw FileError(path, "takes images, sets of objects or sequences; " + data.info().name +
+                              " is a text, which has a file of its own");
+}
+
 }  // namespace
 
-void writeNpzImages(const std::string& path, const ImageDataset& data,
-                    const ProgressCallback& progress) {
-    const auto& info = data.info();
-    MemberSource images, labels;
-    images.header = makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
-    labels.header = makeNpyHeader("<i8", {info.size, 1});
-    images.count = labels.count = info.size;
-    images.recordBytes = data.pixelBytes();
-    labels.recordBytes = 8;
-    images.make = [&](std::int64_t i, std::uint8_t* out) {
-        data.read(i, {out, images.recordBytes});
-    };
-    std::vector<std::uint8_t> scratch(data.pixelBytes());
-    labels.make = [&](std::int64_t i, std::uint8_t* out) {
-        const auto label = static_cast<std::uint64_t>(data.read(i, scratch));
-        for (int byte = 0; byte < 8; ++byte)
-            out[byte] = static_cast<std::uint8_t>(label >> (8 * byte));
-    };
-
+void writeNpz(const std::string& path, const Dataset& data, const ProgressCallback& progress) {
+    auto members = membersOf(path, data);
     const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
     const auto fail = [&](const std::string& why) {
         std::filesystem::remove(temporary);
@@ -110,11 +191,10 @@ void writeNpzImages(const std::string& path, const ImageDataset& data,
         zip_error_init_with_code(&error, code);
         fail(zip_error_strerror(&error));
     }
-    for (auto& [name, source] :
-         {std::pair{"images.npy", &images}, std::pair{"labels.npy", &labels}}) {
-        zip_source_t* zipSource = zip_source_function(archive, serve, source);
+    for (auto& [name, source] : members) {
+        zip_source_t* zipSource = zip_source_function(archive, serve, &source);
         const auto index =
-            zipSource ? zip_file_add(archive, name, zipSource, ZIP_FL_ENC_UTF_8) : -1;
+            zipSource ? zip_file_add(archive, name.c_str(), zipSource, ZIP_FL_ENC_UTF_8) : -1;
         if (index < 0) {
             const std::string why = zip_strerror(archive);
             zip_discard(archive);

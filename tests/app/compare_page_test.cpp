@@ -18,6 +18,7 @@
 #include "app/controllers/controllers.h"
 #include "app/pages/compare_page.h"
 #include "options/presets.h"
+#include "options/published.h"
 #include "run/run_folder.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"

@@ -20,6 +20,7 @@
 #include "app/pages/data_source.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz_writer.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "widgets/data/samples.h"
@@ -57,7 +58,7 @@ struct Data {
         RelationalGamesOptions options;
         options.size = size;
         const std::string path = folder.path().toStdString() + "/" + name;
-        writeNpzImages(path, RelationalGames(options));
+        writeNpz(path, RelationalGames(options));
         return QString::fromStdString(path);
     }
     void press(const QString& line) {

@@ -5,8 +5,10 @@
 #include "model/parameters.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
+#include "options/fit_data.h"
 #include "options/options_json.h"
 #include "options/presets.h"
+#include "options/published.h"
 #include "options/published_config.h"
 
 namespace relascope {
@@ -36,6 +38,49 @@ TEST(Presets, HaveThePublishedParameterCounts) {
             EXPECT_EQ(built(options.model), count) << preset.name << " " << variant;
         }
     }
+}
+
+TEST(Presets, OfImagesAndMathematicsAreThePublishedOnes) {
+    const auto count = [](const char* preset, const char* model) {
+        return parameterCount(presetOptions(preset, model).model);
+    };
+    EXPECT_EQ(count("cifar10", "vit"), 7148266);
+    EXPECT_EQ(count("cifar10", "vidat"), 6025066);
+    EXPECT_EQ(count("cifar10", "vidat-asymmetric"), 6614890);
+    EXPECT_EQ(count("cifar100", "vit"), 7182916);
+    EXPECT_EQ(count("cifar100", "vidat"), 6059716);
+    for (const char* preset :
+         {"math-linear-1d", "math-next-term", "math-differentiate", "math-add", "math-expand"}) {
+        EXPECT_EQ(count(preset, "transformer"), 692949);
+        EXPECT_EQ(count(preset, "transformer-wide"), 871717);
+        EXPECT_EQ(count(preset, "dat"), 750421);
+        EXPECT_EQ(count(preset, "dat-both"), 767317);
+    }
+    const auto math = presetOptions("math-add");
+    EXPECT_EQ(math.model.ignoredTarget(), 0);
+    EXPECT_EQ(publishedResults(math).at(0).accuracy, 0.856);
+    EXPECT_EQ(publishedResults(presetOptions("cifar100", "vidat")).at(0).accuracy, 0.705);
+}
+
+TEST(Presets, SizesOfTheModelFollowTheData) {
+    auto options = presetOptions("sort-argsort", "dat");
+    EXPECT_EQ(options.model.input_size, 12);
+    EXPECT_EQ(options.model.in_block_size, 15);
+    EXPECT_EQ(options.model.output_size, 16);
+    EXPECT_EQ(options.model.out_dim, 15);
+    options.data.longest = 10;
+    fitToData(options);
+    EXPECT_EQ(options.model.out_dim, 10);
+    setOption(options, "data.kind", "math");
+    try {
+        options.check();
+        FAIL();
+    } catch (const OptionError& error) {
+        EXPECT_EQ(error.field(), "data.task");
+    }
+    setOption(options, "data.kind", "pairs");
+    setOption(options, "data.task", "order");
+    EXPECT_THROW(options.check(), OptionError);  // objects for a model of sequences
 }
 
 TEST(Presets, OfLanguageAreThePublishedOnes) {
@@ -68,7 +113,7 @@ TEST(Estimates, RefuseWhatCannotFitAndSayWhatWould) {
 }
 
 TEST(Presets, AllCanBeBuiltAndEstimated) {
-    EXPECT_EQ(presets().size(), 11u);
+    EXPECT_EQ(presets().size(), 24u);
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);

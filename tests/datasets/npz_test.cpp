@@ -1,5 +1,6 @@
 // The .npz reader against real-shaped, odd and hostile files.
 #include "datasets/readers/npz_images.h"
+#include "datasets/readers/npz_writer.h"
 
 #include <gtest/gtest.h>
 #include <zip.h>
@@ -173,7 +174,7 @@ TEST(NpzWriter, RoundTrips) {
     const RelationalGames data(o);
     const std::string path = temporary("written.npz");
     double last = 0;
-    writeNpzImages(path, data, [&](double share) { return last = share, true; });
+    writeNpz(path, data, [&](double share) { return last = share, true; });
     EXPECT_GT(last, 0.5);
     const auto back = readNpzImages(path);
     ASSERT_EQ(back->size(), 1500);
@@ -181,8 +182,8 @@ TEST(NpzWriter, RoundTrips) {
         EXPECT_EQ(back->sample(i).image, data.sample(i).image);
         EXPECT_EQ(back->sample(i).label, data.sample(i).label);
     }
-    EXPECT_THROW(writeNpzImages("/nonexistent/x.npz", data), FileError);
-    EXPECT_THROW(writeNpzImages(path, data, [](double) { return false; }), Cancelled);
+    EXPECT_THROW(writeNpz("/nonexistent/x.npz", data), FileError);
+    EXPECT_THROW(writeNpz(path, data, [](double) { return false; }), Cancelled);
     EXPECT_EQ(readNpzImages(path)->size(), 1500) << "a cancelled save leaves the old file";
     EXPECT_THROW(readNpzImages(path, [](double) { return false; }), Cancelled);
     // NumPy itself, where it is installed.

@@ -11,8 +11,10 @@ namespace relascope {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr int metrics = 3;
-const std::string metricNames[metrics] = {"loss", "accuracy", "perplexity"};
+constexpr int metrics = kCurveMetrics;
+const char* const metricNames[metrics] = {
+    "loss",       "accuracy",      "perplexity", "element_accuracy", "sequence_accuracy",
+    "mean_error", "largest_error", "recovered"};
 const std::string tokensName = "tokens";
 
 double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
@@ -25,6 +27,25 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
 }
 
 }  // namespace
+
+QString metricValueText(CurveMetric metric, double value) {
+    if (std::isnan(value)) return QString(QChar(0x2014));
+    if (metric == CurveMetric::Perplexity) return perplexityText(value);
+    if (isShare(metric)) return QString::number(100.0 * value, 'f', 1) + u'%';
+    if (metric != CurveMetric::Loss) return QString::number(value, 'g', 3);
+    return QString::number(value, 'f', value < 10.0 ? 3 : 1);
+}
+
+const char* metricKey(CurveMetric metric) {
+    return metricNames[static_cast<int>(metric)];
+}
+
+QString metricTitle(CurveMetric metric) {
+    static const char* const titles[metrics] = {
+        "Loss",       "Accuracy",      "Perplexity", "Element accuracy", "Sequence accuracy",
+        "Mean error", "Largest error", "Recovered"};
+    return QString::fromLatin1(titles[static_cast<int>(metric)]);
+}
 
 void CurveSeries::append(const MetricPoint& point) {
     const auto step = static_cast<double>(point.step);
@@ -175,11 +196,21 @@ bool CurveModel::hasTokens() const {
         return entry.second.training.hasTokens() || entry.second.validation.hasTokens();
     });
 }
-bool CurveModel::hasPerplexity() const {
-    return std::any_of(runs.begin(), runs.end(), [](const auto& entry) {
-        return entry.second.training.has(CurveMetric::Perplexity) ||
-               entry.second.validation.has(CurveMetric::Perplexity);
+bool CurveModel::has(CurveMetric metric) const {
+    return std::any_of(runs.begin(), runs.end(), [metric](const auto& entry) {
+        return entry.second.training.has(metric) || entry.second.validation.has(metric);
     });
+}
+
+std::vector<CurveMetric> CurveModel::secondMetrics() const {
+    std::vector<CurveMetric> found;
+    for (const auto metric :
+         {CurveMetric::Perplexity, CurveMetric::SequenceAccuracy, CurveMetric::Accuracy,
+          CurveMetric::ElementAccuracy, CurveMetric::Recovered, CurveMetric::MeanError,
+          CurveMetric::LargestError})
+        if (has(metric)) found.push_back(metric);
+    if (found.empty()) found.push_back(CurveMetric::Accuracy);
+    return found;
 }
 
 std::vector<Curve> CurveModel::curves() const {
@@ -244,9 +275,12 @@ double CurveModel::lastStep() const {
 
 QString CurveModel::csv() const {
     QString text = QStringLiteral("run,split,step,epoch,seconds,loss,accuracy");
-    const bool tokens = hasTokens(), perplexity = hasPerplexity();
+    const bool tokens = hasTokens();
     if (tokens) text += QStringLiteral(",tokens");
-    if (perplexity) text += QStringLiteral(",perplexity");
+    std::vector<CurveMetric> further;
+    for (int m = static_cast<int>(CurveMetric::Perplexity); m < metrics; ++m)
+        if (has(static_cast<CurveMetric>(m))) further.push_back(static_cast<CurveMetric>(m));
+    for (const auto metric : further) text += u',' + QLatin1String(metricKey(metric));
     text += u'\n';
     QTextStream out(&text);
     out.setRealNumberPrecision(9);
@@ -267,9 +301,9 @@ QString CurveModel::csv() const {
                 out << ',';
                 number(s.values(CurveMetric::Accuracy)[i]);
                 if (tokens) out << ',' << static_cast<qint64>(s.keys(CurveAxis::Tokens)[i]);
-                if (perplexity) {
+                for (const auto metric : further) {
                     out << ',';
-                    number(s.values(CurveMetric::Perplexity)[i]);
+                    number(s.values(metric)[i]);
                 }
                 out << '\n';
             }
@@ -286,8 +320,7 @@ QString CurveModel::summary() const {
         const CurveSeries& s = runs.at(run.id).validation;
         QString line = run.name;
         const auto loss = s.best(CurveMetric::Loss), accuracy = s.best(CurveMetric::Accuracy);
-        if (!loss && !accuracy && !s.has(CurveMetric::Perplexity))
-            line += QStringLiteral(": no validation point yet");
+        if (s.size() == 0) line += QStringLiteral(": no validation point yet");
         if (loss)
             line += QString(": lowest validation loss %1 at step %2")
                         .arg(s.values(CurveMetric::Loss)[*loss], 0, 'f', 3)
@@ -297,11 +330,17 @@ QString CurveModel::summary() const {
                         .arg(loss ? "," : ":")
                         .arg(100.0 * s.values(CurveMetric::Accuracy)[*accuracy], 0, 'f', 1)
                         .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*accuracy]));
-        if (const auto least = s.best(CurveMetric::Perplexity))
-            line += QString("%1 lowest validation perplexity %2 at step %3")
-                        .arg(loss || accuracy ? "," : ":")
-                        .arg(perplexityText(s.values(CurveMetric::Perplexity)[*least]))
-                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*least]));
+        for (int m = static_cast<int>(CurveMetric::Perplexity); m < metrics; ++m) {
+            const auto metric = static_cast<CurveMetric>(m);
+            const auto best = s.best(metric);
+            if (!best) continue;
+            const double value = s.values(metric)[*best];
+            line +=
+                QString("%1 %2 validation %3 %4 at step %5")
+                    .arg(line == run.name ? ":" : ",", lowerIsBetter(metric) ? "lowest" : "highest",
+                         metricTitle(metric).toLower(), metricValueText(metric, value))
+                    .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
+        }
         words += line + u'.';
     }
     return words.join(u' ');

@@ -45,9 +45,9 @@ private:
         std::vector<double> values;
     };
     std::array<std::vector<double>, 4> m_keys;
-    std::array<std::vector<double>, 3> m_values;
-    std::array<std::optional<std::size_t>, 3> m_best;
-    mutable std::array<Smooth, 3> m_smooth;
+    std::array<std::vector<double>, kCurveMetrics> m_values;
+    std::array<std::optional<std::size_t>, kCurveMetrics> m_best;
+    mutable std::array<Smooth, kCurveMetrics> m_smooth;
     unsigned m_cuts = 0;
 };
 
@@ -103,9 +103,12 @@ struct CurveModel {
     double stepOfKey(double key) const;
     /// Last step measured in any run; 0 without points.
     double lastStep() const;
-    /// Whether any run shown counts tokens, or measures the perplexity.
+    /// Whether any run shown counts tokens, or measures that.
     bool hasTokens() const;
-    bool hasPerplexity() const;
+    bool has(CurveMetric metric) const;
+    /// What the second plot can show, the metric that says most first; the accuracy when nothing is
+    /// measured yet.
+    std::vector<CurveMetric> secondMetrics() const;
     bool drawsPowerLaw() const { return powerLaw && axis == CurveAxis::Tokens; }
     QString csv() const;
     QString summary() const;

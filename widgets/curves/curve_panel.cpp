@@ -77,6 +77,12 @@ CurvePanel::CurvePanel(QWidget* parent)
         group->addAction(action);
         connect(action, &QAction::triggered, this, [this, beta] { setSmoothing(beta); });
     }
+    m_second = m_menu->addMenu(QStringLiteral("Second plot"));
+    m_second->menuAction()->setVisible(false);
+    connect(m_second, &QMenu::aboutToShow, this, [this] {
+        for (QAction* action : m_second->actions())
+            action->setChecked(action->text() == metricTitle(m_plots[1]->metric()));
+    });
     connect(m_menu->addAction(QStringLiteral("Show everything")), &QAction::triggered, this,
             &CurvePanel::resetZoom);
     m_menu->addSeparator();
@@ -147,8 +153,25 @@ void CurvePanel::offerAxes() {
         m_law->setVisible(tokens);
         setAxis(m_wantedAxis);
     }
-    m_plots[1]->setMetric(m_model->hasPerplexity() ? CurveMetric::Perplexity
-                                                   : CurveMetric::Accuracy);
+    const auto metrics = m_model->secondMetrics();
+    const bool wanted = m_wantedMetric && m_model->has(*m_wantedMetric);
+    m_plots[1]->setMetric(wanted ? *m_wantedMetric : metrics.front());
+    if (metrics == m_metrics) return;
+    m_metrics = metrics;
+    m_second->clear();
+    for (const auto metric : metrics) {
+        QAction* action = m_second->addAction(metricTitle(metric));
+        action->setCheckable(true);
+        connect(action, &QAction::triggered, this, [this, metric] { setSecondMetric(metric); });
+    }
+    m_second->menuAction()->setVisible(metrics.size() > 1);
+}
+
+void CurvePanel::setSecondMetric(std::optional<CurveMetric> metric) {
+    if (m_wantedMetric == metric) return;
+    m_wantedMetric = metric;
+    changed();
+    flush();
 }
 
 void CurvePanel::flush() {

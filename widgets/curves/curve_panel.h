@@ -69,11 +69,15 @@ public:
     /// Head words, legends and plots as vectors, for SVG and PDF.
     void paintVector(QPainter& painter, const QRectF& target);
     CurvePlot* lossPlot() const { return m_plots[0]; }
-    /// The second plot: of the accuracy, or of the perplexity where a run shown measures it.
+    /// The second plot: of what says most of the runs shown (CurveModel::secondMetrics), or of the
+    /// metric chosen in the menu.
     CurvePlot* accuracyPlot() const { return m_plots[1]; }
     /// Takes over what is still waiting for the next frame.
     void flush();
     void resetZoom();
+    /// nullopt: what says most.
+    void setSecondMetric(std::optional<CurveMetric> metric);
+    QMenu* secondMetricMenu() const { return m_second; }
 
 Q_SIGNALS:
     void cursorMoved(qint64 step);
@@ -97,7 +101,9 @@ private:
     ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training, *m_law;
     std::vector<CurveAxis> m_axes;             ///< as offered, left to right
     CurveAxis m_wantedAxis = CurveAxis::Step;  ///< Tokens may be wanted before any are counted
-    QMenu* m_menu;
+    QMenu *m_menu, *m_second;
+    std::vector<CurveMetric> m_metrics;  ///< as the menu offers them
+    std::optional<CurveMetric> m_wantedMetric;
     QTimer* m_timer;
     CurvePlot* m_plots[2];
     QString m_subText;

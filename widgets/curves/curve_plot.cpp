@@ -4,25 +4,9 @@
 
 namespace relascope {
 
-namespace {
-
-QString titleOf(CurveMetric metric) {
-    switch (metric) {
-        case CurveMetric::Loss:
-            return QStringLiteral("Loss");
-        case CurveMetric::Accuracy:
-            return QStringLiteral("Accuracy");
-        case CurveMetric::Perplexity:
-            return QStringLiteral("Perplexity");
-    }
-    return {};
-}
-
-}  // namespace
-
 CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent)
     : QWidget(parent), m(new Parts{this, metric, model}) {
-    m->legend = new CurveLegend(titleOf(metric), this);
+    m->legend = new CurveLegend(metricTitle(metric), this);
     m->build();
     nameAll();
     auto* column = new QVBoxLayout(this);
@@ -36,7 +20,7 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
 CurvePlot::~CurvePlot() = default;
 
 void CurvePlot::nameAll() {
-    const QString title = titleOf(m->metric);
+    const QString title = metricTitle(m->metric);
     setAccessibleName(title + QStringLiteral(" curves"));
     m->legend->setTitle(title);
     m->plot->setAccessibleName(title + QStringLiteral(" plot"));

@@ -29,13 +29,6 @@ struct CurveLines {
     std::size_t fitted = 0;  ///< points when it was fitted
 };
 
-inline QString curveValueText(CurveMetric metric, double value) {
-    if (std::isnan(value)) return QString(QChar(0x2014));
-    if (metric == CurveMetric::Perplexity) return perplexityText(value);
-    return metric == CurveMetric::Accuracy ? QString::number(100.0 * value, 'f', 1) + u'%'
-                                           : QString::number(value, 'f', value < 10.0 ? 3 : 1);
-}
-
 struct CurvePlot::Parts {
     CurvePlot* self;
     CurveMetric metric;
@@ -307,7 +300,7 @@ struct CurvePlot::Parts {
                 const bool words = labels <= 1 || curve.highlighted;
                 marks->rings.push_back(
                     {key, value, color,
-                     words ? "best " + curveValueText(metric, value) : QString()});
+                     words ? "best " + metricValueText(metric, value) : QString()});
             }
             for (const auto* member : curve.members)
                 for (const CurveMark& mark : member->marks)
@@ -317,7 +310,7 @@ struct CurvePlot::Parts {
             for (const PublishedValue& p : model.published)
                 marks->published.push_back({0, p.accuracy,
                                             Theme::current().seriesColor(p.colorIndex),
-                                            curveValueText(metric, p.accuracy)});
+                                            metricValueText(metric, p.accuracy)});
     }
 
     void fitRanges() {
@@ -381,12 +374,12 @@ struct CurvePlot::Parts {
                     cursor->dots.push_back({cursor->key, meet, color, {}});
             }
             if (curves.size() == 1 && model.showTraining)
-                entries.push_back({QStringLiteral("training"), curveValueText(metric, at[0]), color,
-                                   true, false});
+                entries.push_back({QStringLiteral("training"), metricValueText(metric, at[0]),
+                                   color, true, false});
             const QString name = curves.size() == 1 ? QStringLiteral("validation")
                                                     : names[static_cast<qsizetype>(i)];
             const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
-            entries.push_back({name, curveValueText(metric, trainingOnly ? at[0] : at[1]), color,
+            entries.push_back({name, metricValueText(metric, trainingOnly ? at[0] : at[1]), color,
                                trainingOnly, false});
             if (metric == CurveMetric::Loss && model.drawsPowerLaw() && lines[i].fit)
                 entries.push_back(

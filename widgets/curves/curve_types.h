@@ -7,10 +7,30 @@ namespace relascope {
 
 /// Tokens trained on: where the runs count them (text).
 enum class CurveAxis { Step, Epoch, Time, Tokens };
-enum class CurveMetric { Loss, Accuracy, Perplexity };
-inline bool lowerIsBetter(CurveMetric metric) {
-    return metric != CurveMetric::Accuracy;
+enum class CurveMetric {
+    Loss,
+    Accuracy,  ///< of sequences: of each element with the right ones before it (teacher forcing)
+    Perplexity,
+    ElementAccuracy,   ///< of sequences answered freely: elements right at their place
+    SequenceAccuracy,  ///< whole answers right
+    MeanError,
+    LargestError,
+    Recovered  ///< share of examples whose largest error is tiny
+};
+constexpr int kCurveMetrics = 8;
+/// Shares lie in 0..1, are shown as percentages, and more is better.
+inline bool isShare(CurveMetric metric) {
+    return metric == CurveMetric::Accuracy || metric == CurveMetric::ElementAccuracy ||
+           metric == CurveMetric::SequenceAccuracy || metric == CurveMetric::Recovered;
 }
+inline bool lowerIsBetter(CurveMetric metric) {
+    return !isShare(metric);
+}
+/// As metrics.jsonl calls it, and as the screens do.
+const char* metricKey(CurveMetric metric);
+QString metricTitle(CurveMetric metric);
+/// "93.0%", "6.21", "0.513"; a dash where there is none.
+QString metricValueText(CurveMetric metric, double value);
 
 /// A run to draw. Runs of one non-empty group are drawn together: their mean with a band.
 struct CurveRun {

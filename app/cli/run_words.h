@@ -1,0 +1,22 @@
+// How the commands say what a run or an evaluation reached.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "types/metric.h"
+
+namespace relascope::cli {
+
+/// "93.0 %".
+std::string percentText(double share);
+/// "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
+std::string metricText(const std::string& metric, double value);
+/// The measure that says most about the point: "sequence accuracy 12.0 %, accuracy 93.0 %".
+std::string scoreText(const std::vector<std::pair<std::string, double>>& values);
+/// null where a number is not finite, as JSON has none.
+nlohmann::ordered_json finiteJson(double value);
+
+}  // namespace relascope::cli

@@ -1,0 +1,88 @@
+#include "app/cli/sibling.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "app/cli/cli.h"
+#include "types/error.h"
+
+extern char** environ;
+
+namespace relascope::cli {
+
+namespace fs = std::filesystem;
+
+std::string ownProgram() {
+    char self[PATH_MAX] = {};
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) throw Error("this program's own file cannot be found");
+    return self;
+}
+
+int drawWithSibling(int argc, char** argv) {
+    const fs::path sibling = fs::path(ownProgram()).parent_path() / "relascope";
+    if (!fs::exists(sibling))
+        throw Error(
+            "pictures are drawn by the program relascope, which is not beside this one; .csv works "
+            "without it");
+    setenv("QT_QPA_PLATFORM", "offscreen", 1);
+    std::vector<char*> words(argv, argv + argc);
+    std::string name = sibling.string();
+    words[0] = name.data();
+    words.push_back(nullptr);
+    execv(name.c_str(), words.data());
+    throw Error("relascope cannot be started: " + std::string(std::strerror(errno)));
+}
+
+int runSideBySide(const std::vector<std::string>& words, int count, const std::stop_token& stop) {
+    const std::string program = ownProgram();
+    std::vector<std::string> texts = words;
+    std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
+    for (auto& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    // The children take signals themselves: they must not inherit the blocked ones.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::vector<pid_t> children;
+    for (int i = 0; i < count; ++i) {
+        pid_t child = 0;
+        if (posix_spawn(&child, program.c_str(), nullptr, &attributes, arguments.data(), environ) ==
+            0)
+            children.push_back(child);
+    }
+    posix_spawnattr_destroy(&attributes);
+    if (children.empty()) throw Error(program + " cannot be started once more");
+    int exit = 0;
+    bool told = false;
+    while (!children.empty()) {
+        if (stop.stop_requested() && !told) {
+            for (const auto child : children) kill(child, SIGINT);
+            told = true;
+        }
+        std::erase_if(children, [&](pid_t child) {
+            int status = 0;
+            if (waitpid(child, &status, WNOHANG) != child) return false;
+            exit = std::max(exit, WIFEXITED(status) ? WEXITSTATUS(status) : kExitFailed);
+            return true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return exit;
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "app/cli/commands.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/run_words.h"
+#include "app/cli/sibling.h"
+#include "datasets/registry.h"
+#include "files/atomic_file.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+#include "train/study.h"
+#include "train/study_results.h"
+#include "types/suggest.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::string part;
+    for (const char c : text + at) {
+        if (c != at) {
+            part += c;
+            continue;
+        }
+        if (!part.empty()) parts.push_back(part);
+        part.clear();
+    }
+    return parts;
+}
+
+std::int64_t wholeNumber(const std::string& option, const std::string& text) {
+    std::int64_t value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+        throw OptionError(option, "'" + text + "' is no whole number");
+    return value;
+}
+
+// "3" means seeds 0, 1 and 2; "3,7" means those two.
+std::vector<std::int64_t> seedsOf(const std::string& text) {
+    std::vector<std::int64_t> seeds;
+    for (const auto& part : split(text, ',')) seeds.push_back(wholeNumber("--seeds", part));
+    if (seeds.empty()) throw OptionError("--seeds", "needs a count, or a list of seeds");
+    if (text.find(',') != std::string::npos) return seeds;
+    const auto count = seeds.front();
+    if (count < 1 || count > 10000)
+        throw OptionError("--seeds", std::to_string(count) + " seeds; give 1 to 10,000");
+    seeds.clear();
+    for (std::int64_t i = 0; i < count; ++i) seeds.push_back(i);
+    return seeds;
+}
+
+std::pair<std::string, std::string> keyAndValue(const std::string& option,
+                                                const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw OptionError(option, "'" + text + "' is not KEY=VALUE");
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+StudyPlan planOf(const StudyArguments& a) {
+    StudyPlan plan;
+    plan.preset = a.preset;
+    const auto first = presetOptions(a.preset);  // names the nearest presets
+    plan.models = a.models;
+    if (plan.models.empty()) plan.models = {first.variant};
+    plan.sizes = a.sizes;
+    plan.seeds = seedsOf(a.seeds);
+    for (const auto& text : a.vary) {
+        const auto [key, values] = keyAndValue("--vary", text);
+        plan.vary.push_back({key, split(values, ',')});
+    }
+    for (const auto& text : a.settings) plan.settings.push_back(keyAndValue("--set", text));
+    plan.sameData = a.sameData;
+    return plan;
+}
+
+StudyWork workOf(const StudyArguments& a) {
+    StudyWork work;
+    work.retry = a.retry;
+    work.device = a.device;
+    if (a.shard.empty()) return work;
+    const auto parts = split(a.shard, '/');
+    if (parts.size() != 2) throw OptionError("--shard", "'" + a.shard + "' is not i/n, as in 1/4");
+    work.shard = static_cast<int>(wholeNumber("--shard", parts[0]));
+    work.shards = static_cast<int>(wholeNumber("--shard", parts[1]));
+    if (work.shards < 1 || work.shard < 1 || work.shard > work.shards)
+        throw OptionError("--shard", "'" + a.shard + "' needs 1 <= i <= n");
+    return work;
+}
+
+StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
+    const auto measures = studyMeasures(study);
+    if (measures.empty()) return {"accuracy", "test"};
+    for (const auto& measure : measures)
+        if ((a.metric.empty() || measure.metric == a.metric) &&
+            (a.split.empty() || measure.split == a.split))
+            return measure;
+    std::vector<std::string> names;
+    for (const auto& m : measures) names.push_back(m.metric + " on " + m.split);
+    throw OptionError("--metric", unknownName("measure", a.metric + " on " + a.split, names));
+}
+
+void printTable(const StudyInfo& study, const StudyMeasure& measure) {
+    const auto points = studyPoints(study, measure);
+    const auto published = publishedCurves(study.plan, measure);
+    std::printf("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
+                measure.split.c_str());
+    std::printf("%-34s %9s %5s %20s %12s %11s\n", "model", "size", "runs", "mean +- s.e.m.",
+                "parameters", "published");
+    for (const auto& p : points) {
+        char value[48], paper[48] = "";
+        std::snprintf(value, sizeof value, "%.4f", p.mean);
+        if (!std::isnan(p.error))
+            std::snprintf(value, sizeof value, "%.4f +- %.4f", p.mean, p.error);
+        for (const auto& q : published)
+            if (q.series == p.series && q.size == p.size)
+                std::snprintf(paper, sizeof paper, "%.4f", q.mean);
+        std::printf("%-34s %9lld %5zu %20s %12lld %11s\n", p.series.c_str(),
+                    static_cast<long long>(p.size), p.values.size(), value,
+                    static_cast<long long>(p.parameters), paper);
+    }
+    std::printf("%zu of %zu runs done, %zu failed, %zu interrupted, %zu running, %zu waiting\n",
+                study.count(CellState::Done), study.cells.size(), study.count(CellState::Failed),
+                study.count(CellState::Interrupted), study.count(CellState::Running),
+                study.count(CellState::Waiting));
+    for (const auto& cell : study.cells)
+        if (cell.state == CellState::Failed)
+            std::printf("failed: %s: %s\n", cell.name.c_str(), cell.message.c_str());
+}
+
+Json studyJson(const StudyInfo& study, const StudyMeasure& measure) {
+    Json cells = Json::array(), points = Json::array();
+    for (const auto& cell : study.cells)
+        cells.push_back({{"name", cell.name},
+                         {"model", cell.model},
+                         {"size", cell.size},
+                         {"values", cell.values},
+                         {"seed", cell.seed},
+                         {"state", cellStateName(cell.state)},
+                         {"run", cell.info.path},
+                         {"message", cell.message}});
+    for (const auto& p : studyPoints(study, measure))
+        points.push_back({{"series", p.series},
+                          {"size", p.size},
+                          {"runs", p.values.size()},
+                          {"mean", finiteJson(p.mean)},
+                          {"sem", finiteJson(p.error)},
+                          {"low", finiteJson(p.low)},
+                          {"high", finiteJson(p.high)},
+                          {"parameters", p.parameters}});
+    return {{"study", study.path},      {"preset", study.plan.preset},
+            {"metric", measure.metric}, {"split", measure.split},
+            {"cells", cells},           {"points", points}};
+}
+
+void workAlone(const StudyArguments& a, const std::stop_token& stop) {
+    ProgressLine line;
+    std::string validation;
+    const DataOpener open = [](const RunOptions& options, std::stop_token token) {
+        return openRunData(options, {}, std::move(token));
+    };
+    workOnStudy(
+        a.out, workOf(a), open,
+        [&](const StudyProgress& at, const TrainEvent& event) {
+            if (const auto* point = std::get_if<MetricPoint>(&event)) {
+                if (point->split == Split::Validation) validation = scoreText(point->values);
+            } else if (const auto* p = std::get_if<Progress>(&event)) {
+                const double run = static_cast<double>(p->step) /
+                                   static_cast<double>(std::max<std::int64_t>(1, p->totalSteps));
+                line.show((static_cast<double>(at.done) + std::min(1.0, run)) /
+                              static_cast<double>(at.total),
+                          std::to_string(at.done) + " of " + std::to_string(at.total) + " runs, " +
+                              at.cell.name + "  step " + std::to_string(p->step) + "  " +
+                              validation);
+            } else if (const auto* failed = std::get_if<Failed>(&event)) {
+                line.say("failed: " + at.cell.name + ": " + failed->message);
+            } else if (const auto* changed = std::get_if<RunChanged>(&event);
+                       changed && changed->info.state == RunState::Done &&
+                       at.cell.state == CellState::Done) {
+                std::string text;
+                for (const auto& result : changed->info.results)
+                    text += "  " + result.split + " " + scoreText(result.values);
+                line.say("done: " + at.cell.name + text);
+            }
+        },
+        stop);
+    line.done();
+}
+
+}  // namespace
+
+int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char** argv) {
+    const auto stop = stopOnSignals();
+    if (!a.preset.empty()) {
+        createStudy(a.out, planOf(a));
+    } else if (!a.models.empty() || !a.sizes.empty() || !a.vary.empty() || !a.settings.empty()) {
+        throw OptionError("preset",
+                          "give one with --models, --sizes, --vary or --set; without one the study "
+                          "in --out goes on as it was planned");
+    }
+    const auto begun = readStudy(a.out);
+    if (a.slurm > 0) {
+        std::cout << slurmScript(a.out, a.slurm, ownProgram());
+        return 0;
+    }
+    int exit = 0;
+    if (!a.figure.empty()) {
+        const std::string extension = std::filesystem::path(a.figure).extension().string();
+        if (extension != ".png" && extension != ".svg" && extension != ".pdf")
+            throw OptionError("--figure", "'" + a.figure + "' ends in none of .png, .svg, .pdf");
+    }
+    if (!a.show) {
+        if (a.jobs > 1) {
+            std::vector<std::string> words = {"study", "--out", a.out, "--device", a.device};
+            if (!a.shard.empty()) words.insert(words.end(), {"--shard", a.shard});
+            if (a.retry) words.emplace_back("--retry");
+            const int threads =
+                a.threads > 0
+                    ? a.threads
+                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
+            words.insert(words.end(), {"--threads", std::to_string(threads), "--quiet"});
+            exit = runSideBySide(words, a.jobs, stop);
+        } else {
+            workAlone(a, stop);
+        }
+        if (a.quiet) return exit;
+    }
+    const auto study = a.show ? begun : readStudy(a.out);
+    const auto measure = measureOf(a, study);
+    if (!a.csv.empty()) writeTextFile(a.csv, studyCsv(study, measure));
+    if (!a.latex.empty()) writeTextFile(a.latex, studyLatex(study, measure));
+    if (a.json)
+        std::cout << studyJson(study, measure).dump(2) << "\n";
+    else
+        printTable(study, measure);
+    if (!a.figure.empty()) {
+        if (!renderer) {
+            if (a.show) return drawWithSibling(argc, argv);
+            throw OptionError("--figure", "is drawn from what is done: repeat with --show");
+        }
+        std::string error;
+        if (!renderer({study.plan.preset + ", " + measure.split, measure.metric,
+                       studyPoints(study, measure), publishedCurves(study.plan, measure), a.figure},
+                      &error))
+            throw FileError(a.figure, error);
+        std::cerr << "wrote " << a.figure << "\n";
+    }
+    if (exit == 0 && study.count(CellState::Failed) > 0) exit = kExitFailed;
+    return exit;
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,27 @@
+#include "model/object_abstractor.h"
+
+#include "model/message_passing.h"
+
+namespace relascope {
+
+ObjectAbstractorImpl::ObjectAbstractorImpl(const ModelOptions& options) : m_options(options) {
+    options.check();
+    const auto& o = options;
+    source_embedder =
+        register_module("source_embedder", SequenceEmbedder("vector", o.object_dim, o.d_model));
+    auto inner = o;  // symbols for as many objects as a set has
+    inner.in_block_size = o.n_objects;
+    abstractor = register_module("abstractor", Abstractor(inner));
+    hidden = register_module("hidden", Linear(o.n_objects * o.d_model, o.hidden));
+    final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
+}
+
+torch::Tensor ObjectAbstractorImpl::forward(const ModelInput& input) {
+    requireObjects(input.x, m_options);
+    // As the sorting models see them: positions, too (x sqrt(d) + pe).
+    const auto x = withHalvedPositions(source_embedder(input.x));  // [b, n, d]
+    const auto a = abstractor(x);                                  // [b, n, d]
+    return final_out(torch::relu(hidden(a.flatten(1))));
+}
+
+}  // namespace relascope

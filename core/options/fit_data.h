@@ -1,0 +1,13 @@
+// Sizes of a model that its data dictate.
+#pragma once
+
+#include "types/run_options.h"
+
+namespace relascope {
+
+/// Puts into the model what the data options decide: sizes of objects, vocabularies, lengths,
+/// classes, image shapes. What the data leave open (relational games, text, folders of images)
+/// stays as it is.
+void fitToData(RunOptions& options);
+
+}  // namespace relascope

@@ -1,0 +1,48 @@
+// The sequences of captured samples: texts, tokens, vectors, and what the screens call and draw
+// their elements. Private to core/run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checkpoint/safetensors.h"
+#include "types/relation_map.h"
+
+namespace relascope {
+
+inline std::span<const std::uint8_t> bytesOf(const auto& values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()),
+            values.size() * sizeof(values[0])};
+}
+
+/// The bytes of one sample of a tensor [samples, ...] of that rank. Throws FileError.
+std::vector<std::uint8_t> sampleBytes(const SafetensorsFile& file, const TensorEntry& entry,
+                                      std::size_t rank, std::int64_t sample);
+
+/// One side of the samples of a capture, ready to be written under `prefix`: PREFIXtokens I64
+/// [samples, n] or PREFIXvectors F32 [samples, n, width], of a text its pieces as bytes with the
+/// byte at which each ends, otherwise words as metadata; PREFIXpictures U8 [samples, n, height,
+/// width, channels].
+class StoredSequences {
+public:
+    StoredSequences(std::string prefix, const std::vector<ProbeResult>& results,
+                    ProbeSequence ProbeSample::*side);
+    /// The tensors point into this object.
+    void addTo(std::vector<TensorToWrite>& out, std::map<std::string, std::string>& metadata) const;
+
+private:
+    std::string m_prefix;
+    std::vector<const ProbeSequence*> m_sequences;
+    std::vector<std::int64_t> m_tokens, m_ends;
+    std::vector<float> m_vectors;
+    std::vector<std::uint8_t> m_pieces, m_pictures;
+};
+
+/// That side of one sample; empty when the capture has none. Throws FileError for a damaged one.
+ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefix,
+                           std::int64_t sample);
+
+}  // namespace relascope

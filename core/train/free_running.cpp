@@ -1,0 +1,40 @@
+#include "train/free_running.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "data/batches.h"
+#include "model/seq2seq_decode.h"
+
+namespace relascope {
+
+FreeRunning answerFreely(ModelImpl& model, const ModelOptions& options, const SequenceDataset& data,
+                         std::int64_t examples, std::int64_t batchSize, std::stop_token stop,
+                         const ProgressCallback& progress) {
+    const auto shape = data.shape();
+    const auto device = model.parameters().front().device();
+    const std::int64_t count = examples > 0 ? std::min(examples, data.size()) : data.size();
+    const auto order = plainOrder(count);
+    std::int64_t tokens = 0, rightTokens = 0, rightSequences = 0;
+    for (std::int64_t first = 0; first < count; first += batchSize) {
+        const auto batch =
+            makeBatch(data, order.data() + first, std::min(batchSize, count - first));
+        const auto answer = decodeGreedy(model, options, batch.inputs.to(device), shape.start,
+                                         shape.target, shape.end, stop);  // [b, target]
+        const auto counts = shape.padding >= 0 ? batch.targets.ne(shape.padding)
+                                               : torch::ones_like(batch.targets, torch::kBool);
+        const auto right = answer.eq(batch.targets).logical_and(counts);
+        tokens += counts.sum().item<std::int64_t>();
+        rightTokens += right.sum().item<std::int64_t>();
+        rightSequences += right.eq(counts).all(1).sum().item<std::int64_t>();
+        if (progress &&
+            !progress(static_cast<double>(first + batch.size()) / static_cast<double>(count)))
+            throw Cancelled();
+    }
+    const auto share = [](std::int64_t part, std::int64_t whole) {
+        return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));
+    };
+    return {count, share(rightTokens, tokens), share(rightSequences, count)};
+}
+
+}  // namespace relascope

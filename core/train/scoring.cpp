@@ -1,0 +1,137 @@
+#include "train/scoring.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace relascope {
+namespace {
+
+constexpr double kRecovered = 1e-3;  // experiments.md section 8
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// A class of two, told by one score.
+bool isYesNo(const torch::Tensor& scores, const Batch& batch) {
+    return batch.kind == TargetKind::Class && scores.size(-1) == 1;
+}
+
+}  // namespace
+
+torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets, bool sum) {
+    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
+                                     sum ? at::Reduction::Sum : at::Reduction::Mean);
+}
+
+ModelInput inputOf(const Batch& batch, const torch::Device& device) {
+    const auto there = [&](const torch::Tensor& t) { return t.to(device, /*non_blocking=*/true); };
+    if (batch.targetIn.defined()) return {there(batch.inputs), there(batch.targetIn)};
+    return there(batch.inputs);
+}
+
+torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore) {
+    const auto device = scores.device();
+    if (batch.mixed.defined()) return torch::cross_entropy_loss(scores, batch.mixed.to(device));
+    const auto targets = batch.targets.to(device, true);
+    switch (batch.kind) {
+        case TargetKind::Numbers:
+            return torch::mse_loss(scores, targets);
+        case TargetKind::Bits:
+            return torch::binary_cross_entropy_with_logits(scores, targets);
+        case TargetKind::Class:
+            if (isYesNo(scores, batch))
+                return torch::binary_cross_entropy_with_logits(scores.squeeze(-1),
+                                                               targets.to(scores.scalar_type()));
+            [[fallthrough]];
+        case TargetKind::Tokens:
+            break;
+    }
+    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
+                                     at::Reduction::Mean, ignore);
+}
+
+void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore) {
+    if (batch.kind != TargetKind::Class && batch.kind != TargetKind::Tokens) return;
+    const std::int64_t classes = outputs == 1 ? 2 : outputs;
+    const auto* labels = batch.targets.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < batch.targets.numel(); ++i)
+        if ((labels[i] < 0 || labels[i] >= classes) && (labels[i] != ignore || ignore < 0))
+            throw OptionError("data", "label " + std::to_string(labels[i]) +
+                                          " is not one of the model's " + std::to_string(classes) +
+                                          " classes");
+}
+
+Tally::Tally(std::int64_t outputs, std::int64_t ignore)
+    : m_ignore(ignore),
+      m_classRight(static_cast<std::size_t>(outputs == 1 ? 2 : outputs), 0),
+      m_classSeen(m_classRight) {}
+
+std::int64_t Tally::answers(const Batch& batch) const {
+    if (batch.kind != TargetKind::Tokens || m_ignore < 0) return batch.targets.numel();
+    return batch.targets.ne(m_ignore).sum().item<std::int64_t>();
+}
+
+void Tally::addLoss(double mean, const Batch& batch) {
+    const auto count = answers(batch);
+    m_loss += mean * static_cast<double>(count);
+    m_counted += count;
+}
+
+void Tally::add(const torch::Tensor& scores, const Batch& batch) {
+    m_examples += batch.size();
+    if (batch.kind == TargetKind::Numbers) {
+        m_numbers = true;
+        const auto error =
+            (scores.detach().to(torch::kCPU, torch::kDouble) - batch.targets.to(torch::kDouble))
+                .abs();
+        m_error += error.sum().item<double>();
+        m_answers += error.numel();
+        const auto worst = error.flatten(1).amax(1);
+        m_largest = std::max(m_largest, worst.max().item<double>());
+        m_recovered += worst.lt(kRecovered).sum().item<std::int64_t>();
+        return;
+    }
+    const auto wanted = batch.kind == TargetKind::Bits
+                            ? batch.targets.round().to(torch::kLong).contiguous()
+                            : batch.targets;
+    const bool signs = batch.kind == TargetKind::Bits || isYesNo(scores, batch);
+    const auto guess = (signs ? scores.detach().gt(0).to(torch::kLong) : scores.detach().argmax(-1))
+                           .to(torch::kCPU)
+                           .contiguous();
+    const auto *a = guess.const_data_ptr<std::int64_t>(),
+               *b = wanted.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < wanted.numel(); ++i) {
+        if (m_ignore >= 0 && batch.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
+        ++m_answers;
+        m_right += a[i] == b[i];
+        if (batch.kind == TargetKind::Bits) continue;
+        ++m_classSeen[static_cast<std::size_t>(b[i])];
+        m_classRight[static_cast<std::size_t>(b[i])] += a[i] == b[i];
+    }
+}
+
+double Tally::loss() const {
+    return m_loss / static_cast<double>(std::max<std::int64_t>(1, m_counted));
+}
+
+double Tally::accuracy() const {
+    if (m_numbers) return kNaN;
+    return static_cast<double>(m_right) / static_cast<double>(std::max<std::int64_t>(1, m_answers));
+}
+
+std::vector<double> Tally::classAccuracy() const {
+    std::vector<double> shares;
+    for (std::size_t c = 0; c < m_classSeen.size(); ++c)
+        shares.push_back(m_classSeen[c] ? static_cast<double>(m_classRight[c]) /
+                                              static_cast<double>(m_classSeen[c])
+                                        : kNaN);
+    return shares;
+}
+
+std::vector<std::pair<std::string, double>> Tally::values() const {
+    if (!m_numbers) return {};
+    return {{"mean_error", m_error / static_cast<double>(std::max<std::int64_t>(1, m_answers))},
+            {"largest_error", m_largest},
+            {"recovered", static_cast<double>(m_recovered) /
+                              static_cast<double>(std::max<std::int64_t>(1, m_examples))}};
+}
+
+}  // namespace relascope

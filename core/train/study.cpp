@@ -1,0 +1,267 @@
+#include "train/study.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "files/atomic_file.h"
+#include "options/field_text.h"
+#include "options/fit_data.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+#include "train/study_plan.h"
+#include "train/train.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A cell held by this process until it goes.
+class Claim {
+public:
+    explicit Claim(const std::string& path) {
+        m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        if (m_file < 0)
+            throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
+        m_held = ::flock(m_file, LOCK_EX | LOCK_NB) == 0;
+    }
+    ~Claim() { ::close(m_file); }
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    bool held() const { return m_held; }
+
+private:
+    int m_file = -1;
+    bool m_held = false;
+};
+
+std::string runPath(const std::string& study, const StudyCell& cell) {
+    return study + "/runs/" + cell.name;
+}
+std::string claimPath(const std::string& study, const StudyCell& cell) {
+    return study + "/claims/" + cell.name + ".lock";
+}
+
+bool heldByAnother(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool held = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+    ::close(file);
+    return held;
+}
+
+// Where a cell stands, from its run folder and its claim.
+void look(const std::string& study, StudyCell& cell) {
+    const std::string path = runPath(study, cell);
+    if (isRunFolder(path)) {
+        try {
+            cell.info = readRunInfo(path);
+            cell.message = cell.info.message;
+            switch (cell.info.state) {
+                case RunState::Done:
+                    cell.state = CellState::Done;
+                    return;
+                case RunState::Failed:
+                    cell.state = CellState::Failed;
+                    return;
+                case RunState::Running:
+                case RunState::Paused:
+                case RunState::Queued:
+                    cell.state = CellState::Running;
+                    return;
+                case RunState::Stopped:
+                case RunState::Interrupted:
+                    cell.state = CellState::Interrupted;
+                    break;
+            }
+        } catch (const Error& error) {
+            cell.state = CellState::Failed;
+            cell.message = error.what();
+            return;
+        }
+    }
+    if (heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
+}
+
+// What is left of a run that cannot be gone on with moves aside; nothing is deleted.
+void moveAside(const std::string& path) {
+    for (int copy = 1;; ++copy) {
+        const std::string aside = path + ".failed-" + std::to_string(copy);
+        if (fs::exists(aside)) continue;
+        fs::rename(path, aside);
+        return;
+    }
+}
+
+RunFolder openCell(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
+                   const StudyWork& work) {
+    const std::string path = runPath(study, cell);
+    std::error_code error;
+    const bool again = cell.state == CellState::Failed;
+    if (fs::exists(path, error) && (again || !isRunFolder(path))) {
+        // Without run.json a kill came before the first byte of it: there is nothing to keep.
+        if (again || !fs::is_empty(path, error)) moveAside(path);
+    }
+    RunFolder folder = isRunFolder(path) ? RunFolder::open(path)
+                                         : RunFolder::create(path, cellOptions(plan, cell));
+    RunOptions options = folder.options();
+    options.train.device = work.device;
+    folder.setOptions(options);
+    folder.info().seed = cell.seed;
+    folder.saveInfo();  // from here on it is a run, whatever happens
+    return folder;
+}
+
+}  // namespace
+
+bool isStudyFolder(const std::string& path) {
+    return fs::is_regular_file(fs::path(path) / "study.json");
+}
+
+void createStudy(const std::string& path, const StudyPlan& plan) {
+    studyCells(plan);  // refuses what cannot be run before anything is made
+    std::error_code error;
+    if (fs::exists(path, error) && !fs::is_directory(path, error))
+        throw FileError(path, "is a file; give a folder");
+    if (isStudyFolder(path)) {
+        const auto differences = planDifferences(readPlan(path), plan);
+        if (!differences.empty())
+            throw FileError(path, "holds another study: " + differences +
+                                      "; choose another folder, or go on with that study as it is");
+        return;
+    }
+    if (fs::exists(path, error) && !fs::is_empty(path, error))
+        throw FileError(path, "is not empty and holds no study; choose another folder");
+    requireWritable(path);
+    makeDirectories(path + "/runs");
+    makeDirectories(path + "/claims");
+    writePlan(path, plan);
+}
+
+StudyInfo readStudy(const std::string& path) {
+    StudyInfo study;
+    study.path = path;
+    study.plan = readPlan(path);
+    study.cells = studyCells(study.plan);
+    for (auto& cell : study.cells) look(path, cell);
+    return study;
+}
+
+std::vector<std::string> listStudies(const std::string& folder) {
+    std::vector<std::pair<fs::file_time_type, std::string>> found;
+    const auto add = [&](const fs::path& path) {
+        std::error_code error;
+        const auto time = fs::last_write_time(path / "study.json", error);
+        if (!error) found.emplace_back(time, path.string());
+    };
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!entry.is_directory(error)) continue;
+        if (isStudyFolder(entry.path().string())) {
+            add(entry.path());
+            continue;
+        }
+        for (const auto& inner : fs::directory_iterator(entry.path(), error))
+            if (inner.is_directory(error) && isStudyFolder(inner.path().string()))
+                add(inner.path());
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::vector<std::string> paths;
+    for (auto& [time, path] : found) paths.push_back(std::move(path));
+    return paths;
+}
+
+void workOnStudy(const std::string& path, const StudyWork& work, const DataOpener& open,
+                 const StudySink& sink, std::stop_token stop) {
+    const auto plan = readPlan(path);
+    const auto all = studyCells(plan);
+    std::vector<StudyCell> share;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (static_cast<int>(i) % work.shards == work.shard - 1) share.push_back(all[i]);
+    // First one seed of everything, small sizes before large: the picture comes early.
+    std::stable_sort(share.begin(), share.end(), [](const StudyCell& a, const StudyCell& b) {
+        return std::pair(a.seed, a.size) < std::pair(b.seed, b.size);
+    });
+    makeDirectories(path + "/runs");
+    makeDirectories(path + "/claims");
+    requireWritable(path + "/claims");
+    std::set<std::string> tried;
+    StudyProgress progress;
+    progress.total = share.size();
+    for (bool any = true; any;) {  // until a whole round finds nothing that it may do
+        any = false;
+        progress.done = 0;
+        for (auto& cell : share) {
+            if (stop.stop_requested()) throw Cancelled();
+            const Claim claim(claimPath(path, cell));
+            if (!claim.held()) continue;
+            cell.state = CellState::Waiting;
+            if (const auto run = runPath(path, cell); isRunFolder(run)) look(path, cell);
+            const bool failed = cell.state == CellState::Failed;
+            progress.done += cell.state == CellState::Done || failed;
+            if (cell.state == CellState::Done || cell.state == CellState::Running) continue;
+            if (failed && !work.retry) continue;
+            if (!tried.insert(cell.name).second) continue;
+            any = true;
+            try {
+                RunFolder folder = openCell(path, plan, cell, work);
+                const auto data = open(folder.options(), stop);
+                Control control;
+                cell.state = CellState::Running;
+                cell.info = folder.info();
+                progress.cell = cell;
+                train(
+                    folder, data, control,
+                    [&](TrainEvent event) {
+                        if (const auto* changed = std::get_if<RunChanged>(&event))
+                            progress.cell.info = changed->info;
+                        sink(progress, event);
+                    },
+                    stop);
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const DiskFull&) {
+                throw;  // no other cell would fare better
+            } catch (const std::exception& error) {
+                failCell(runPath(path, cell), userMessage(error));
+                progress.cell = cell;
+                sink(progress, Failed{userMessage(error)});
+            }
+            if (stop.stop_requested()) throw Cancelled();
+            look(path, cell);
+            progress.cell = cell;
+            ++progress.done;
+            sink(progress, RunChanged{cell.info});
+        }
+    }
+}
+
+std::string slurmScript(const std::string& path, int tasks, const std::string& program) {
+    const std::string absolute = fs::absolute(path).lexically_normal().string();
+    std::string quoted = "'";
+    for (const char c : absolute) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    quoted += "'";
+    return "#!/bin/bash\n"
+           "#SBATCH --job-name=relascope-study\n"
+           "#SBATCH --array=1-" +
+           std::to_string(tasks) +
+           "\n"
+           "#SBATCH --cpus-per-task=2\n"
+           "#SBATCH --mem=8G\n"
+           "#SBATCH --time=24:00:00\n"
+           "#SBATCH --signal=B:TERM@60\n"
+           "# Each task takes cells that no other works on; a task that is killed or comes back "
+           "goes on where it was.\n"
+           "exec " +
+           program + " study --out " + quoted + " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
+}
+
+}  // namespace relascope

@@ -1,0 +1,210 @@
+#include "train/study_plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "files/atomic_file.h"
+#include "options/builtin_resources.h"
+#include "options/field_text.h"
+#include "options/fit_data.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
+#include "train/study.h"
+#include "types/suggest.h"
+
+namespace relascope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kFormat = 1;
+
+template <class T>
+std::string joined(const std::vector<T>& values) {
+    std::string text;
+    for (const auto& value : values) {
+        if (!text.empty()) text += ", ";
+        if constexpr (std::is_same_v<T, std::string>)
+            text += value;
+        else
+            text += std::to_string(value);
+    }
+    return text.empty() ? "none" : text;
+}
+
+std::string axesText(const std::vector<StudyAxis>& axes) {
+    std::vector<std::string> texts;
+    for (const auto& axis : axes) texts.push_back(axis.key + "=" + joined(axis.values));
+    return joined(texts);
+}
+
+std::string settingsText(const std::vector<std::pair<std::string, std::string>>& settings) {
+    std::vector<std::string> texts;
+    for (const auto& [key, value] : settings) texts.push_back(key + "=" + value);
+    return joined(texts);
+}
+
+// A value as part of a folder's name.
+std::string plain(const std::string& value) {
+    std::string text;
+    for (const char c : value)
+        text += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' ? c : '_';
+    return text.substr(0, 40);
+}
+
+std::string lastPart(const std::string& key) {
+    return key.substr(key.rfind('.') + 1);
+}
+
+}  // namespace
+
+StudyPlan readPlan(const std::string& path) {
+    const std::string file = path + "/study.json";
+    if (!isStudyFolder(path))
+        throw FileError(path, "holds no study (no study.json); start one with `study PRESET`");
+    try {
+        const Json j = Json::parse(readTextFile(file, 4u << 20));
+        const int format = j.value("format", 0);
+        if (format != kFormat)
+            throw FileError(file, "is of format " + std::to_string(format) +
+                                      ", written by version " +
+                                      j.value("version", std::string("unknown")) +
+                                      "; this version reads format " + std::to_string(kFormat));
+        StudyPlan plan;
+        plan.preset = j.at("preset");
+        plan.models = j.at("models").get<std::vector<std::string>>();
+        plan.sizes = j.at("sizes").get<std::vector<std::int64_t>>();
+        plan.seeds = j.at("seeds").get<std::vector<std::int64_t>>();
+        for (const auto& axis : j.at("vary"))
+            plan.vary.push_back(
+                {axis.at("key"), axis.at("values").get<std::vector<std::string>>()});
+        for (const auto& setting : j.at("set"))
+            plan.settings.emplace_back(setting.at(0), setting.at(1));
+        plan.sameData = j.at("same_data");
+        return plan;
+    } catch (const nlohmann::json::exception& error) {
+        throw FileError(file, std::string("is damaged: ") + error.what());
+    }
+}
+
+void writePlan(const std::string& path, const StudyPlan& plan) {
+    Json vary = Json::array(), settings = Json::array();
+    for (const auto& axis : plan.vary) vary.push_back({{"key", axis.key}, {"values", axis.values}});
+    for (const auto& [key, value] : plan.settings) settings.push_back(Json::array({key, value}));
+    const Json json = {{"format", kFormat},
+                       {"version", builtin::version()},
+                       {"preset", plan.preset},
+                       {"models", plan.models},
+                       {"sizes", plan.sizes},
+                       {"seeds", plan.seeds},
+                       {"vary", vary},
+                       {"set", settings},
+                       {"same_data", plan.sameData}};
+    writeTextFile(path + "/study.json", json.dump(2) + "\n");
+}
+
+std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
+    std::string text;
+    const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
+        if (a == b) return;
+        if (!text.empty()) text += "; ";
+        text += std::string("its ") + what + " " + a + ", not " + b;
+    };
+    differ("preset is", there.preset, wanted.preset);
+    differ("models are", joined(there.models), joined(wanted.models));
+    differ("sizes are", joined(there.sizes), joined(wanted.sizes));
+    differ("seeds are", joined(there.seeds), joined(wanted.seeds));
+    differ("varied options are", axesText(there.vary), axesText(wanted.vary));
+    differ("settings are", settingsText(there.settings), settingsText(wanted.settings));
+    differ("data are", there.sameData ? "the same for all seeds" : "drawn by each seed",
+           wanted.sameData ? "the same for all seeds" : "drawn by each seed");
+    return text;
+}
+
+void failCell(const std::string& run, const std::string& message) {
+    if (!isRunFolder(run)) return;
+    try {
+        RunFolder folder = RunFolder::open(run);
+        folder.info().state = RunState::Failed;
+        folder.info().message = message;
+        folder.saveInfo();
+    } catch (const Error&) {  // what it says is on its way to the user already
+    }
+}
+
+RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell) {
+    RunOptions options = presetOptions(plan.preset, cell.model);
+    for (const auto& [key, value] : plan.settings) setOption(options, key, value);
+    for (std::size_t i = 0; i < plan.vary.size(); ++i)
+        setOption(options, plan.vary[i].key, cell.values.at(i));
+    if (!plan.sizes.empty()) options.data.train_size = cell.size;
+    options.train.seeds = {cell.seed};
+    if (!plan.sameData) options.data.seed = cell.seed;
+    fitToData(options);
+    options.check();
+    return options;
+}
+
+std::vector<StudyCell> studyCells(const StudyPlan& plan) {
+    constexpr std::size_t kMost = 100000;
+    const auto need = [](bool holds, const char* field, const char* what) {
+        if (!holds) throw OptionError(field, what);
+    };
+    need(!plan.models.empty(), "--models", "names no model");
+    need(!plan.seeds.empty(), "--seeds", "needs at least one seed");
+    for (const auto& axis : plan.vary)
+        need(!axis.values.empty(), "--vary", "needs KEY=VALUE,VALUE...");
+    double count = static_cast<double>(plan.models.size() * plan.seeds.size() *
+                                       std::max<std::size_t>(1, plan.sizes.size()));
+    for (const auto& axis : plan.vary) count *= static_cast<double>(axis.values.size());
+    need(count <= kMost, "study", "has more than 100,000 runs; vary less");
+
+    std::vector<std::vector<std::string>> choices = {{}};
+    for (const auto& axis : plan.vary) {
+        std::vector<std::vector<std::string>> longer;
+        for (const auto& choice : choices)
+            for (const auto& value : axis.values) {
+                longer.push_back(choice);
+                longer.back().push_back(value);
+            }
+        choices = std::move(longer);
+    }
+    std::vector<StudyCell> cells;
+    for (const auto& model : plan.models)
+        for (const auto& values : choices) {
+            StudyCell cell;
+            cell.model = model;
+            cell.values = values;
+            const auto own =
+                cellOptions({plan.preset, plan.models, {}, {0}, plan.vary, plan.settings, true},
+                            cell)
+                    .data.train_size;
+            const auto sizes = plan.sizes.empty() ? std::vector<std::int64_t>{own} : plan.sizes;
+            for (const auto size : sizes)
+                for (const auto seed : plan.seeds) {
+                    cell.size = size;
+                    cell.seed = seed;
+                    cell.name = model;
+                    for (std::size_t i = 0; i < values.size(); ++i)
+                        cell.name += "-" + lastPart(plan.vary[i].key) + "=" + plain(values[i]);
+                    if (!plan.sizes.empty()) cell.name += "-n" + std::to_string(size);
+                    cell.name += "-s" + std::to_string(seed);
+                    cells.push_back(cell);
+                }
+        }
+    // Two values that look alike as names would share a run.
+    std::vector<std::string> names;
+    for (const auto& cell : cells) names.push_back(cell.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end())
+        throw OptionError("study", "two of its runs would both be called " + *twice +
+                                       "; name each model, size, seed and value once");
+    // Every size is held against the preset before anything runs.
+    for (const auto& cell : cells)
+        if (cell.seed == plan.seeds.front()) (void)cellOptions(plan, cell);
+    return cells;
+}
+
+}  // namespace relascope

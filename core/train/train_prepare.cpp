@@ -1,0 +1,163 @@
+// What happens before the first step: the data and the model are held against each other, weights,
+// optimizer and position come from the checkpoint or from the stage before.
+#include <ATen/Context.h>
+#include <torch/utils.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "data/text.h"
+#include "options/builtin_resources.h"
+#include "options/estimates.h"
+#include "options/field_text.h"
+#include "options/metrics.h"
+#include "run/captures.h"
+#include "train/continue_text.h"
+#include "train/hand_on.h"
+#include "train/requirements.h"
+#include "train/trainer.h"
+
+namespace relascope {
+
+void Trainer::requireData() {
+    for (const auto& [name, data] :
+         {std::pair{"train", m_data.train}, {"validation", m_data.validation}})
+        if (data->info().size < 1)
+            throw OptionError("data", std::string("the ") + name + " set is empty");
+    if (text()) fitVocabulary();
+    if (m_options.data.is("images")) fitImages();
+    requireReadable(m_options.model, *m_data.train);
+    requireReadable(m_options.model, *m_data.validation);
+}
+
+// A folder of images says itself how large they are and how many classes it has.
+void Trainer::fitImages() {
+    if (m_options.data.task != "folder" || !checkpointSteps(m_folder.checkpointsPath()).empty())
+        return;
+    const auto& info = m_data.train->info();
+    auto& model = m_options.model;
+    model.image_shape = {info.channels, info.width, info.height};
+    model.num_classes = static_cast<std::int64_t>(info.classNames.size());
+    model.check();
+    m_folder.setOptions(m_options);
+}
+
+// A new model takes the vocabulary of its tokenizer: that of the text's characters, or room for
+// another's tokens; one that has weights already must fit. The tokenizer stays with the run,
+// whatever becomes of the text.
+void Trainer::fitVocabulary() {
+    const auto& tokenizer = m_data.tokenizer;
+    const bool fresh = checkpointSteps(m_folder.checkpointsPath()).empty();
+    auto& vocabulary = m_options.model.vocab_size;
+    if (tokenizer && fresh &&
+        (m_options.data.tokenizer == "characters" || vocabulary < tokenizer->size())) {
+        vocabulary = tokenizer->size();
+        m_folder.setOptions(m_options);
+    }
+    if (tokenizer) requireVocabulary(*tokenizer, m_options.model.vocab_size);
+    requireTokensWithin(m_data, m_options.model.vocab_size, {}, m_stop);
+    const std::string file = m_folder.path() + "/tokenizer.json";
+    if (tokenizer && m_options.data.tokenizer != "gpt2" && !std::filesystem::exists(file))
+        writeTokenizer(*tokenizer, file);
+}
+
+void Trainer::prepare() {
+    m_options.check();
+    requireData();
+    const auto& model = m_options.model;
+    if (m_options.train.precision == "bfloat16" && !m_device.is_cuda())
+        note(Note::Level::Warning,
+             "bfloat16 autocast is for CUDA devices; the run computes in float32 on the CPU");
+    requireMemory(m_options, m_device.str());
+
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    at::globalContext().setFloat32MatmulPrecision("highest");
+    const auto seed = static_cast<std::uint64_t>(m_folder.info().seed);
+    torch::manual_seed(seed);
+    m_model = makeModel(model);
+    if (m_options.pretraining() && checkpointSteps(m_folder.checkpointsPath()).empty())
+        handOn(m_folder.path() + "/before", m_options.handedOn(), *m_model);
+    m_model->to(m_device);
+    m_model->recomputesActivations = m_options.train.activation_checkpointing;
+    m_optimizer = std::make_unique<Optimizer>(*m_model, m_options.train);
+    m_state.baseRate = m_options.train.learning_rate;
+    m_state.evaluateEvery = m_options.train.evaluate_every;
+    m_state.captureEvery = m_options.train.capture_every;
+    m_totalSteps = trainableParameters(*m_model).empty() ? 0
+                   : m_options.train.steps > 0           ? m_options.train.steps
+                                                         : m_options.train.epochs * epochSteps();
+    m_recordEvery = std::max<std::int64_t>(1, m_totalSteps / 20000);
+
+    auto& info = m_folder.info();
+    std::vector<std::string> problems;
+    const std::string newest = newestCheckpoint(m_folder.checkpointsPath(), &problems);
+    for (const auto& problem : problems)
+        note(Note::Level::Warning, "checkpoint " + problem + "; an older one is used");
+    if (!newest.empty()) {
+        m_state = loadCheckpoint(newest, *m_model, m_optimizer.get());
+        if (m_state.device != m_device.str() || m_state.threads != threadCount())
+            note(Note::Level::Warning, "goes on with " + m_device.str() + " and " +
+                                           std::to_string(threadCount()) + " threads instead of " +
+                                           m_state.device + " and " +
+                                           std::to_string(m_state.threads) +
+                                           ": losses will not be the same to the last bit");
+        note(Note::Level::Info, "resumed from step " + std::to_string(m_state.step));
+    }
+    const auto& stopping = m_options.train.early_stopping;
+    m_stoppedEarly = stopping.enabled() && m_state.badEvaluations >= stopping.patience;
+    // At step 0 the first evaluation is made again, too.
+    m_folder.rewindMetrics(m_state.step > 0 ? m_state.step : -1);
+    for (const auto& point : readMetrics(m_folder.path())) {
+        if (point.split != Split::Validation || point.step != m_state.step) continue;
+        m_lastEvaluated = point.step;  // a finished run that is resumed is not measured twice
+        m_lastValidation = point;
+    }
+    info.device = m_device.str();
+    info.totalSteps = m_totalSteps;
+    info.metric = shownMetric(m_options);
+    info.options = optionTexts(m_options);
+    info.parameters = parameterCount(model);
+    m_folder.setFact("version", builtin::version());
+    m_folder.setFact("torch", torchVersion());
+    m_folder.setFact("threads", std::to_string(threadCount()));
+    m_state.device = m_device.str();
+    m_state.threads = threadCount();
+    chooseProbes();
+}
+
+// Captures keep within their budget: fewer inputs where the maps are large.
+void Trainer::chooseProbes() {
+    const auto& model = m_options.model;
+    const double tokens = static_cast<double>(model.tokens());
+    const double perSample =
+        4.0 * tokens * tokens *
+        static_cast<double>(model.n_layers *
+                            (model.heads() + (model.isDual() ? model.relations() + 4 : 0)));
+    const double fits = static_cast<double>(kCaptureBudget) /
+                        (perSample * static_cast<double>(captureCount(
+                                         m_totalSteps, m_options.train.capture_every)));
+    const auto samples =
+        std::min<std::int64_t>({m_options.train.capture_samples, static_cast<std::int64_t>(fits),
+                                m_data.validation->size()});
+    if (text()) {
+        // One sentence, much shorter than the context: as much of it as the budget holds.
+        const auto longest = static_cast<std::int64_t>(tokens * std::sqrt(fits));
+        if (m_data.tokenizer && m_options.train.capture_samples > 0 && longest > 0 &&
+            !m_options.data.pinned_text.empty())
+            m_probes.push_back(textSample(*m_data.tokenizer, m_options.data.pinned_text,
+                                          std::min(longest, model.max_block_size),
+                                          "pinned sentence"));
+        return;
+    }
+    for (std::int64_t i = 0; i < samples; ++i) {
+        auto sample = m_data.validation->sample(i);
+        // The maps of one capture have one shape: of sequences, those as long as the first.
+        if (i > 0 && (sample.source.size() != m_probes[0].source.size() ||
+                      sample.target.size() != m_probes[0].target.size()))
+            continue;
+        if (i > 0 && sample.source.text) break;  // one text at a time
+        m_probes.push_back(std::move(sample));
+    }
+}
+
+}  // namespace relascope
