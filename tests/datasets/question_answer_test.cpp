@@ -89,6 +89,13 @@ TEST_F(QuestionFilesTest, RefusesWhatIsWrongByLine) {
     expect("One; two?\n1\n", "holds ';'");
     expect(std::string("a\0b\n1\n", 6), "holds byte 00");
     expect(std::string(3u << 20, 'x'), "line 1: the question has");
+    auto good = lines("flips", 3);
+    for (std::size_t at = 0; at < good.size(); ++at)
+        for (const char flip : {'\x01', '\x07', '\x80', '\xff'}) {
+            good[at] ^= flip;
+            EXPECT_NO_THROW(reasonOf(good)) << at;
+            good[at] ^= flip;
+        }
     EXPECT_THROW(readQuestions(m_folder / "none.txt"), FileError);
     const auto path = write("b.txt", lines("b", 3));
     EXPECT_THROW(readQuestions(path, 0, [](double) { return false; }), Cancelled);
