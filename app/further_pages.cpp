@@ -5,6 +5,7 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
+#include "app/pages/study_page.h"
 #include "widgets/lists/rail.h"
 
 namespace relascope {
@@ -26,6 +27,12 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(QStringLiteral("Compare"), compare);
     QObject::connect(compare, &ComparePage::workbenchRequested, &window,
                      [&window] { window.showPage(QStringLiteral("Workbench")); });
+
+    auto* study = new StudyPage(window.controllers().study, context.messages);
+    window.addPage(QStringLiteral("Study"), study);
+    study->preset = [&window] { return window.controllers().selection.preset(); };
+    QObject::connect(study, &StudyPage::runRequested, &window,
+                     [&window](const QString& path) { window.openRun(path); });
 
     auto* data = new DataPage(context);
     window.addPage(QStringLiteral("Data"), data);

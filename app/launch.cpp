@@ -9,6 +9,7 @@
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "train/study.h"
 
 namespace relascope {
 namespace {
@@ -44,9 +45,9 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
-    static const std::set<std::string> words = {"presets", "datasets", "devices",  "eval",
-                                                "inspect", "data",     "verify",   "info",
-                                                "bench",   "generate", "tokenize", "--version"};
+    static const std::set<std::string> words = {
+        "presets", "datasets", "devices", "eval",     "inspect", "study",    "data",
+        "verify",  "info",     "convert", "generate", "bench",   "tokenize", "--version"};
     if (argc < 2) return false;
     if (words.contains(argv[1])) return true;
     // Going on with a run and results as JSON are the command line's.
@@ -61,9 +62,10 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "  relascope                     the window\n"
         "  relascope RUN                 the window with that run\n"
         "  relascope CHECKPOINT          the window with that checkpoint\n"
+        "  relascope STUDY               the window with that study\n"
         "  relascope train PRESET        the window, training\n"
-        "  relascope presets | datasets | devices | eval | inspect | generate | tokenize | data |\n"
-        "            verify | info | bench ...\n"
+        "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
+        "            tokenize | data | verify | info | convert | bench ...\n"
         "                                as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Says this.");
     parser.addOption(help);
@@ -73,7 +75,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     };
     option("screenshot", "Saves a picture of the window and ends.", "file.png");
     option("size", "Size of that window.", "1440x900");
-    option("page", "Page shown: workbench, compare, data or checkpoint.", "page");
+    option("page", "Page shown: workbench, compare, study, data or checkpoint.", "page");
     option("theme", "dark, light or system.", "theme");
     option("preset", "Experiment that the picture shows (default quick).", "preset");
     option("run", "Run that the picture shows, instead of training.", "folder");
@@ -137,13 +139,16 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
                                "relascope --help lists them")
                            .arg(path));
         // What it is, is said by its content; a checkpoint that is none is told in the window.
-        (isRunFolder(path.toStdString()) ? launch.run : launch.checkpoint) = path;
+        (isRunFolder(path.toStdString())     ? launch.run
+         : isStudyFolder(path.toStdString()) ? launch.study
+                                             : launch.checkpoint) = path;
     } else if (!words.isEmpty()) {
         return bad(QString("'%1': one run at a time; choose the others in the window")
                        .arg(words.join(u' ')));
     }
+    const bool studies = launch.page.compare(QLatin1String("study"), Qt::CaseInsensitive) == 0;
     if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty() &&
-        launch.checkpoint.isEmpty())
+        launch.checkpoint.isEmpty() && launch.study.isEmpty() && !studies)
         launch.train = QStringLiteral("quick");
     try {
         if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))

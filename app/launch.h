@@ -14,6 +14,7 @@ struct Launch {
     QString run;         ///< a run folder to open
     QString train;       ///< a preset to start
     QString checkpoint;  ///< a file or folder to open
+    QString study;       ///< a study folder to open
     QString model;
     std::optional<RunOptions> options;  ///< of `train`, with --set and so on applied
 

@@ -2,14 +2,18 @@
 #include <QApplication>
 #include <QTimer>
 #include <QtGlobal>
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
+#include "app/controllers/study_reading.h"
 #include "app/launch.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
 #include "widgets/export/figure.h"
+#include "widgets/study/study_figure.h"
 #include "widgets/theme/theme.h"
 
 using namespace relascope;
@@ -30,14 +34,36 @@ bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::st
     return done;
 }
 
+bool drawStudy(const StudyFigure& figure, std::string* error) {
+    const StudyMetric metric = studyMetric({figure.metric, {}});
+    const QString path = QString::fromStdString(figure.out);
+    QString sentence;
+    const bool done = renderStudy(
+        StudyLayout(figure.points, figure.published), metric, figure.points, figure.published,
+        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), path,
+        &sentence);
+    // The command names the file itself.
+    if (sentence.startsWith(path + QStringLiteral(": "))) sentence.remove(0, path.size() + 2);
+    if (error) *error = sentence.toStdString();
+    return done;
+}
+
+bool drawsFigure(int argc, char** argv) {
+    const std::string_view command = argv[1];
+    if (command == "inspect") return true;
+    return command == "study" && std::any_of(argv + 2, argv + argc, [](std::string_view word) {
+               return word.substr(0, 8) == "--figure";
+           });
+}
+
 int runCommand(int argc, char** argv) {
     // Only pictures need an application; lists and numbers are there at once without one.
-    if (std::string_view(argv[1]) != "inspect") return runCommandLine(argc, argv);
+    if (!drawsFigure(argc, argv)) return runCommandLine(argc, argv);
     qputenv("QT_QPA_PLATFORM", "offscreen");
     int count = 1;
     QApplication application(count, argv);
     applyTheme(application, ThemeMode::Light);
-    return runCommandLine(argc, argv, drawFigure);
+    return runCommandLine(argc, argv, {drawFigure, drawStudy});
 }
 
 }  // namespace
@@ -89,6 +115,7 @@ int main(int argc, char** argv) {
     if (!launch->page.isEmpty()) window.showPage(launch->page);
     if (!launch->run.isEmpty()) window.openRun(launch->run);
     if (!launch->checkpoint.isEmpty()) window.openCheckpoint(launch->checkpoint);
+    if (!launch->study.isEmpty()) window.openStudy(launch->study);
     if (launch->options) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);

@@ -19,6 +19,7 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window_actions.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/session.h"
 #include "app/wiring.h"
@@ -88,11 +89,20 @@ MainWindow::MainWindow(bool remember)
         if (!std::exchange(restored, true)) m_session->restoreRuns(*this);
     });
     confirmClose = [this] {
-        QMessageBox box(QMessageBox::Question, QStringLiteral("A run is going on"),
-                        QString("%1 is training. Stop it, save a checkpoint and close?")
-                            .arg(m_controllers->runs.name(m_controllers->training.run())),
-                        QMessageBox::Cancel, this);
-        box.setInformativeText(QStringLiteral("It can be resumed from where it is."));
+        auto& study = m_controllers->study;
+        const bool trains = m_controllers->training.busy();
+        QMessageBox box(
+            QMessageBox::Question,
+            trains ? QStringLiteral("A run is going on") : QStringLiteral("A study is going on"),
+            trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
+                         .arg(m_controllers->runs.name(m_controllers->training.run()))
+                   : QString("%1 is being worked on. Stop it, save its runs and close?")
+                         .arg(StudyController::name(study.workedOn())),
+            QMessageBox::Cancel, this);
+        box.setInformativeText(trains && study.working()
+                                   ? QString("So is the study %1. Both go on from where they are.")
+                                         .arg(StudyController::name(study.workedOn()))
+                                   : QStringLiteral("It can be resumed from where it is."));
         auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
         box.setDefaultButton(stop);
         box.exec();
@@ -176,6 +186,15 @@ void MainWindow::openCheckpoint(const QString& path) {
     m_controllers->checkpoint.open(path);
 }
 
+void MainWindow::openStudy(const QString& path) {
+    showPage(QStringLiteral("Study"));
+    m_controllers->study.open(path);
+}
+
+StudyPage* MainWindow::studyPage() const {
+    return qobject_cast<StudyPage*>(page(QStringLiteral("Study")));
+}
+
 RelationInspector* MainWindow::activeInspector() const {
     const auto* checkpoint = qobject_cast<const CheckpointPage*>(m_pages->currentWidget());
     return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
@@ -254,10 +273,13 @@ void MainWindow::setRecentRuns(const QStringList& paths) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    auto& training = m_controllers->training;
-    if (training.busy() && !m_closing) {
+    const auto& training = m_controllers->training;
+    const auto& study = m_controllers->study;
+    if ((training.busy() || study.working()) && !m_closing) {
         event->ignore();
-        if (!training.ending() && !confirmClose()) return;
+        const bool ending =
+            (!training.busy() || training.ending()) && (!study.working() || study.ending());
+        if (!ending && !confirmClose()) return;
         return stopAndClose();
     }
     m_session->save(*this);
@@ -266,21 +288,28 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 void MainWindow::stopAndClose() {
     auto& training = m_controllers->training;
-    if (!training.busy()) {
+    auto& study = m_controllers->study;
+    if (!training.busy() && !study.working()) {
         close();
         return;
     }
     auto* progress =
-        new QProgressDialog(QStringLiteral("Saving a checkpoint"), QString(), 0, 0, this);
+        new QProgressDialog(study.working() ? QStringLiteral("Saving the runs that go on")
+                                            : QStringLiteral("Saving a checkpoint"),
+                            QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
-    connect(&training, &TrainingController::finished, progress, [this, progress] {
+    const auto ended = [this, progress, &training, &study] {
+        if (training.busy() || study.working()) return;
         progress->close();
         m_closing = true;
         close();
-    });
-    training.cancel();
+    };
+    connect(&training, &TrainingController::finished, progress, ended);
+    connect(&study, &StudyController::finished, progress, ended);
+    if (training.busy()) training.cancel();
+    study.stop();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
@@ -363,6 +392,10 @@ void MainWindow::dropEvent(QDropEvent* event) {
         static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
         if (file.fileName() == "run.json")
             openRun(file.path());
+        else if (file.fileName() == "study.json")
+            openStudy(file.path());
+        else if (file.isDir() && QFileInfo::exists(file.filePath() + "/study.json"))
+            openStudy(file.filePath());
         else if (file.isDir() && QFileInfo::exists(file.filePath() + "/run.json"))
             openRun(file.filePath());
         else if (file.isDir() || weights.contains(ending))

@@ -23,6 +23,7 @@ class Rail;
 class RelationInspector;
 class Session;
 class StatusStrip;
+class StudyPage;
 class TrainBar;
 class WorkbenchPage;
 
@@ -48,13 +49,15 @@ public:
 
     /// Opens a run folder from anywhere and looks into it; false with a message when it is no run.
     bool openRun(const QString& path);
+    /// Shows a study's folder on its page; what is wrong with it is said in the status strip.
+    void openStudy(const QString& path);
     /// Reads a checkpoint and shows its page; what is wrong with it is said there.
     void openCheckpoint(const QString& path);
     /// That of the page shown: the Workbench's, or the checkpoint's.
     RelationInspector* activeInspector() const;
     QStringList recentRuns() const { return m_recent; }
     void setRecentRuns(const QStringList& paths);
-    /// Stops what trains, saves its checkpoint and closes; without a question.
+    /// Stops what trains and what works on a study, saves, and closes; without a question.
     void stopAndClose();
 
     /// The options at the right, folded to a strip on the Workbench too.
@@ -63,6 +66,7 @@ public:
 
     Controllers& controllers() { return *m_controllers; }
     WorkbenchPage* workbench() const { return m_workbench; }
+    StudyPage* studyPage() const;
     TrainBar* bar() const { return m_bar; }
     Rail* rail() const { return m_rail; }
     OptionsForm* form() const { return m_form; }
@@ -89,12 +93,14 @@ private:
     void makeEditMenu();
     void makeRunMenu();
     void makeViewMenu();
+    void makeStudyMenu(QMenu* view);
     void makeInspectMenu();
     void makeWindowMenu();
     void makeHelpMenu();
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& key, const QString& help,
                  std::function<void()> slot);
     void refreshActions();
+    void refreshStudyActions();
     void fillRecent();
     void watchActions();
     void showExportMenu();

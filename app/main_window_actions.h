@@ -19,11 +19,13 @@ struct MainWindow::Actions {
             *reset = nullptr, *folder = nullptr;
     QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr,
             *image = nullptr, *write = nullptr;
+    QAction *studyStart = nullptr, *studyRetry = nullptr, *studyFolder = nullptr,
+            *studySlurm = nullptr, *studyLog = nullptr, *studyPublished = nullptr;
     QAction *logX = nullptr, *logY = nullptr, *smooth = nullptr, *options = nullptr,
             *rail = nullptr, *log = nullptr, *full = nullptr;
     std::function<void()> importData = [] {};  ///< what the Data page does for it
     std::function<void(bool folder)> openCheckpoint = [](bool) {};  ///< the Checkpoint page
-    QActionGroup *themes = nullptr, *axes = nullptr;
+    QActionGroup *themes = nullptr, *axes = nullptr, *studyBands = nullptr;
     QList<QAction*> inspect;                        ///< need a result in the inspector
     std::vector<std::pair<QString, QString>> keys;  ///< for the sheet
 };

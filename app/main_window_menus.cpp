@@ -13,6 +13,7 @@
 #include "app/command_field.h"
 #include "app/controllers/controllers.h"
 #include "app/main_window_actions.h"
+#include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/wiring.h"
 #include "widgets/bar/command_palette.h"
@@ -81,6 +82,11 @@ void MainWindow::makeFileMenu() {
             c.experiment.choosePreset(QString::fromStdString(options.preset),
                                       QString::fromStdString(options.variant));
         });
+    add(menu, QStringLiteral("New study..."), QKeySequence(QStringLiteral("Ctrl+Shift+N")),
+        QStringLiteral("Models, training sizes and seeds, side by side"), [this] {
+            showPage(QStringLiteral("Study"));
+            studyPage()->newStudy();
+        });
     add(menu, QStringLiteral("Open checkpoint..."), QKeySequence::Open,
         QStringLiteral("Open a checkpoint: .safetensors, .pt, or the config.json of a folder"),
         [this] { m_actions->openCheckpoint(false); });
@@ -92,6 +98,11 @@ void MainWindow::makeFileMenu() {
             const QString path = QFileDialog::getExistingDirectory(
                 this, QStringLiteral("Open a run folder"), c.runs.folder());
             if (!path.isEmpty()) openRun(path);
+        });
+    add(menu, QStringLiteral("Open study..."), {}, QStringLiteral("Open the folder of a study"),
+        [this] {
+            showPage(QStringLiteral("Study"));
+            studyPage()->openStudy();
         });
     m_actions->recent = menu->addMenu(QStringLiteral("Open recent"));
     menu->addSeparator();
@@ -232,6 +243,7 @@ void MainWindow::makeViewMenu() {
                                [curves] { curves->setSmooth(!curves->smooth()); });
     add(menu, QStringLiteral("Show the whole curves"), QKeySequence(Qt::Key_Home),
         QStringLiteral("Undo zooming into the curves"), [curves] { curves->resetZoom(); });
+    makeStudyMenu(menu);
     menu->addSeparator();
     m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
                              QStringLiteral("The window on the whole screen"),
@@ -361,7 +373,8 @@ void MainWindow::fillRecent() {
 void MainWindow::watchActions() {
     const QList<QKeySequence> keys = {
         QKeySequence(QStringLiteral("Ctrl+1")), QKeySequence(QStringLiteral("Ctrl+2")),
-        QKeySequence(QStringLiteral("Ctrl+3")), QKeySequence(QStringLiteral("Ctrl+4"))};
+        QKeySequence(QStringLiteral("Ctrl+3")), QKeySequence(QStringLiteral("Ctrl+4")),
+        QKeySequence(QStringLiteral("Ctrl+5"))};
     // Pages come after the menus: their entries are made when the first page changes or the menu
     // opens.
     const auto fillPages = [this, keys] {
@@ -428,6 +441,7 @@ void MainWindow::refreshActions() {
     a.options->setChecked(!m_form->collapsed());
     a.log->setChecked(!m_log->isHidden());
     a.full->setChecked(isFullScreen());
+    refreshStudyActions();
 }
 
 void MainWindow::showExportMenu() {

@@ -7,6 +7,7 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/generate/generate_panel.h"
@@ -35,9 +36,13 @@ void Screenshot::begin() {
     m_window.show();
     if (!m_launch.checkpoint.isEmpty()) {
         showCheckpoint();
+    } else if (!m_launch.study.isEmpty()) {
+        connect(&c.study, &StudyController::failed, this,
+                [this](const QString& sentence) { end(sentence); });
+        m_window.openStudy(m_launch.study);
     } else if (!m_launch.run.isEmpty()) {
         if (!m_window.openRun(m_launch.run)) return end(QString("%1: is no run").arg(m_launch.run));
-    } else {
+    } else if (m_launch.options) {
         // Its run is gone with the picture.
         c.runs.setFolder(m_folder.path());
         c.selection.setPreset(m_launch.train);
@@ -72,8 +77,18 @@ void Screenshot::showCheckpoint() {
     m_window.openCheckpoint(m_launch.checkpoint);
 }
 
+/// Read, where there is one.
+bool Screenshot::studyReady() const {
+    const auto& study = m_window.controllers().study;
+    return m_launch.study.isEmpty() ? study.path().isEmpty() || study.reading()
+                                    : study.reading() != nullptr;
+}
+
 bool Screenshot::ready() const {
     auto& c = m_window.controllers();
+    if (!m_launch.study.isEmpty() ||
+        (m_launch.run.isEmpty() && !m_launch.options && m_launch.checkpoint.isEmpty()))
+        return studyReady();
     if (!m_launch.checkpoint.isEmpty())
         return c.checkpoint.info() && c.checkpoint.numbersRead() &&
                (!c.checkpoint.isLanguage() || !c.checkpoint.generateObstacle().isEmpty() ||

@@ -26,6 +26,7 @@ Q_SIGNALS:
 
 private:
     void showCheckpoint();
+    bool studyReady() const;
     bool ready() const;
     void look();
     void end(const QString& problem);

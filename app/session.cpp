@@ -1,15 +1,20 @@
 #include "app/session.h"
 
+#include <QComboBox>
+#include <QFileInfo>
 #include <QSettings>
+#include <QSpinBox>
 #include <QSplitter>
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
+#include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/lists/rail.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope {
 namespace {
@@ -42,6 +47,43 @@ void restoreView(MainWindow& window, const QSettings& s) {
     window.controllers().selection.setView(v);
 }
 
+void restoreStudy(MainWindow& window, const QSettings& s) {
+    auto* page = window.studyPage();
+    auto& study = window.controllers().study;
+    study.setOpened(s.value(key("study/opened")).toStringList());
+    page->setBand(static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
+    page->logChip()->setChecked(s.value(key("study/logX")).toBool());
+    page->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
+    if (s.contains(key("study/jobs")))
+        page->jobsBox()->setValue(s.value(key("study/jobs")).toInt());
+    page->rows()->restoreState(s.value(key("study/rows")).toByteArray());
+    page->columns()->restoreState(s.value(key("study/columns")).toByteArray());
+    const QString metric = s.value(key("study/metric")).toString();
+    if (!metric.isEmpty())
+        study.setMeasure(
+            {metric.toStdString(), s.value(key("study/split")).toString().toStdString()});
+    const QString path = s.value(key("study/path")).toString();
+    if (!path.isEmpty() && QFileInfo::exists(path + QStringLiteral("/study.json")))
+        study.open(path);
+}
+
+void saveStudy(MainWindow& window, QSettings& s) {
+    const auto* page = window.studyPage();
+    const auto& study = window.controllers().study;
+    s.setValue(key("study/opened"), study.opened());
+    s.setValue(key("study/path"), study.path());
+    s.setValue(key("study/band"), static_cast<int>(page->plot()->band()));
+    s.setValue(key("study/logX"), page->logChip()->isChecked());
+    s.setValue(key("study/published"), page->publishedChip()->isChecked());
+    s.setValue(key("study/jobs"), page->jobsBox()->value());
+    s.setValue(key("study/rows"), page->rows()->saveState());
+    s.setValue(key("study/columns"), page->columns()->saveState());
+    if (const auto& measure = study.wantedMeasure()) {
+        s.setValue(key("study/metric"), QString::fromStdString(measure->metric));
+        s.setValue(key("study/split"), QString::fromStdString(measure->split));
+    }
+}
+
 }  // namespace
 
 void Session::restore(MainWindow& window) const {
@@ -66,6 +108,7 @@ void Session::restore(MainWindow& window) const {
     curves->setLogY(s.value(key("logY")).toBool());
     curves->setSmooth(s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
+    restoreStudy(window, s);
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
     if (window.controllers().experiment.choosePreset(preset))
         window.controllers().selection.setPreset(preset);
@@ -126,6 +169,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("view/topK"), v.topK);
     s.setValue(key("view/paper"), v.paper);
     s.setValue(key("view/sort"), v.sortByMagnitude);
+    saveStudy(window, s);
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());
     s.setValue(key("current"), c.selection.current());

@@ -64,6 +64,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
     connect(&probe, &ProbeController::failed, &messages, &Messages::error);
+    connect(&study, &StudyController::failed, &messages, &Messages::error);
+    connect(&study, &StudyController::warned, &messages, &Messages::warning);
+    connect(&study, &StudyController::ran, &messages,
+            [this](const QString& words) { messages.ok(QStringLiteral("Done: %1").arg(words)); });
     // One run in the inspector: the last one chosen, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
         runs.load(selection.runs());

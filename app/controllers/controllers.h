@@ -10,6 +10,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/probe_controller.h"
 #include "app/controllers/runs_controller.h"
+#include "app/controllers/study_controller.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
 
@@ -31,6 +32,7 @@ public:
     ExperimentController experiment{runs, training, disk, models};
     ProbeController probe{runs, training, selection, data, models};
     CheckpointController checkpoint;
+    StudyController study;
 
     AppContext context() { return {runs, training, selection, messages}; }
 };

@@ -23,12 +23,17 @@ void say(QString* error, const QString& sentence) {
     if (error) *error = sentence;
 }
 
-QImage picture(QWidget& widget, double scale) {
-    QImage image((QSizeF(widget.size()) * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
+QImage emptyPicture(const QWidget& widget, const QSize& size, double scale) {
+    QImage image((QSizeF(size) * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     image.setDotsPerMeterX(qRound(screenDpi * scale / 0.0254));
     image.setDotsPerMeterY(image.dotsPerMeterX());
     image.fill(widget.palette().color(QPalette::Base));
+    return image;
+}
+
+QImage picture(QWidget& widget, double scale) {
+    QImage image = emptyPicture(widget, widget.size(), scale);
     widget.render(&image);
     return image;
 }
@@ -66,6 +71,13 @@ bool writePdf(const Paint& paint, const QRect& box, const QString& title, const 
     painter.fillRect(box, ground);
     paint(painter);
     return painter.end();
+}
+
+bool writePng(const QImage& image, const QString& path, QString* error) {
+    QSaveFile file(path);
+    if (file.open(QIODevice::WriteOnly) && image.save(&file, "PNG") && file.commit()) return true;
+    say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
+    return false;
 }
 
 }  // namespace
@@ -147,7 +159,12 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     button->setPopupMode(QToolButton::InstantPopup);
     m_menu->setToolTipsVisible(true);
     connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this,
-            [this] { copyToClipboard(*m_view); });
+            [this] {
+                if (wholeSize)
+                    QApplication::clipboard()->setImage(wholePicture(2.0));
+                else
+                    copyToClipboard(*m_view);
+            });
     m_menu->addSeparator();
     const auto entry = [this](const char* words, const char* ending) {
         QAction* action = m_menu->addAction(QString::fromLatin1(words));
@@ -170,6 +187,13 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     }
 }
 
+QImage ViewMenu::wholePicture(double scale) const {
+    QImage image = emptyPicture(*m_view, wholeSize(), scale);
+    QPainter painter(&image);
+    paintVector(painter);
+    return image;
+}
+
 void ViewMenu::save(const QString& ending) {
     const QString name = m_name ? m_name() : QStringLiteral("view");
     QString path = askPath(QStringLiteral("Save as %1").arg(ending.toUpper()), name + u'.' + ending,
@@ -177,12 +201,17 @@ void ViewMenu::save(const QString& ending) {
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
     QString error;
-    const bool done = ending == QLatin1String("csv")
-                          ? exportCsv(m_csv ? m_csv() : QString(), path, &error)
-                      : paintVector && ending != QLatin1String("png")
-                          ? exportPainting(paintVector, m_view->size(), m_view->accessibleName(),
-                                           m_view->palette().color(QPalette::Base), path, &error)
-                          : exportWidget(*m_view, path, m_dpi, &error);
+    const QSize size = wholeSize ? wholeSize() : m_view->size();
+    bool done = false;
+    if (ending == QLatin1String("csv"))
+        done = exportCsv(m_csv ? m_csv() : QString(), path, &error);
+    else if (paintVector && ending != QLatin1String("png"))
+        done = exportPainting(paintVector, size, m_view->accessibleName(),
+                              m_view->palette().color(QPalette::Base), path, &error);
+    else if (wholeSize)
+        done = writePng(wholePicture(qBound(24, m_dpi, 2400) / screenDpi), path, &error);
+    else
+        done = exportWidget(*m_view, path, m_dpi, &error);
     if (done)
         Q_EMIT saved(path);
     else

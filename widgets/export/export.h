@@ -6,6 +6,7 @@
 #include <functional>
 
 class QColor;
+class QImage;
 class QMenu;
 class QPainter;
 class QSize;
@@ -42,6 +43,9 @@ public:
     QWidget* view() const { return m_view; }
     /// Draws .svg and .pdf where the widget itself would give pixels (plots); empty: the widget.
     std::function<void(QPainter&)> paintVector;
+    /// Where paintVector draws more than the screen has room for: its size. Then every picture of
+    /// the view is drawn by it. Empty: the size of the view.
+    std::function<QSize()> wholeSize;
     /// For entries of the view's own, above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
@@ -56,6 +60,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    QImage wholePicture(double scale) const;
     QToolButton* m_button;
     QWidget* m_view;
     QMenu* m_menu;

@@ -1,0 +1,341 @@
+#include "app/controllers/study_controller.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <algorithm>
+#include <thread>
+
+#include "train/study.h"
+
+namespace relascope {
+namespace {
+
+constexpr qint64 kOften = 1000, kSeldom = 5000;  ///< ms between two readings
+constexpr int kSaving = 60000;  ///< ms a process may take to save when the window is gone
+
+QString clean(const QString& path) {
+    return QDir::cleanPath(QDir(path).absolutePath());
+}
+
+/// In the child, before the program runs: signals free, a group of its own, gone with the window.
+void prepareChild() {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (nice(4) == -1) return;  // the window answers first; without it, it still works
+}
+
+int threadsEach(int jobs) {
+    // One core is left to the window.
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    return std::max(1, (cores - 1) / std::max(1, jobs));
+}
+
+}  // namespace
+
+StudyController::StudyController(QObject* parent) : QObject(parent) {
+    const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
+    m_folder =
+        clean(named.isEmpty() ? QDir::homePath() + QStringLiteral("/Relascope/studies") : named);
+    m_timer.setSingleShot(true);
+    connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
+    m_process.setChildProcessModifier(prepareChild);
+    m_process.setStandardInputFile(QProcess::nullDevice());
+    m_process.setStandardOutputFile(QProcess::nullDevice());
+    connect(&m_process, &QProcess::readyReadStandardError, this, &StudyController::readLines);
+    connect(&m_process, &QProcess::started, this, [this] {
+        m_group = m_process.processId();
+        Q_EMIT workChanged();
+    });
+    connect(&m_process, &QProcess::finished, this, &StudyController::processEnded);
+    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error != QProcess::FailedToStart) return;
+        m_worked.clear();
+        Q_EMIT failed(
+            QStringLiteral("%1 could not be started: %2").arg(program(), m_process.errorString()));
+        Q_EMIT workChanged();
+        Q_EMIT finished();
+    });
+}
+
+StudyController::~StudyController() {
+    if (!working()) return;
+    m_process.disconnect(this);
+    m_process.terminate();
+    if (m_process.waitForFinished(kSaving)) return;
+    // Whatever hangs goes with all it began.
+    if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGKILL);
+    m_process.waitForFinished(2000);
+}
+
+QString StudyController::program() {
+    const QString named = qEnvironmentVariable("RELASCOPE_CLI");
+    if (!named.isEmpty()) return named;
+    const QString folder = QCoreApplication::applicationDirPath();
+    const QString beside = folder + QStringLiteral("/relascope-cli");
+    // The window takes the same words.
+    return QFileInfo::exists(beside) ? beside : folder + QStringLiteral("/relascope");
+}
+
+QString StudyController::name(const QString& path) {
+    return QFileInfo(path).fileName();
+}
+
+// The list
+// ---------------------------------------------------------------------------------------------------
+
+void StudyController::setFolder(const QString& folder) {
+    m_folder = clean(folder);
+    m_listed.clear();
+    refreshList();
+}
+
+QStringList StudyController::studies() const {
+    QStringList all;
+    for (const auto& path : m_opened)
+        if (!m_listed.contains(path)) all << path;
+    return all + m_listed;
+}
+
+void StudyController::setOpened(const QStringList& paths) {
+    m_opened = paths.mid(0, 10);
+    refreshList();
+}
+
+void StudyController::forget(const QString& path) {
+    if (m_opened.removeAll(path) == 0) return;
+    Q_EMIT listChanged();
+    if (path == m_path) open(studies().value(0));
+}
+
+void StudyController::refreshList() {
+    const auto work = [folder = m_folder, opened = m_opened](std::stop_token) {
+        std::pair<QStringList, QStringList> lists;
+        for (const auto& path : listStudies(folder.toStdString()))
+            lists.first << clean(QString::fromStdString(path));
+        for (const auto& path : opened)
+            if (isStudyFolder(path.toStdString())) lists.second << path;
+        return lists;
+    };
+    m_disk.post(
+        this, work,
+        [this, folder = m_folder](const std::pair<QStringList, QStringList>& lists) {
+            if (folder != m_folder) return;
+            const QStringList before = studies();
+            m_listed = lists.first;
+            // One opened since this began is kept, too.
+            for (const auto& path : QStringList(m_opened))
+                if (!lists.second.contains(path) && path != m_path) m_opened.removeAll(path);
+            if (studies() != before) Q_EMIT listChanged();
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+// Reading
+// ---------------------------------------------------------------------------------------------------
+
+void StudyController::open(const QString& path) {
+    const QString wanted = path.isEmpty() ? QString() : clean(path);
+    if (wanted == m_path) return refresh();
+    m_path = wanted;
+    m_reading.reset();
+    ++m_request;
+    m_reads = m_again = false;
+    m_timer.stop();
+    const bool elsewhere = !wanted.isEmpty() && !m_listed.contains(wanted);
+    if (elsewhere && !m_opened.contains(wanted)) {
+        m_opened.prepend(wanted);
+        m_opened = m_opened.mid(0, 10);
+        Q_EMIT listChanged();
+    }
+    Q_EMIT openedChanged();
+    Q_EMIT workChanged();
+    refresh();
+}
+
+void StudyController::refresh() {
+    if (m_path.isEmpty()) return;
+    // One reading at a time; what is asked meanwhile is done once more behind it.
+    if (std::exchange(m_reads, true)) {
+        m_again = true;
+        return;
+    }
+    const auto work = [path = m_path.toStdString(), measure = m_measure](std::stop_token) {
+        QElapsedTimer clock;
+        clock.start();
+        auto info = std::make_shared<const StudyInfo>(readStudy(path));
+        auto reading = sumUpStudy(std::move(info), measure);
+        return std::pair(std::move(reading), clock.elapsed());
+    };
+    const auto done = [this, request = m_request](auto answer) {
+        if (request == m_request) take(std::move(answer.first), answer.second);
+    };
+    m_disk.post(this, work, done, [this, request = m_request](const QString& sentence) {
+        if (request != m_request) return;
+        m_reads = m_again = false;
+        // Else it would be opened again at once.
+        m_opened.removeAll(m_path);
+        m_listed.removeAll(m_path);
+        m_path.clear();
+        m_reading.reset();
+        Q_EMIT failed(sentence);
+        Q_EMIT listChanged();
+        Q_EMIT openedChanged();
+        Q_EMIT workChanged();
+    });
+}
+
+void StudyController::take(std::shared_ptr<const StudyReading> reading, qint64 milliseconds) {
+    m_reads = false;
+    const bool same = m_reading && reading->looksLike(*m_reading);
+    if (!same) {
+        m_reading = std::move(reading);
+        Q_EMIT changed();
+    }
+    if (std::exchange(m_again, false)) return refresh();
+    schedule(milliseconds);
+}
+
+void StudyController::schedule(qint64 lastMilliseconds) {
+    const bool here = working() && m_worked == m_path;
+    const bool elsewhere = m_reading && m_reading->running > 0;
+    if (!here && !m_watched) return;
+    // A study of thousands of runs takes a while to read: a fifth of a core at most.
+    m_timer.start(
+        static_cast<int>(std::max(here || elsewhere ? kOften : kSeldom, 4 * lastMilliseconds)));
+}
+
+void StudyController::setWatched(bool watched) {
+    if (m_watched == watched) return;
+    m_watched = watched;
+    if (watched) refresh();
+}
+
+void StudyController::setMeasure(const StudyMeasure& measure) {
+    m_measure = measure;
+    if (!m_reading || m_reading->measure == measure) return;
+    const auto work = [info = m_reading->info, measure](std::stop_token) {
+        return sumUpStudy(info, measure);
+    };
+    m_disk.post(this, work,
+                [this, request = m_request](std::shared_ptr<const StudyReading> reading) {
+                    if (request != m_request || reading->measure != m_measure) return;
+                    m_reading = std::move(reading);
+                    Q_EMIT changed();
+                });
+}
+
+// Work
+// ---------------------------------------------------------------------------------------------------
+
+void StudyController::create(const QString& path, const StudyPlan& plan, int jobs) {
+    const QString wanted = clean(path);
+    const auto work = [file = wanted.toStdString(), plan](std::stop_token) {
+        createStudy(file, plan);
+        return true;
+    };
+    const auto done = [this, wanted, jobs](bool) {
+        open(wanted);
+        refreshList();
+        if (jobs > 0) start(jobs);
+    };
+    m_disk.post(this, work, done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+QString StudyController::obstacle() const {
+    if (m_path.isEmpty()) return QStringLiteral("Make or open a study first");
+    if (working())
+        return m_worked == m_path
+                   ? QStringLiteral("The study is being worked on")
+                   : QStringLiteral("%1 is being worked on; stop it first").arg(name(m_worked));
+    if (!QFileInfo(program()).isExecutable())
+        return QStringLiteral("%1 is not there: runs of a study are its work").arg(program());
+    if (!m_reading) return QStringLiteral("The study is being read");
+    if (m_reading->left <= 0.0)
+        return m_reading->failed > 0 ? QStringLiteral(
+                                           "All runs are done or failed; Retry begins "
+                                           "those that failed once more")
+                                     : QStringLiteral("All runs are done");
+    return {};
+}
+
+void StudyController::start(int jobs, bool retry) {
+    if (m_path.isEmpty() || working()) return;
+    m_jobs = std::clamp(jobs, 1, 256);
+    m_worked = m_path;
+    m_ending = false;
+    m_lines.clear();
+    m_said.clear();
+    m_group = 0;
+    QStringList words{QStringLiteral("study"),
+                      QStringLiteral("--out"),
+                      m_path,
+                      QStringLiteral("--jobs"),
+                      QString::number(m_jobs),
+                      QStringLiteral("--threads"),
+                      QString::number(threadsEach(m_jobs)),
+                      QStringLiteral("--quiet")};
+    if (retry) words << QStringLiteral("--retry");
+    m_process.start(program(), words);
+    Q_EMIT workChanged();
+    m_timer.start(kOften);
+}
+
+void StudyController::stop() {
+    if (!working() || std::exchange(m_ending, true)) return;
+    m_process.terminate();
+    Q_EMIT workChanged();
+}
+
+void StudyController::readLines() {
+    m_lines += m_process.readAllStandardError();
+    qsizetype end = 0;
+    while ((end = m_lines.indexOf('\n')) >= 0) {
+        const QString line = QString::fromUtf8(m_lines.left(end)).trimmed();
+        m_lines.remove(0, end + 1);
+        if (line.isEmpty()) continue;
+        m_said << line;
+        if (m_said.size() > 40) m_said.removeFirst();
+        if (line.startsWith(QLatin1String("done: ")))
+            Q_EMIT ran(line.mid(6).simplified());
+        else if (line.startsWith(QLatin1String("failed: ")))
+            Q_EMIT warned(line.mid(8));
+    }
+}
+
+void StudyController::processEnded(int code, QProcess::ExitStatus status) {
+    readLines();
+    const QString studied = std::exchange(m_worked, QString());
+    const bool asked = std::exchange(m_ending, false);
+    if (status == QProcess::CrashExit) {
+        if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGTERM);
+        if (!asked)
+            Q_EMIT failed(QStringLiteral("The work on %1 was ended from outside (signal %2); Start "
+                                         "goes on where it was")
+                              .arg(name(studied))
+                              .arg(code));
+    } else if (code != 0 && !asked) {
+        // What the program said last is why.
+        QString reason = m_said.isEmpty() ? QString() : m_said.last();
+        for (const auto& line : m_said)
+            if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
+        Q_EMIT failed(QStringLiteral("The work on %1 ended: %2")
+                          .arg(name(studied), reason.isEmpty()
+                                                  ? QStringLiteral("exit code %1").arg(code)
+                                                  : reason));
+    }
+    m_group = 0;
+    refresh();
+    Q_EMIT workChanged();
+    Q_EMIT finished();
+}
+
+}  // namespace relascope

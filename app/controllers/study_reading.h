@@ -1,0 +1,42 @@
+// A study as its page shows it: read from the folder and summed up off the window's thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "train/study_results.h"
+#include "types/study.h"
+#include "widgets/study/study_grid.h"
+#include "widgets/study/study_layout.h"
+#include "widgets/study/study_table.h"
+
+namespace relascope {
+
+struct StudyReading {
+    std::shared_ptr<const StudyInfo> info;
+    std::vector<StudyMeasure> measures;   ///< empty until a run has finished
+    std::optional<StudyMeasure> measure;  ///< what the rest is of: one of `measures`
+    StudyMetric metric;
+    StudyLayout layout;
+    std::vector<GridRun> runs;
+    std::vector<StudyPoint> points;
+    std::vector<PublishedPoint> published;
+    StudyNeeded needed;
+    QString csv, latex;
+    std::size_t done = 0, running = 0, failed = 0, interrupted = 0, waiting = 0;
+    double secondsARun = 0.0;  ///< mean of those that are done; 0: none is
+    double left = 0.0;         ///< runs, those that run counted by what they lack
+    QString firstFailure;      ///< "dat-n250-s1: the loss became NaN at step 12"
+
+    /// Nothing on the page would change.
+    bool looksLike(const StudyReading& other) const;
+};
+
+/// How a number of that name is written and compared.
+StudyMetric studyMetric(const StudyMeasure& measure);
+/// `wanted` where the study has it, else what stands for its preset.
+std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
+                                               const std::optional<StudyMeasure>& wanted);
+
+}  // namespace relascope

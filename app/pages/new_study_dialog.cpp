@@ -1,0 +1,323 @@
+#include "app/pages/new_study_dialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCompleter>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/controllers/job_queue.h"
+#include "app/pages/study_text.h"
+#include "options/estimates.h"
+#include "options/field_text.h"
+#include "options/presets.h"
+#include "train/study.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+/// What looking through a plan found.
+struct NewStudyDialog::Verdict {
+    StudyPlan plan;
+    QString field, sentence;  ///< of the first problem
+    std::size_t runs = 0;
+    double steps = 0.0;
+};
+
+namespace {
+
+/// Counts runs and steps, or says what is wrong; long for many runs.
+void lookThrough(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
+                 double* steps) {
+    try {
+        const auto cells = studyCells(plan);
+        *runs = cells.size();
+        for (const auto& cell : cells)
+            if (cell.seed == plan.seeds.front())
+                *steps += static_cast<double>(totalSteps(cellOptions(plan, cell))) *
+                          static_cast<double>(plan.seeds.size());
+    } catch (const OptionError& error) {
+        *field = QString::fromStdString(error.field());
+        *sentence = QString::fromStdString(error.message());
+    } catch (const std::exception& error) {
+        *sentence = QString::fromStdString(userMessage(error));
+    }
+    if (!sentence->isEmpty()) (*sentence)[0] = sentence->at(0).toUpper();
+}
+
+QString times(qsizetype count, const char* one, const char* many) {
+    return QStringLiteral("%1 %2").arg(count).arg(QLatin1String(count == 1 ? one : many));
+}
+
+}  // namespace
+
+NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int jobs,
+                               QWidget* parent)
+    : QDialog(parent),
+      m_folder(folder),
+      m_preset(new QComboBox(this)),
+      m_models(new QListWidget(this)),
+      m_sizes(new QLineEdit(this)),
+      m_name(new QLineEdit(this)),
+      m_seeds(new QSpinBox(this)),
+      m_jobs(new QSpinBox(this)),
+      m_sameData(new QCheckBox(QStringLiteral("The same data for every seed"), this)),
+      m_keys(nullptr),
+      m_modelsNote(new FieldNote(this)),
+      m_sizesNote(new FieldNote(this)),
+      m_nameNote(new FieldNote(this)),
+      m_note(new FieldNote(this)),
+      m_summary(new QLabel(this)),
+      m_create(new QPushButton(QStringLiteral("Create"), this)),
+      m_start(new QPushButton(QStringLiteral("Create and start"), this)),
+      m_queue(std::make_unique<JobQueue>()) {
+    setWindowTitle(QStringLiteral("New study"));
+    QStringList keys;
+    for (const auto& key : RunOptions::keys()) keys << QString::fromStdString(key);
+    m_keys = new QCompleter(keys, this);
+    m_keys->setFilterMode(Qt::MatchContains);
+    m_keys->setCaseSensitivity(Qt::CaseInsensitive);
+    m_seeds->setRange(1, 1000);
+    m_seeds->setValue(3);
+    m_jobs->setRange(1, 256);
+    m_jobs->setValue(jobs);
+    layOut();
+    fillPresets(preset);
+
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(120);
+    connect(&m_soon, &QTimer::timeout, this, &NewStudyDialog::check);
+    connect(m_preset, &QComboBox::currentIndexChanged, this, &NewStudyDialog::presetChosen);
+    connect(m_models, &QListWidget::itemChanged, this, &NewStudyDialog::changed);
+    connect(m_sizes, &QLineEdit::textChanged, this, &NewStudyDialog::changed);
+    connect(m_seeds, &QSpinBox::valueChanged, this, &NewStudyDialog::changed);
+    connect(m_sameData, &QCheckBox::toggled, this, &NewStudyDialog::changed);
+    connect(m_name, &QLineEdit::textChanged, this, &NewStudyDialog::changed);
+    connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
+    connect(m_create, &QPushButton::clicked, this, &QDialog::accept);
+    connect(m_start, &QPushButton::clicked, this, [this] {
+        m_startsAtOnce = true;
+        accept();
+    });
+    presetChosen();
+}
+
+NewStudyDialog::~NewStudyDialog() = default;
+
+void NewStudyDialog::fillPresets(const QString& preset) {
+    QString family;
+    for (const auto& p : presets()) {
+        const QString name = QString::fromStdString(p.name);
+        const QString group = QString::fromStdString(p.family);
+        if (std::exchange(family, group) != group && m_preset->count() > 0)
+            m_preset->insertSeparator(m_preset->count());
+        m_preset->addItem(QStringLiteral("%1: %2").arg(group, QString::fromStdString(p.title)),
+                          name);
+        m_preset->setItemData(m_preset->count() - 1, QString::fromStdString(p.help),
+                              Qt::ToolTipRole);
+    }
+    m_preset->setCurrentIndex(std::max(0, m_preset->findData(preset)));
+}
+
+void NewStudyDialog::presetChosen() {
+    const std::string preset = m_preset->currentData().toString().toStdString();
+    const QSignalBlocker quiet(m_models);
+    m_models->clear();
+    for (const auto& info : presets()) {
+        if (info.name != preset) continue;
+        for (const auto& model : info.variants) {
+            auto* item = new QListWidgetItem(QString::fromStdString(model), m_models);
+            item->setFlags(Qt::ItemIsUserCheckable | Qt::ItemIsEnabled | Qt::ItemIsSelectable);
+            item->setCheckState(m_models->count() <= 2 ? Qt::Checked : Qt::Unchecked);
+            try {
+                const auto options = presetOptions(preset, model);
+                item->setToolTip(QStringLiteral("%1, %2 parameters")
+                                     .arg(QString::fromStdString(modelWords(options.model)),
+                                          groupedNumber(parameterCount(options.model))));
+                if (m_models->count() == 1)
+                    m_sizes->setPlaceholderText(QStringLiteral("%1, as the experiment has it")
+                                                    .arg(options.data.train_size));
+            } catch (const Error&) {
+                // What is wrong with it is said below once it is checked.
+            }
+        }
+    }
+    if (!m_named) m_name->setText(freeName(m_preset->currentData().toString()));
+    changed();
+}
+
+QString NewStudyDialog::freeName(const QString& base) const {
+    for (int n = 1;; ++n) {
+        const QString name = n == 1 ? base : QStringLiteral("%1-%2").arg(base).arg(n);
+        if (!QFileInfo::exists(m_folder + u'/' + name)) return name;
+    }
+}
+
+OptionRow* NewStudyDialog::addRow(bool varied) {
+    auto* row = new OptionRow(m_keys, varied, this);
+    auto& rows = varied ? m_variedRows : m_settingRows;
+    rows.push_back(row);
+    (varied ? m_varied : m_settings)->addWidget(row);
+    connect(row, &OptionRow::edited, this, &NewStudyDialog::changed);
+    connect(row, &OptionRow::removed, this, [this, row, varied] {
+        std::erase(varied ? m_variedRows : m_settingRows, row);
+        row->hide();
+        row->deleteLater();
+        changed();
+        // The dialog shrinks back once the row is gone.
+        QMetaObject::invokeMethod(
+            this, [this] { adjustSize(); }, Qt::QueuedConnection);
+    });
+    row->key()->setFocus();
+    changed();
+    return row;
+}
+OptionRow* NewStudyDialog::addVaried() {
+    return addRow(true);
+}
+OptionRow* NewStudyDialog::addSetting() {
+    return addRow(false);
+}
+
+StudyPlan NewStudyDialog::plan() const {
+    StudyPlan plan;
+    plan.preset = m_preset->currentData().toString().toStdString();
+    for (int i = 0; i < m_models->count(); ++i)
+        if (m_models->item(i)->checkState() == Qt::Checked)
+            plan.models.push_back(m_models->item(i)->text().toStdString());
+    plan.sizes = parseSizes(m_sizes->text(), nullptr);
+    plan.seeds.clear();
+    for (int seed = 0; seed < m_seeds->value(); ++seed) plan.seeds.push_back(seed);
+    for (const auto* row : m_variedRows) {
+        if (row->keyText().isEmpty() && row->values()->text().trimmed().isEmpty()) continue;
+        StudyAxis axis;
+        axis.key = row->keyText().toStdString();
+        for (const auto& value : parseValues(row->values()->text()))
+            axis.values.push_back(value.toStdString());
+        plan.vary.push_back(std::move(axis));
+    }
+    for (const auto* row : m_settingRows)
+        if (!row->keyText().isEmpty() || !row->values()->text().trimmed().isEmpty())
+            plan.settings.emplace_back(row->keyText().toStdString(),
+                                       row->values()->text().trimmed().toStdString());
+    plan.sameData = m_sameData->isChecked();
+    return plan;
+}
+
+QString NewStudyDialog::path() const {
+    return m_folder + u'/' + m_name->text().trimmed();
+}
+int NewStudyDialog::jobs() const {
+    return m_jobs->value();
+}
+
+void NewStudyDialog::changed() {
+    m_verdict.reset();
+    judge();
+    m_soon.start();
+}
+
+void NewStudyDialog::check() {
+    const quint64 request = ++m_request;
+    const auto work = [plan = plan()](std::stop_token) {
+        auto verdict = std::make_shared<Verdict>();
+        verdict->plan = plan;
+        lookThrough(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
+        return std::shared_ptr<const Verdict>(std::move(verdict));
+    };
+    m_queue->clear();
+    m_queue->post(this, work, [this, request](std::shared_ptr<const Verdict> verdict) {
+        if (request != m_request || !(verdict->plan == plan())) return;
+        m_verdict = std::move(verdict);
+        judge();
+    });
+}
+
+/// Puts every sentence where it belongs, and the buttons on or off.
+void NewStudyDialog::judge() {
+    for (auto* note : {m_modelsNote, m_sizesNote, m_nameNote, m_note}) note->setProblem({});
+    for (auto* row : m_variedRows) row->setProblem({});
+    for (auto* row : m_settingRows) row->setProblem({});
+    QString sizes;
+    parseSizes(m_sizes->text(), &sizes);
+    m_sizesNote->setProblem(sizes);
+    const QString name = m_name->text().trimmed();
+    QString refused = nameProblem(name);
+    if (refused.isEmpty() && QFileInfo::exists(path()))
+        refused = QStringLiteral("%1 is there already; choose another name").arg(path());
+    m_nameNote->setProblem(refused);
+    for (const auto& [field, note] : {std::pair{m_sizes, m_sizesNote}, {m_name, m_nameNote}}) {
+        field->setProperty("error", note->isProblem());
+        field->update();
+    }
+    if (m_verdict && !m_verdict->sentence.isEmpty())
+        showProblem(m_verdict->field, m_verdict->sentence);
+    const StudyPlan now = plan();
+    QStringList factors{times(static_cast<qsizetype>(now.models.size()), "model", "models")};
+    if (!now.sizes.empty())
+        factors << times(static_cast<qsizetype>(now.sizes.size()), "size", "sizes");
+    for (const auto& axis : now.vary)
+        factors << QStringLiteral("%1 of %2")
+                       .arg(axis.values.size())
+                       .arg(QString::fromStdString(axis.key.substr(axis.key.rfind('.') + 1)));
+    factors << times(static_cast<qsizetype>(now.seeds.size()), "seed", "seeds");
+    QString words = factors.join(QStringLiteral(" \u00D7 "));
+    if (m_verdict && m_verdict->runs > 0)
+        words += QStringLiteral(" = %1 runs, %2 steps in all")
+                     .arg(groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
+                          shortCount(static_cast<qlonglong>(m_verdict->steps)));
+    m_summary->setText(words);
+    const bool on = ready();
+    const QStringList wrong = problems();
+    for (auto* button : {m_create, m_start}) {
+        button->setEnabled(on);
+        button->setToolTip(on                ? QString()
+                           : wrong.isEmpty() ? QStringLiteral("The plan is being looked through")
+                                             : wrong.first());
+    }
+}
+
+void NewStudyDialog::showProblem(const QString& field, const QString& sentence) {
+    if (field == QLatin1String("--models") || field == QLatin1String("preset"))
+        return m_modelsNote->setProblem(sentence);
+    for (auto* rows : {&m_variedRows, &m_settingRows})
+        for (auto* row : *rows)
+            if (!field.isEmpty() && row->keyText() == field) return row->setProblem(sentence);
+    if (field == QLatin1String("--vary"))
+        for (auto* row : m_variedRows)
+            if (parseValues(row->values()->text()).isEmpty())
+                return row->setProblem(QStringLiteral("Give its values, parted by commas"));
+    if (field == QLatin1String("data.train_size")) return m_sizesNote->setProblem(sentence);
+    // An option that nobody wrote here breaks because of another one.
+    m_note->setProblem(field.isEmpty() || field.startsWith(QLatin1String("--")) ||
+                               field == QLatin1String("study")
+                           ? sentence
+                           : field + QStringLiteral(": ") + sentence);
+}
+
+bool NewStudyDialog::ready() const {
+    return m_verdict && m_verdict->sentence.isEmpty() && problems().isEmpty();
+}
+
+QString NewStudyDialog::summary() const {
+    return m_summary->text();
+}
+
+QStringList NewStudyDialog::problems() const {
+    QStringList all;
+    for (const auto* note : {m_modelsNote, m_sizesNote, m_nameNote, m_note})
+        if (note->isProblem()) all << note->text();
+    for (const auto* rows : {&m_variedRows, &m_settingRows})
+        for (const auto* row : *rows)
+            if (!row->problem().isEmpty()) all << row->problem();
+    return all;
+}
+
+}  // namespace relascope

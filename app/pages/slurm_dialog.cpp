@@ -1,0 +1,88 @@
+#include "app/pages/slurm_dialog.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include "train/study.h"
+#include "widgets/export/export.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* parent)
+    : QDialog(parent),
+      m_study(study),
+      m_program(program),
+      m_tasks(new QSpinBox(this)),
+      m_text(new QPlainTextEdit(this)) {
+    setWindowTitle(QStringLiteral("Slurm script"));
+    m_tasks->setRange(1, 10000);
+    m_tasks->setValue(8);
+    m_tasks->setAccessibleName(QStringLiteral("Tasks"));
+    m_text->setReadOnly(true);
+    m_text->setFont(monoFont(12));
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setAccessibleName(QStringLiteral("Script"));
+    m_text->setProperty("field", true);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addWidget(mutedLabel(QStringLiteral("Tasks"), this));
+    row->addWidget(m_tasks);
+    row->addWidget(mutedLabel(QStringLiteral("The cluster must see the study\u2019s folder and the "
+                                             "program at the same place."),
+                              this),
+                   1);
+    auto* copy = new QPushButton(icon("copy"), QStringLiteral("Copy"), this);
+    auto* save = new QPushButton(icon("export"), QStringLiteral("Save\u2026"), this);
+    auto* close = new QPushButton(QStringLiteral("Close"), this);
+    copy->setProperty("primary", true);
+    copy->setDefault(true);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
+    buttons->addStretch(1);
+    for (auto* button : {save, copy, close}) buttons->addWidget(button);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 16, 20, 16);
+    column->setSpacing(12);
+    column->addLayout(row);
+    column->addWidget(m_text, 1);
+    column->addLayout(buttons);
+    connect(m_tasks, &QSpinBox::valueChanged, this, &SlurmDialog::write);
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(text()); });
+    connect(save, &QPushButton::clicked, this, &SlurmDialog::save);
+    connect(close, &QPushButton::clicked, this, &QDialog::reject);
+    write();
+    resize(760, 380);
+}
+
+QString SlurmDialog::text() const {
+    return m_text->toPlainText();
+}
+
+void SlurmDialog::write() {
+    m_text->setPlainText(QString::fromStdString(
+        slurmScript(m_study.toStdString(), m_tasks->value(), m_program.toStdString())));
+}
+
+void SlurmDialog::save() {
+    QString path = QFileDialog::getSaveFileName(this, QStringLiteral("Save the script"),
+                                                QStringLiteral("study.sbatch"),
+                                                QStringLiteral("Slurm scripts (*.sbatch *.sh)"));
+    if (path.isEmpty()) return;
+    QString error;
+    if (!exportCsv(text(), path, &error))
+        QMessageBox::warning(this, QStringLiteral("Slurm script"), error);
+}
+
+}  // namespace relascope

@@ -1,0 +1,412 @@
+// The Study page: a study on the disk, its numbers, its work in child processes, new ones.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDropEvent>
+#include <QFile>
+#include <QFileInfo>
+#include <QListWidget>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+
+#include "app/controllers/controllers.h"
+#include "app/pages/new_study_dialog.h"
+#include "app/pages/slurm_dialog.h"
+#include "app/pages/study_page.h"
+#include "app/pages/study_text.h"
+#include "study_fixture.h"
+#include "widgets/export/export.h"
+#include "widgets/study/study_grid.h"
+#include "widgets/study/study_progress.h"
+#include "widgets/study/study_table.h"
+#include "window_fixture.h"
+
+using namespace relascope;
+
+namespace {
+
+const char* const kCli = RELASCOPE_BIN "/relascope-cli";
+
+class StudyPageTest : public WindowTest {
+protected:
+    void SetUp() override {
+        qputenv("RELASCOPE_CLI", kCli);
+        WindowTest::SetUp();
+        c().study.setFolder(folder.filePath("studies"));
+        window->showPage("Study");
+    }
+    void TearDown() override {
+        if (window && c().study.working()) {
+            c().study.stop();
+            EXPECT_TRUE(waitUntil([this] { return !c().study.working(); }, 60000));
+        }
+        WindowTest::TearDown();
+        qunsetenv("RELASCOPE_CLI");
+    }
+    StudyPage* page() { return window->studyPage(); }
+    StudyController& study() { return c().study; }
+    QString occurs() { return makeOccurs(folder.filePath("studies/occurs")); }
+    bool opened(const QString& path) {
+        window->openStudy(path);
+        return waitUntil([this] { return study().reading() != nullptr; });
+    }
+    QString tiny(const StudyPlan& plan) {
+        const QString path = folder.filePath("studies/tiny");
+        createStudy(path.toStdString(), plan);
+        return path;
+    }
+    int run(const QString& name) {
+        const auto& runs = page()->grid()->runs();
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            if (runs[i].name == name) return static_cast<int>(i);
+        return -1;
+    }
+    /// A program that says and ends as it is told.
+    void pretendCli(const QByteArray& script) {
+        QFile file(folder.filePath("cli"));
+        ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\n" + script);
+        file.close();
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        qputenv("RELASCOPE_CLI", file.fileName().toUtf8());
+    }
+};
+
+}  // namespace
+
+TEST_F(StudyPageTest, SaysWhatToDoWhenThereIsNone) {
+    EXPECT_TRUE(page()->emptyState()->isVisible());
+    int asked = 0;
+    page()->ask = [&](NewStudyDialog&) { return ++asked, false; };
+    click(page()->emptyState()->button());
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(StudyPageTest, ShowsAStudyAsItStandsOnTheDisk) {
+    ASSERT_TRUE(opened(occurs()));
+    EXPECT_EQ(page()->grid()->runs().size(), 24u);
+    EXPECT_EQ(page()->progress()->text(), "17 of 24 runs, 1 failed, stopped");
+    EXPECT_TRUE(page()->failures()->isVisible());
+    EXPECT_TRUE(page()->failures()->text().contains("the loss became NaN at step 12"));
+    EXPECT_EQ(page()->measureBox()->currentText(), "accuracy on pentos");
+    const auto* model = page()->table()->view()->model();
+    EXPECT_EQ(model->rowCount(), 3);
+    EXPECT_EQ(model->index(0, 4).data().toString(), "90.5 ± 0.5");
+    // The means reach 90% between two sizes.
+    EXPECT_NE(page()->table()->neededView()->model()->index(0, 1).data().toString(), "not reached");
+    EXPECT_EQ(page()->table()->neededView()->model()->index(0, 2).data().toString(), "not reached");
+    EXPECT_EQ(page()->plot()->legendTexts().first(), "dat-relational 90.5%");
+    EXPECT_TRUE(page()->plot()->hasPublished());
+    // Nothing is invented for what has not run.
+    EXPECT_EQ(model->index(0, 5).data().toString(), QString(QChar(0x2014)));
+}
+
+TEST_F(StudyPageTest, OpensTheNewestOneByItself) {
+    occurs();
+    study().refreshList();
+    EXPECT_TRUE(waitUntil([this] { return study().reading() != nullptr; }));
+    EXPECT_EQ(page()->chooser()->currentText(), "occurs");
+}
+
+TEST_F(StudyPageTest, FollowsTheFolder) {
+    const QString path = occurs();
+    ASSERT_TRUE(opened(path));
+    const auto plan = occursPlan();
+    for (const auto& cell : studyCells(plan))
+        if (cell.name == "transformer-n2500-s0")
+            writeRun(path.toStdString(), plan, cell, RunState::Done, 0.95);
+    study().refresh();
+    EXPECT_TRUE(waitUntil([this] { return study().reading()->done == 18; }));
+    EXPECT_EQ(page()->plot()->legendTexts()[1], "transformer 95.0%");
+}
+
+TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
+    ASSERT_TRUE(opened(occurs()));
+    const int loss = page()->measureBox()->findText("loss on hexos");
+    ASSERT_GE(loss, 0);
+    page()->measureBox()->setCurrentIndex(loss);
+    Q_EMIT page()->measureBox()->activated(loss);
+    ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
+    EXPECT_FALSE(page()->table()->neededView()->isVisible());
+    EXPECT_TRUE(page()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
+    EXPECT_FALSE(page()->plot()->hasPublished());
+    page()->setBand(StudyBand::None);
+    EXPECT_EQ(page()->bandBox()->currentText(), "No band");
+    QTest::mouseClick(page()->logChip(), Qt::LeftButton);
+    EXPECT_TRUE(page()->plot()->logX());
+}
+
+TEST_F(StudyPageTest, DoubleClickOpensTheRunInTheWorkbench) {
+    const QString path = occurs();
+    ASSERT_TRUE(opened(path));
+    auto* grid = page()->grid();
+    const QPoint at = grid->runRect(run("abstractor-n500-s1")).center();
+    QTest::mouseClick(grid->viewport(), Qt::LeftButton, {}, at);
+    QTest::mouseDClick(grid->viewport(), Qt::LeftButton, {}, at);
+    EXPECT_EQ(window->currentPage(), "Workbench");
+    EXPECT_EQ(c().selection.current(), path + "/runs/abstractor-n500-s1");
+}
+
+TEST_F(StudyPageTest, ShowFindsTheFailedRun) {
+    ASSERT_TRUE(opened(occurs()));
+    click(page()->failures()->showButton());
+    EXPECT_EQ(page()->grid()->current(), run("dat-relational-n250-s0"));
+}
+
+TEST_F(StudyPageTest, SavesEveryViewInEveryFormat) {
+    ASSERT_TRUE(opened(occurs()));
+    int views = 0;
+    for (auto* menu : page()->findChildren<ViewMenu*>()) {
+        ++views;
+        for (const char* ending : {"csv", "png", "svg", "pdf"}) {
+            const QString file = folder.filePath(QString("out.%1").arg(ending));
+            QFile::remove(file);
+            menu->askPath = [file](const QString&, const QString&, const QString&) { return file; };
+            menu->save(ending);
+            EXPECT_GT(QFileInfo(file).size(), 100) << ending;
+        }
+    }
+    EXPECT_EQ(views, 3);
+    QFile table(folder.filePath("out.csv"));
+    ASSERT_TRUE(table.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(QString::fromUtf8(table.readAll()).contains("published_mean"));
+    for (auto* action : page()->table()->menu()->actions())
+        if (action->text() == "Copy LaTeX") action->trigger();
+    EXPECT_TRUE(QApplication::clipboard()->text().contains("\\toprule"));
+}
+
+TEST_F(StudyPageTest, AFolderCanBeDropped) {
+    const QString path = occurs();
+    window->showPage("Compare");
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &drop);
+    EXPECT_EQ(window->currentPage(), "Study");
+    EXPECT_EQ(study().path(), path);
+}
+
+TEST_F(StudyPageTest, WhatIsNoStudyIsSaid) {
+    QSignalSpy said(&c().messages, &Messages::message);
+    page()->askFolder = [this] { return folder.path(); };
+    page()->openStudy();
+    ASSERT_EQ(said.size(), 1);
+    EXPECT_TRUE(said[0][1].toString().contains("holds no study"));
+    EXPECT_TRUE(study().path().isEmpty());
+    // One that goes away while it is shown.
+    const QString path = occurs();
+    ASSERT_TRUE(opened(path));
+    QFile::remove(path + "/study.json");
+    study().refresh();
+    EXPECT_TRUE(waitUntil([&] { return study().path().isEmpty(); }));
+    EXPECT_TRUE(page()->emptyState()->isVisible());
+}
+
+TEST_F(StudyPageTest, TheSessionComesBack) {
+    const QString path = occurs();
+    {
+        MainWindow first(true);
+        first.openStudy(path);
+        first.controllers().study.setMeasure({"accuracy", "stripes"});
+        first.studyPage()->setBand(StudyBand::TwoErrors);
+        first.studyPage()->jobsBox()->setValue(7);
+        first.show();
+        first.close();
+    }
+    {
+        MainWindow second(true);
+        EXPECT_EQ(second.controllers().study.path(), path);
+        EXPECT_EQ(second.studyPage()->plot()->band(), StudyBand::TwoErrors);
+        EXPECT_EQ(second.studyPage()->jobsBox()->value(), 7);
+        EXPECT_TRUE(waitUntil([&] { return second.controllers().study.reading() != nullptr; }));
+        EXPECT_EQ(second.controllers().study.reading()->metric.split, "stripes");
+    }
+    QSettings().clear();
+}
+
+TEST_F(StudyPageTest, MenusHaveWhatThePageHas) {
+    QStringList texts;
+    for (auto* action : window->commands()) texts << action->text();
+    for (const char* entry : {"New study...", "Open study...", "Show the study", "Start study",
+                              "Retry failed runs", "Slurm script...", "Study"})
+        EXPECT_TRUE(texts.contains(QLatin1String(entry))) << entry;
+}
+
+TEST_F(StudyPageTest, SlurmScriptNamesTheStudy) {
+    SlurmDialog dialog("/home/some one/study", "/opt/relascope-cli");
+    dialog.tasksBox()->setValue(12);
+    EXPECT_TRUE(dialog.text().contains("--array=1-12"));
+    EXPECT_TRUE(dialog.text().contains("'/home/some one/study'"));
+}
+
+// Work
+// ---------------------------------------------------------------------------------------------------
+
+TEST_F(StudyPageTest, StartTrainsEveryRunInAChildProcess) {
+    if (!QFileInfo::exists(kCli)) GTEST_SKIP() << "relascope-cli is not built";
+    ASSERT_TRUE(opened(tiny(tinyStudy())));
+    EXPECT_EQ(page()->startButton()->text(), "Start study");
+    QSignalSpy ended(&study(), &StudyController::finished);
+    click(page()->startButton());
+    EXPECT_TRUE(waitUntil([this] { return study().working(); }));
+    EXPECT_EQ(page()->startButton()->text(), "Stop study");
+    ASSERT_TRUE(waitUntil([&] { return ended.size() == 1; }, 120000));
+    ASSERT_TRUE(waitUntil([this] { return study().reading()->done == 2; }));
+    EXPECT_EQ(page()->progress()->text(), "2 of 2 runs, complete");
+    EXPECT_FALSE(page()->startButton()->isEnabled());
+    EXPECT_EQ(page()->startButton()->toolTip(), "All runs are done");
+    EXPECT_EQ(page()->plot()->legendTexts().size(), 2);
+}
+
+TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
+    if (!QFileInfo::exists(kCli)) GTEST_SKIP() << "relascope-cli is not built";
+    const QString path = tiny(tinyStudy(100000));
+    ASSERT_TRUE(opened(path));
+    page()->jobsBox()->setValue(2);
+    page()->toggleWork();
+    ASSERT_TRUE(waitUntil([this] { return study().reading()->running == 2; }, 120000));
+    page()->toggleWork();
+    EXPECT_TRUE(study().ending());
+    ASSERT_TRUE(waitUntil([this] { return !study().working(); }, 60000));
+    ASSERT_TRUE(waitUntil([this] { return study().reading()->interrupted == 2; }));
+    EXPECT_EQ(page()->startButton()->text(), "Go on");
+    const auto step = study().reading()->info->cells.front().info.step;
+    EXPECT_GT(step, 0);
+    // Closing the window stops it, too, and leaves no process behind.
+    page()->toggleWork();
+    ASSERT_TRUE(waitUntil([this] { return study().reading()->running == 2; }, 120000));
+    int asked = 0;
+    window->confirmClose = [&] { return ++asked > 0; };
+    window->close();
+    ASSERT_TRUE(waitUntil([this] { return !window->isVisible(); }, 60000));
+    EXPECT_EQ(asked, 1);
+    const auto left = readStudy(path.toStdString());
+    EXPECT_EQ(left.count(CellState::Running), 0u);
+    EXPECT_EQ(left.count(CellState::Interrupted), 2u);
+}
+
+TEST_F(StudyPageTest, WhatTheProcessesSayIsPassedOn) {
+    ASSERT_TRUE(opened(occurs()));
+    QSignalSpy said(&c().messages, &Messages::message);
+    pretendCli(
+        "echo 'done: transformer-n2500-s0  accuracy 0.91' >&2\n"
+        "echo 'failed: dat-relational-n2500-s0: no memory' >&2\n"
+        "echo 'relascope-cli: /x/runs: the disk is full' >&2\nexit 1\n");
+    QSignalSpy ended(&study(), &StudyController::finished);
+    study().start(1);
+    ASSERT_TRUE(waitUntil([&] { return ended.size() == 1; }));
+    QStringList texts;
+    for (const auto& one : said) texts << one[1].toString();
+    EXPECT_TRUE(texts.contains("Done: transformer-n2500-s0 accuracy 0.91"))
+        << texts.join('|').toStdString();
+    EXPECT_TRUE(texts.contains("dat-relational-n2500-s0: no memory"));
+    EXPECT_TRUE(texts.contains("The work on occurs ended: /x/runs: the disk is full"));
+}
+
+TEST_F(StudyPageTest, RetryAsksForFailedRunsAndProcesses) {
+    ASSERT_TRUE(opened(occurs()));
+    pretendCli("echo \"$@\" > '" + folder.filePath("words").toUtf8() + "'\n");
+    page()->jobsBox()->setValue(3);
+    QSignalSpy ended(&study(), &StudyController::finished);
+    click(page()->failures()->retryButton());
+    ASSERT_TRUE(waitUntil([&] { return ended.size() == 1; }));
+    QFile words(folder.filePath("words"));
+    ASSERT_TRUE(words.open(QIODevice::ReadOnly));
+    const QString text = words.readAll();
+    EXPECT_TRUE(text.startsWith("study --out ")) << text.toStdString();
+    EXPECT_TRUE(text.contains("--jobs 3")) << text.toStdString();
+    EXPECT_TRUE(text.contains("--retry")) << text.toStdString();
+}
+
+TEST_F(StudyPageTest, AMissingProgramIsSaidBeforeAnythingStarts) {
+    ASSERT_TRUE(opened(occurs()));
+    qputenv("RELASCOPE_CLI", "/nowhere/relascope-cli");
+    Q_EMIT study().workChanged();
+    EXPECT_FALSE(page()->startButton()->isEnabled());
+    EXPECT_TRUE(page()->startButton()->toolTip().contains("/nowhere/relascope-cli is not there"));
+}
+
+// A new one
+// ---------------------------------------------------------------------------------------------------
+
+TEST(StudyText, ReadsSizesAndValues) {
+    using Sizes = std::vector<std::int64_t>;
+    QString error;
+    EXPECT_EQ(parseSizes("1000, 250,500", &error), (Sizes{250, 500, 1000}));
+    EXPECT_EQ(parseSizes("250..1000 step 250, 5000", &error), (Sizes{250, 500, 750, 1000, 5000}));
+    EXPECT_EQ(parseSizes("", &error), Sizes{});
+    EXPECT_TRUE(error.isEmpty());
+    for (const char* bad : {"many", "0", "500..250", "1..100000000 step 1", "2.5"}) {
+        EXPECT_TRUE(parseSizes(bad, &error).empty()) << bad;
+        EXPECT_FALSE(error.isEmpty()) << bad;
+    }
+    EXPECT_EQ(parseValues("1, 2,4"), (QStringList{"1", "2", "4"}));
+    EXPECT_EQ(parseValues("[8], [16, 16]"), (QStringList{"[8]", "[16, 16]"}));
+    EXPECT_TRUE(parseValues("  ").isEmpty());
+    EXPECT_FALSE(nameProblem("a/b").isEmpty());
+    EXPECT_TRUE(nameProblem("occurs 2").isEmpty());
+}
+
+TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
+    NewStudyDialog dialog(study().folder(), "relational-games-occurs", 2);
+    dialog.show();
+    EXPECT_EQ(dialog.presetBox()->currentData().toString(), "relational-games-occurs");
+    EXPECT_EQ(dialog.nameField()->text(), "relational-games-occurs");
+    dialog.sizesField()->setText("250, 500");
+    dialog.seedsBox()->setValue(3);
+    ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
+    EXPECT_TRUE(dialog.summary().contains("2 models × 2 sizes × 3 seeds = 12 runs"))
+        << dialog.summary().toStdString();
+    OptionRow* row = dialog.addVaried();
+    row->key()->setText("model.n_layer");
+    row->values()->setText("1, 2");
+    ASSERT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
+    EXPECT_TRUE(row->problem().contains("model.n_layers")) << row->problem().toStdString();
+    EXPECT_FALSE(dialog.startButton()->isEnabled());
+    row->key()->setText("model.n_layers");
+    ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
+    EXPECT_TRUE(dialog.summary().contains("= 24 runs"));
+    row->values()->setText("1, some");
+    ASSERT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
+    Q_EMIT row->removed();
+    ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
+    dialog.sizesField()->setText("250, lots");
+    EXPECT_FALSE(dialog.ready());
+    EXPECT_TRUE(dialog.problems().first().contains("lots"));
+    dialog.sizesField()->setText("250");
+    for (int i = 0; i < dialog.modelList()->count(); ++i)
+        dialog.modelList()->item(i)->setCheckState(Qt::Unchecked);
+    ASSERT_TRUE(waitUntil([&] { return !dialog.problems().isEmpty(); }));
+    dialog.modelList()->item(1)->setCheckState(Qt::Checked);
+    ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
+    occurs();
+    dialog.nameField()->setText("occurs");
+    EXPECT_TRUE(dialog.problems().first().contains("is there already"));
+}
+
+TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
+    pretendCli("sleep 1\n");
+    page()->preset = [] { return QStringLiteral("pairwise-order"); };
+    page()->ask = [](NewStudyDialog& dialog) {
+        dialog.show();
+        dialog.sizesField()->setText("64, 128");
+        dialog.nameField()->setText("mine");
+        dialog.addSetting()->key()->setText("train.epochs");
+        dialog.findChildren<OptionRow*>().last()->values()->setText("2");
+        if (!waitUntil([&] { return dialog.ready(); })) return false;
+        dialog.startButton()->click();
+        return dialog.result() == QDialog::Accepted;
+    };
+    page()->newStudy();
+    ASSERT_TRUE(waitUntil([this] { return study().working() && study().reading() != nullptr; }));
+    EXPECT_EQ(study().path(), study().folder() + "/mine");
+    EXPECT_EQ(study().reading()->info->plan.settings.front().first, "train.epochs");
+    EXPECT_EQ(page()->grid()->runs().size(), 2u * 2 * 3);
+    EXPECT_EQ(page()->chooser()->currentText(), "mine");
+}

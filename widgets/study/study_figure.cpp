@@ -1,0 +1,38 @@
+#include "widgets/study/study_figure.h"
+
+#include <QFileInfo>
+#include <QPainter>
+
+#include "widgets/export/export.h"
+#include "widgets/study/efficiency_plot.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
+                 const std::vector<StudyPoint>& points,
+                 const std::vector<PublishedPoint>& published, const QString& title,
+                 const QString& path, QString* error) {
+    if (points.empty()) {
+        if (error)
+            *error = QStringLiteral(
+                         "%1: no run of the study has finished with that measure; there "
+                         "is nothing to draw")
+                         .arg(path);
+        return false;
+    }
+    EfficiencyPlot plot;
+    plot.setTitle(title);
+    plot.resize(720, 480);
+    plot.ensurePolished();
+    plot.setStudy(layout, metric, points, published);
+    plot.setAttribute(Qt::WA_DontShowOnScreen);
+    plot.show();  // never seen: lays out what a widget lays out when shown
+    plot.replotNow();
+    if (QFileInfo(path).suffix().toLower() == QLatin1String("png"))
+        return exportWidget(plot, path, 300, error);
+    return exportPainting([&plot](QPainter& painter) { plot.paintVector(painter, plot.rect()); },
+                          plot.size(), title, Theme::current().panel, path, error);
+}
+
+}  // namespace relascope

@@ -1,0 +1,81 @@
+// How a study is laid out and written: what goes down, what goes across, and how its number looks.
+#pragma once
+
+#include <QHash>
+#include <QString>
+#include <QStringList>
+#include <utility>
+#include <vector>
+
+#include "types/study.h"
+
+namespace relascope {
+
+/// The number that is shown and how it is written.
+struct StudyMetric {
+    QString name = QStringLiteral("accuracy");
+    QString split;        ///< "hexos"
+    bool percent = true;  ///< a fraction, written as per cent
+    bool lowerIsBetter = false;
+
+    /// "96.7" (per cent, without its sign), "0.4123", a dash for NaN.
+    QString text(double value) const;
+    /// "96.7 ± 0.4", or the mean alone where there is no error.
+    QString text(double mean, double error) const;
+    QString unit() const { return percent ? QStringLiteral("%") : QString(); }
+    /// "accuracy on hexos, %"
+    QString title() const;
+    bool operator==(const StudyMetric&) const = default;
+};
+
+/// "dat", "abstractor, n_heads_ra=2": a series as StudyPoint names it.
+QString studySeries(const StudyPlan& plan, const std::string& model,
+                    const std::vector<std::string>& values);
+
+/// Rows are models with the values of varied options. Across go the training sizes; where there is
+/// one size only, the values of the last option that takes several.
+class StudyLayout {
+public:
+    struct Row {
+        QString name;    ///< of the legend: "dat", "dat, n_heads_ra=2"
+        QString title;   ///< the model
+        QString detail;  ///< "n_heads_ra=2 · 341K": what else tells it from others
+        std::int64_t parameters = 0;
+    };
+    struct Column {
+        QString title;  ///< "1,000", "relu"
+        double x = 0.0;
+    };
+    struct Place {
+        int row = -1, column = -1;
+        bool operator==(const Place&) const = default;
+    };
+
+    StudyLayout() = default;
+    explicit StudyLayout(const StudyInfo& study);
+    /// Of finished points alone, over training sizes.
+    StudyLayout(const std::vector<StudyPoint>& points,
+                const std::vector<PublishedPoint>& published);
+
+    const std::vector<Row>& rows() const { return m_rows; }
+    const std::vector<Column>& columns() const { return m_columns; }
+    Place place(const QString& series, std::int64_t size) const;
+    /// Row of a series; sizes the study does not have have one, too.
+    int row(const QString& series) const { return m_seriesRow.value(series, -1); }
+    const QString& axisTitle() const { return m_axis; }
+    bool sizesAcross() const { return m_sizes; }
+    /// False where columns are names: they stand side by side, and order means nothing.
+    bool numeric() const { return m_numeric; }
+    /// A row or column for accessible texts and tooltips: "1,000 training examples".
+    QString columnWords(int column) const;
+
+private:
+    QString m_axis;
+    bool m_sizes = true, m_numeric = true;
+    std::vector<Row> m_rows;
+    std::vector<Column> m_columns;
+    QHash<QString, int> m_seriesRow, m_seriesColumn;
+    QHash<std::int64_t, int> m_sizeColumn;
+};
+
+}  // namespace relascope

@@ -1,0 +1,50 @@
+// The legend of the efficiency plot: entries in columns, as many lines as they need. Private to
+// widgets/study.
+#pragma once
+
+#include <QColor>
+#include <QWidget>
+#include <vector>
+
+namespace relascope {
+
+/// Five shapes in turn; from the ninth series on they are open, as colours repeat.
+enum class StudyMarker { Disc, Square, Diamond, TriangleDown, TriangleUp };
+inline StudyMarker studyMarker(int series) {
+    return static_cast<StudyMarker>((series < 0 ? 0 : series) % 5);
+}
+void drawStudyMarker(QPainter& painter, const QPointF& at, double radius, StudyMarker marker,
+                     const QColor& color, bool open);
+
+struct StudyLegendEntry {
+    QString name, value;
+    QColor color;
+    int series = 0;
+    bool published = false;  ///< dashes and hollow squares, in no series' colour
+};
+
+class StudyLegend : public QWidget {
+public:
+    explicit StudyLegend(QWidget* parent = nullptr);
+    void setEntries(std::vector<StudyLegendEntry> entries);
+    void setTitle(const QString& title);
+    const std::vector<StudyLegendEntry>& entries() const { return m_entries; }
+    int heightFor(int width) const;
+    void draw(QPainter& painter, const QRectF& box) const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Grid {
+        int columns = 1, lines = 0, shown = 0;
+        double width = 0.0;  ///< of an entry
+    };
+    Grid grid(double width) const;
+    QString m_title;
+    std::vector<StudyLegendEntry> m_entries;
+};
+
+}  // namespace relascope

@@ -1,0 +1,62 @@
+// What a study found as numbers: means and errors, parameters, the published ones, and how many
+// examples each model needs.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "widgets/study/study_layout.h"
+
+class QMenu;
+class QTableView;
+
+namespace relascope {
+
+class PanelHead;
+class StudyTableModel;
+
+/// Training sizes at which the mean reaches each level; NaN where it never does.
+struct StudyNeeded {
+    std::vector<double> levels;              ///< 0.8, 0.9, 0.95
+    std::vector<std::vector<double>> sizes;  ///< a row of the layout, then a level
+};
+
+/// A row a series, a column a training size: mean and standard error, the published mean below.
+/// Below the table, where levels are given: examples needed to reach them.
+class StudyTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit StudyTable(QWidget* parent = nullptr);
+
+    void setStudy(const StudyLayout& layout, const StudyMetric& metric,
+                  const std::vector<StudyPoint>& points,
+                  const std::vector<PublishedPoint>& published, const StudyNeeded& needed);
+    /// Lines as shown, cells separated by tabs.
+    QString text() const;
+    /// Both tables as shown, separated by commas.
+    QString csv() const;
+
+    QTableView* view() const { return m_view; }
+    QTableView* neededView() const { return m_needed; }
+    PanelHead* head() const { return m_head; }
+    QMenu* menu() const { return m_menu; }  ///< behind "..."
+
+Q_SIGNALS:
+    void csvRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    QTableView* makeView(StudyTableModel* model, const QString& name);
+    void fitColumns();
+    QString joined(QChar separator) const;
+
+    PanelHead *m_head, *m_neededHead;
+    QWidget* m_neededPart;
+    StudyTableModel *m_model, *m_neededModel;
+    QTableView *m_view, *m_needed;
+    QMenu* m_menu;
+};
+
+}  // namespace relascope
