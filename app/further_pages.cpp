@@ -36,13 +36,16 @@ void addFurtherPages(MainWindow& window) {
 
     auto* data = new DataPage(context);
     window.addPage(QStringLiteral("Data"), data);
-    window.setImportData([data] {
-        if (const QString path = data->askImportPath(); !path.isEmpty()) data->importFile(path);
-    });
-    QObject::connect(data, &DataPage::trainOnRequested, &window, [&window](const QString& path) {
-        window.controllers().experiment.set(QStringLiteral("data.path"), path.toStdString());
-        window.showPage(QStringLiteral("Workbench"));
-    });
+    window.setImportData([data] { data->importWanted(); });
+    QObject::connect(
+        data, &DataPage::trainOnRequested, &window,
+        [&window](const DataOptions& options, const std::vector<std::string>& fields,
+                  const DatasetInfo& info) {
+            auto& c = window.controllers();
+            c.experiment.trainOn(options, fields, info);
+            c.selection.setPreset(QString::fromStdString(c.experiment.options().preset));
+            window.showPage(QStringLiteral("Workbench"));
+        });
 
     auto& c = window.controllers();
     auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);

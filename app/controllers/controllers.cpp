@@ -1,5 +1,8 @@
 #include "app/controllers/controllers.h"
 
+#include <cmath>
+
+#include "widgets/tables/run_metrics.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -55,7 +58,10 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         const RunInfo& info = training.info();
         runs.liveInfo(info);
         runs.setLive({});
-        const QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
+        QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
+        if (const double best = bestOf(info); !std::isnan(best))
+            words += QStringLiteral(", best %1 %2")
+                         .arg(metricWords(info.metric), metricText(info.metric, best));
         if (info.state == RunState::Done)
             messages.ok(words);
         else if (info.state != RunState::Failed)

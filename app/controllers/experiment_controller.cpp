@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
+#include "options/fit_data.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "train/devices.h"
@@ -83,8 +85,11 @@ QString ExperimentController::title() const {
             return QString("%1, context %2")
                 .arg(QString::fromStdString(preset.title))
                 .arg(m_options.data.context);
-        return QString("%1, %2 images")
-            .arg(QString::fromStdString(preset.title), groupedNumber(m_options.data.train_size));
+        const QString title = QString::fromStdString(preset.title);
+        return m_options.data.train_size > 0
+                   ? QStringLiteral("%1, %2").arg(
+                         title, exampleCount(m_options.data, m_options.data.train_size))
+                   : title;
     }
     return QString::fromStdString(m_options.preset);
 }
@@ -161,7 +166,8 @@ QString ExperimentController::obstacle() const {
 bool ExperimentController::choosePreset(const QString& preset, const QString& variant,
                                         QString* error) {
     try {
-        const RunOptions options = presetOptions(preset.toStdString(), variant.toStdString());
+        RunOptions options = presetOptions(preset.toStdString(), variant.toStdString());
+        fitToData(options);
         m_wanted.clear();
         m_preset = options;
         m_ofRun.reset();
@@ -212,6 +218,45 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
         field.set(*m_ofRun, value);
     }
     field.set(m_options, value);
+    if (!live()) fitToData(m_options);  // sizes of the model follow the data
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
+void ExperimentController::trainOn(const DataOptions& data, const std::vector<std::string>& fields,
+                                   const DatasetInfo& info) {
+    const auto given = [&](const std::string& name) {
+        return std::find(fields.begin(), fields.end(), name) != fields.end();
+    };
+    if (live() || m_options.data.kind != data.kind ||
+        (given("task") && m_options.data.task != data.task)) {
+        // The preset of that task, else one of the same kind of data.
+        QString found;
+        for (const bool exact : {true, false})
+            for (const auto& preset : presets()) {
+                if (!found.isEmpty()) break;
+                const DataOptions of = presetOptions(preset.name).data;
+                if (of.kind == data.kind && (!exact || of.task == data.task))
+                    found = QString::fromStdString(preset.name);
+            }
+        if (found.isEmpty() || !choosePreset(found)) {
+            Q_EMIT failed(QStringLiteral("No experiment trains on such data."));
+            return;
+        }
+    }
+    m_run.clear();
+    m_wanted.clear();
+    m_ofRun.reset();
+    m_options.data.kind = data.kind;
+    m_options.data.path = data.path;
+    for (const auto& field : DataOptions::fieldTable())
+        if (given(field.spec.name)) field.set(m_options.data, field.get(data));
+    if (m_options.model.input() == InputKind::Images && info.channels > 0) {
+        m_options.model.image_shape = {info.channels, info.width, info.height};
+        m_options.model.num_classes =
+            std::max<std::int64_t>(2, static_cast<std::int64_t>(info.classNames.size()));
+    }
+    fitToData(m_options);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "types/dataset_info.h"
 #include "types/run_options.h"
 
 namespace relascope {
@@ -50,6 +51,10 @@ public:
     /// The options of a run, read off the window's thread.
     void showRun(const QString& path);
     void set(const QString& key, const FieldValue& value);
+    /// The experiment in the form, or the first that fits, on these data: their kind, path and
+    /// every one of `fields` ("task", "seed"). `info` says which images the model must take.
+    void trainOn(const DataOptions& data, const std::vector<std::string>& fields,
+                 const DatasetInfo& info);
     /// Whether every text in the form can be read; a text that cannot is no value yet.
     void setFormValid(bool valid);
     /// All fields as in the preset.

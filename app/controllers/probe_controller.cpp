@@ -1,28 +1,21 @@
 #include "app/controllers/probe_controller.h"
 
-#include <QFileInfo>
-#include <QRandomGenerator>
 #include <algorithm>
+#include <charconv>
 
 #include "app/controllers/data_cache.h"
+#include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/runtime.h"
 #include "app/controllers/text_input.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
-#include "datasets/readers/image_file.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
 #include "train/open_model.h"
 
 namespace relascope {
-namespace {
-
-const QString kPinned = QStringLiteral("pinned");
-
-}  // namespace
-
 /// The finished run that is open; it belongs to the jobs' thread.
 struct ProbeController::Opened {
     std::string path;
@@ -120,6 +113,7 @@ void ProbeController::follow() {
     m_own.reset();
     m_pinned.reset();
     m_tokenizer.reset();
+    m_tokenNames.clear();
     m_text.clear();
     ++m_texts;
     m_shownStep = -1;
@@ -137,6 +131,7 @@ void ProbeController::follow() {
         std::shared_ptr<const DataSplits> splits;
         TokenizerPtr tokenizer;
         std::optional<ProbeSample> pinned;
+        std::vector<std::string> tokenNames;
         std::string problem;  ///< why a text run's data are not there: one can still type
     };
     std::optional<RunOptions> known;
@@ -152,12 +147,13 @@ void ProbeController::follow() {
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
-        Found found{known ? *known : readRunOptions(path), nullptr, nullptr, {}, {}};
+        Found found{known ? *known : readRunOptions(path), nullptr, nullptr, {}, {}, {}};
         const bool text = found.options.data.isText();
         const DataOptions options = began ? found.options.data : runData(path, found.options.data);
         try {
             found.splits = data->get(options, wanted, stop);
             found.tokenizer = found.splits->tokenizer;
+            found.tokenNames = tokenNames(*found.splits->validation);
         } catch (const Cancelled&) {
             throw;
         } catch (const std::exception& error) {
@@ -183,12 +179,13 @@ void ProbeController::follow() {
             m_options = std::move(found.options);
             m_splits = std::move(found.splits);
             m_tokenizer = std::move(found.tokenizer);
+            m_tokenNames = std::move(found.tokenNames);
             m_pinned = std::move(found.pinned);
             // Short enough to be read at a glance, and what the captures show, too.
             const bool first = m_selection.split() == QLatin1String("validation") &&
                                m_selection.sample() == 0 && !m_chosen;
-            if (m_pinned && first) m_selection.setSample(kPinned, 0);
-            if (!m_pinned && m_selection.split() == kPinned)
+            if (m_pinned && first) m_selection.setSample(kPinnedSplit, 0);
+            if (!m_pinned && m_selection.split() == kPinnedSplit)
                 m_selection.setSample(QStringLiteral("validation"), 0);
             offerSplits();
             if (!found.problem.empty()) Q_EMIT failed(QString::fromStdString(found.problem));
@@ -206,6 +203,7 @@ void ProbeController::follow() {
 void ProbeController::offerSplits() {
     if (mode() == Mode::Captured) {
         Q_EMIT splitsChanged({QStringLiteral("captured")}, {std::max<qint64>(1, m_capturedCount)});
+        Q_EMIT labelsChanged({});
         Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
         return;
     }
@@ -218,16 +216,21 @@ void ProbeController::offerSplits() {
             sizes.push_back(m_splits->find(name)->size());
         }
     if (m_pinned) {
-        names << kPinned;
+        names << kPinnedSplit;
         sizes.push_back(1);
     }
     Q_EMIT splitsChanged(names, sizes);
+    QStringList labels;
+    if (m_splits)
+        for (const auto& name : labelNames(*m_splits->validation))
+            labels << QString::fromStdString(name);
+    Q_EMIT labelsChanged(labels);
     Q_EMIT sampleShown(m_selection.split(), m_selection.sample());
 }
 
 std::optional<ProbeSample> ProbeController::sample() {
     if (m_own) return m_own;
-    if (m_pinned && (!m_splits || m_selection.split() == kPinned)) return m_pinned;
+    if (m_pinned && (!m_splits || m_selection.split() == kPinnedSplit)) return m_pinned;
     if (!m_splits) return std::nullopt;
     auto data = m_splits->find(m_selection.split().toStdString());
     if (!data) data = m_splits->validation;
@@ -329,163 +332,20 @@ void ProbeController::askCaptured() {
 
 void ProbeController::take(ProbeResult result) {
     m_shownStep = result.step;
+    // Models count the tokens of answers; their names stand in the data.
+    for (auto& name : result.classNames) {
+        if (m_tokenNames.empty()) break;
+        std::size_t token = 0;
+        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), token);
+        const bool number = problem == std::errc() && end == name.data() + name.size();
+        if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
+    }
     Q_EMIT resultReady(std::make_shared<const ProbeResult>(std::move(result)));
 }
 
 void ProbeController::refuse(const QString& sentence) {
     Q_EMIT failed(sentence);
     if (m_shownStep < 0) Q_EMIT cleared(sentence);
-}
-
-void ProbeController::chooseSample(const QString& split, qint64 index) {
-    if (mode() == Mode::Captured) {
-        m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
-        Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
-    } else {
-        m_own.reset();
-        m_text.clear();
-        ++m_texts;
-        m_chosen = true;
-        m_selection.setSample(split, index);
-        Q_EMIT sampleShown(split, index);
-    }
-    ask();
-}
-
-void ProbeController::chooseRandom(const QString& split, int label) {
-    if (mode() == Mode::Captured) {
-        if (m_capturedCount > 1)  // another one than is shown
-            chooseSample(split, (m_captured + 1 +
-                                 QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) %
-                                    m_capturedCount);
-        return;
-    }
-    const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
-    if (!data) return split == kPinned ? chooseSample(split, 0) : void();
-    const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
-    if (label < 0) return chooseSample(split, index);
-    m_selection.setSample(split, index);
-    chooseByLabel(split, label, true);
-}
-
-void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
-    const auto data =
-        m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
-    if (!data || readsText()) return;  // texts have no labels
-    const auto work = [data = asImages(data), label, forward,
-                       from = m_selection.sample()](std::stop_token stop) -> qint64 {
-        std::vector<std::uint8_t> pixels(data->pixelBytes());
-        const qint64 size = data->size();
-        for (qint64 k = 1; k <= size; ++k) {
-            if (stop.stop_requested()) throw Cancelled();
-            const qint64 index = ((from + (forward ? k : -k)) % size + size) % size;
-            if (data->read(index, pixels) == label) return index;
-        }
-        return -1;
-    };
-    m_jobs.post(
-        this, work,
-        [this, split](qint64 index) {
-            if (index >= 0)
-                chooseSample(split, index);
-            else
-                Q_EMIT failed(QString("No sample of %1 has that label; choose any label to go on.")
-                                  .arg(split));
-        },
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
-}
-
-void ProbeController::chooseImage(const QString& path) {
-    if (!m_options || mode() == Mode::Captured) {
-        Q_EMIT failed(
-            mode() == Mode::Captured
-                ? QStringLiteral(
-                      "A picture can be looked at with the newest weights only; press Live first.")
-                : QStringLiteral(
-                      "Start or open a run first, then drop a picture onto its inspector."));
-        return;
-    }
-    if (readsText()) return chooseTextFile(path);
-    const auto shape = m_options->model.image_shape;
-    const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(),
-                       shape](std::stop_token) {
-        ProbeSample read;
-        read.image = fitImage(readImageFile(file), static_cast<int>(shape[1]),
-                              static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-        read.origin = name;
-        return read;
-    };
-    m_jobs.post(
-        this, work,
-        [this, request = m_request](ProbeSample read) {
-            if (!fits(request)) return;
-            m_own = std::move(read);
-            ask();
-        },
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
-}
-
-void ProbeController::chooseText(const QString& text) {
-    m_text = text;
-    m_textNote.clear();
-    ++m_texts;  // what is being read is of the text before
-    m_typing.start();
-}
-
-/// Tokenising is quick for a sentence and slow for a book: never on the window's thread.
-void ProbeController::readText() {
-    if (m_text.isEmpty() || !m_options) return;
-    if (!m_tokenizer) {
-        m_textNote = readsText() ? QStringLiteral(
-                                       "The tokenizer of this run is not known; "
-                                       "data.tokenizer names one.")
-                                 : QStringLiteral("This run reads no text.");
-        return tellOfText();
-    }
-    const auto work = [text = m_text.toStdString(), tokenizer = m_tokenizer,
-                       model = m_options->model](std::stop_token) {
-        return typedText(*tokenizer, text, model, longestLook(model, kLiveMaps));
-    };
-    m_jobs.post(
-        this, work,
-        [this, request = m_texts](TypedText typed) {
-            if (request != m_texts) return;
-            m_own = std::move(typed.sample);
-            m_textNote = QString::fromStdString(typed.note);
-            tellOfText();
-            ask();
-        },
-        [this, request = m_texts](const QString& sentence) {
-            if (request != m_texts) return;
-            m_textNote = sentence;
-            tellOfText();
-        });
-}
-
-void ProbeController::tellOfText() {
-    if (m_text.isEmpty()) return;
-    Q_EMIT textProblem(
-        mode() == Mode::Captured
-            ? QStringLiteral("Captures hold the pinned sentence; press Live for your own text.")
-            : m_textNote);
-}
-
-void ProbeController::offerText(const QString& text) {
-    Q_EMIT textOffered(text);
-    chooseText(text);
-}
-
-void ProbeController::chooseTextFile(const QString& path) {
-    m_jobs.post(
-        this,
-        [path](std::stop_token) {
-            return QString::fromStdString(beginningOfText(path.toStdString()));
-        },
-        [this, request = m_request](const QString& text) {
-            if (!fits(request)) return;
-            offerText(text);
-        },
-        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 }  // namespace relascope

@@ -23,6 +23,9 @@ class RunsController;
 class Selection;
 class TrainingController;
 
+/// The split of the one sentence whose relations are kept along a run.
+inline const QString kPinnedSplit = QStringLiteral("pinned");
+
 class ProbeController : public QObject {
     Q_OBJECT
 public:
@@ -60,6 +63,8 @@ Q_SIGNALS:
     /// There is nothing to show, and why.
     void cleared(const QString& sentence);
     void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
+    /// What samples can be chosen by; empty where they have no labels.
+    void labelsChanged(const QStringList& names);
     void sampleShown(const QString& split, qint64 index);
     /// What is the matter with the typed text; empty where all is well.
     void textProblem(const QString& sentence);
@@ -97,6 +102,7 @@ private:
     std::optional<ProbeSample> m_own;     ///< a picture or a text of the user's
     std::optional<ProbeSample> m_pinned;  ///< the sentence whose relations are kept
     TokenizerPtr m_tokenizer;
+    std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
     QString m_text, m_textNote;
     quint64 m_texts = 0;  ///< counts typed texts, so that late answers know they are late
     std::shared_ptr<std::atomic<quint64>> m_following =

@@ -3,8 +3,10 @@
 #include <QDir>
 #include <QFileInfo>
 #include <algorithm>
+#include <cmath>
 
 #include "app/controllers/job_queue.h"
+#include "options/metrics.h"
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/captures.h"
@@ -203,12 +205,18 @@ std::vector<PublishedValue> RunsController::published(const QString& path) const
 
 namespace {
 
-// The curve is of the validation set, which is made of the training family's figures.
+// The curve is of the validation set. Of Relational Games that is made of the training family's
+// figures; where the papers printed one split only, that one stands beside it.
 std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
     std::vector<PublishedValue> values;
-    for (const auto& result : publishedResults(options))
-        if (result.split == options.data.family)
-            values.push_back({QStringLiteral("published"), result.accuracy, 0});
+    const auto all = publishedResults(options);
+    for (const auto& result : all)
+        if (result.split == options.data.family || all.size() == 1)
+            values.push_back(
+                {all.size() == 1 && result.split != options.data.family
+                     ? QStringLiteral("published (%1)").arg(QString::fromStdString(result.split))
+                     : QStringLiteral("published"),
+                 result.accuracy, 0});
     return values;
 }
 
@@ -330,6 +338,10 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
             info.lastLoss = point.value("loss"), info.lastAccuracy = point.value("accuracy");
             if (!(info.bestLoss <= info.lastLoss)) info.bestLoss = info.lastLoss;
             if (!(info.bestAccuracy >= info.lastAccuracy)) info.bestAccuracy = info.lastAccuracy;
+            const double shown = point.value(info.metric);
+            const bool worse =
+                lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown;
+            if (!std::isnan(shown) && !worse) info.bestMetric = shown;
         }
     }
     rebuildRows();

@@ -20,7 +20,7 @@
 #include "widgets/checkpoint/problems_list.h"
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
-#include "widgets/data/samples.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/theme/controls.h"

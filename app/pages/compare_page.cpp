@@ -1,20 +1,17 @@
 #include "app/pages/compare_page.h"
 
 #include <QDir>
-#include <QFile>
 #include <QHeaderView>
 #include <QItemSelectionModel>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QMenu>
 #include <QPlainTextEdit>
-#include <QSaveFile>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QTableWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
@@ -25,45 +22,12 @@
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"
+#include "widgets/tables/run_metrics.h"
 #include "widgets/tables/runs_table.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
-namespace {
-
-constexpr char kRunsKey[] = "runs", kComparisonsKey[] = "comparisons";
-
-QMap<QString, QString> textsOf(const QJsonObject& object) {
-    QMap<QString, QString> texts;
-    for (auto it = object.begin(); it != object.end(); ++it)
-        texts.insert(it.key(), it.value().toString());
-    return texts;
-}
-
-QJsonObject objectOf(const QMap<QString, QString>& texts) {
-    QJsonObject object;
-    for (auto it = texts.begin(); it != texts.end(); ++it)
-        if (!it.value().trimmed().isEmpty()) object.insert(it.key(), it.value());
-    return object;
-}
-
-/// Whole or not at all, and on the disk when it returns.
-void writeNotes(const QString& folder, const QByteArray& bytes) {
-    QSaveFile file(folder + QStringLiteral("/notes.json"));
-    if (QDir().mkpath(folder) && file.open(QIODevice::WriteOnly) &&
-        file.write(bytes) == bytes.size() && file.commit())
-        return;
-    throw FileError(file.fileName().toStdString(),
-                    "the notes could not be saved (" + file.errorString().toStdString() + ")");
-}
-
-QString runCount(qsizetype count) {
-    return count == 1 ? QStringLiteral("this run") : QStringLiteral("these %1 runs").arg(count);
-}
-
-}  // namespace
-
 ComparePage::ComparePage(AppContext& context, QWidget* parent)
     : QWidget(parent),
       m_context(context),
@@ -262,34 +226,71 @@ void ComparePage::rowsChanged() {
     showDifferences();
 }
 
-double ComparePage::published(const RunInfo& info) {
+const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) {
     const QString path = QString::fromStdString(info.path);
+    // A run that is just being made has no options in its row yet.
+    static const std::vector<PublishedResult> none;
+    if (info.options.empty()) return none;
     const auto known = m_published.constFind(path);
     if (known != m_published.constEnd()) return *known;
-    double accuracy = std::numeric_limits<double>::quiet_NaN();
+    std::vector<PublishedResult> found;
     RunOptions options;
     options.preset = info.preset;
     options.variant = info.variant;
     try {
         for (const auto& [key, text] : info.options)
-            if (key.rfind("data.", 0) == 0) setOption(options, key, text);
-        for (const auto& result : publishedResults(options))
-            if (result.split == options.data.family) accuracy = result.accuracy;
+            if (key.rfind("data.", 0) == 0 || key.rfind("model.", 0) == 0)
+                setOption(options, key, text);
+        found = publishedResults(options);
     } catch (const Error&) {
         // A run of another version: no number stands beside it.
     }
-    // A run that is just being made has no options in its row yet.
-    if (!info.options.empty()) m_published.insert(path, accuracy);
-    return accuracy;
+    return *m_published.insert(path, std::move(found));
+}
+
+/// The published number of a split that was tested, against ours on the same; before the end, that
+/// of the training family against the best on validation.
+TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
+    TableRow row{info, colorIndex};
+    row.note = m_runNotes.value(noteKey(QString::fromStdString(info.path)));
+    const auto& all = published(info);
+    if (all.empty()) return row;
+    std::string family;
+    for (const auto& [key, text] : info.options)
+        if (key == "data.family") family = text;
+    const PublishedResult* shown = nullptr;
+    QStringList lines;
+    for (const auto& printed : all) {
+        QString line = QStringLiteral("%1: accuracy %2")
+                           .arg(QString::fromStdString(printed.split),
+                                metricText("accuracy", printed.accuracy));
+        if (printed.standardError > 0)
+            line += QStringLiteral(" \u00B1 %1").arg(100.0 * printed.standardError, 0, 'f', 1);
+        for (const auto& result : info.results) {
+            if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
+            line += QStringLiteral(", ours ") + metricText("accuracy", result.value("accuracy"));
+            // The training family's first, where several were printed.
+            if (!shown || printed.split == family) {
+                shown = &printed;
+                row.ours = result.value("accuracy");
+            }
+        }
+        lines << line;
+    }
+    if (!shown)
+        for (const auto& printed : all)
+            if (printed.split == family || all.size() == 1) shown = &printed;
+    if (shown) row.published = shown->accuracy;
+    lines << (std::isnan(row.ours)
+                  ? QStringLiteral("compared with the best accuracy on validation")
+                  : QStringLiteral("compared on %1").arg(QString::fromStdString(shown->split)));
+    row.publishedTip = lines.join(u'\n');
+    return row;
 }
 
 void ComparePage::fillTable() {
     std::vector<TableRow> rows;
-    for (const RunRow& row : m_context.runs.rows()) {
-        const QString path = QString::fromStdString(row.info.path);
-        rows.push_back(
-            {row.info, row.colorIndex, published(row.info), m_runNotes.value(noteKey(path))});
-    }
+    for (const RunRow& row : m_context.runs.rows()) rows.push_back(rowOf(row.info, row.colorIndex));
     m_table->setRows(rows);
     m_table->setOverlaid(m_context.selection.runs());
 }
@@ -350,118 +351,6 @@ void ComparePage::openRun(const QString& path) {
     if (!selection.runs().contains(path)) selection.setRuns(QStringList{path} + selection.runs());
     selection.setCurrent(path);
     Q_EMIT workbenchRequested();
-}
-
-// Notes
-// ---------------------------------------------------------------------------------------------------
-
-QString ComparePage::noteKey(const QString& path) const {
-    // Relative to the folder, so that notes follow it when it moves; runs from elsewhere keep their
-    // path.
-    const QString inside = QDir(m_notesFolder).relativeFilePath(path);
-    return inside.startsWith(QLatin1String("..")) ? path : inside;
-}
-
-QString ComparePage::comparisonKey() const {
-    QStringList keys;
-    for (const QString& path : m_context.selection.runs()) keys += noteKey(path);
-    keys.sort();
-    return keys.join(u'\n');
-}
-
-void ComparePage::readNotes() {
-    m_notesFolder = m_context.runs.folder();
-    m_runNotes.clear();
-    m_comparisonNotes.clear();
-    m_notesReadable = true;
-    QFile file(m_notesFolder + QStringLiteral("/notes.json"));
-    if (!file.exists()) return;
-    QJsonParseError problem;
-    QJsonDocument document;
-    if (file.open(QIODevice::ReadOnly))
-        document = QJsonDocument::fromJson(file.readAll(), &problem);
-    if (!document.isObject()) {
-        // Somebody's words are in it: what cannot be read is not overwritten either.
-        m_notesReadable = false;
-        m_context.messages.warning(
-            QStringLiteral("%1 holds no notes that can be read; notes are not saved until it is "
-                           "repaired or moved away")
-                .arg(file.fileName()));
-        return;
-    }
-    m_runNotes = textsOf(document[QLatin1String(kRunsKey)].toObject());
-    m_comparisonNotes = textsOf(document[QLatin1String(kComparisonsKey)].toObject());
-}
-
-QByteArray ComparePage::notesText() const {
-    return QJsonDocument(QJsonObject{{QLatin1String(kRunsKey), objectOf(m_runNotes)},
-                                     {QLatin1String(kComparisonsKey), objectOf(m_comparisonNotes)}})
-        .toJson();
-}
-
-void ComparePage::saveNotes() {
-    m_saveSoon.stop();
-    if (!m_notesChanged || !m_notesReadable) return;
-    m_notesChanged = false;
-    m_notesWriting = true;
-    const auto work = [folder = m_notesFolder, bytes = notesText()](std::stop_token) {
-        writeNotes(folder, bytes);
-        return true;
-    };
-    m_disk->post(
-        this, work, [this](bool) { m_notesWriting = false; },
-        [this](const QString& sentence) {
-            m_notesWriting = false;
-            m_notesChanged = true;
-            m_context.messages.error(sentence);
-        });
-}
-
-void ComparePage::showNotes() {
-    const QString key = comparisonKey();
-    const qsizetype count = m_context.selection.runs().size();
-    m_notes->setEnabled(count > 0);
-    m_notesHead->setSubText(count == 0 ? QString()
-                                       : QStringLiteral("saved with %1").arg(runCount(count)));
-    m_notes->setPlaceholderText(
-        count == 0 ? QStringLiteral("Check runs in the table to compare them.")
-                   : QStringLiteral("What do %1 show?")
-                         .arg(count == 1 ? QStringLiteral("the curves") : runCount(count)));
-    if (key == m_notesKey) return;
-    m_notesKey = key;
-    const QSignalBlocker quiet(m_notes);
-    m_notes->setPlainText(m_comparisonNotes.value(key));
-}
-
-void ComparePage::noteTyped() {
-    if (m_notesKey.isEmpty()) return;
-    m_comparisonNotes[m_notesKey] = m_notes->toPlainText();
-    m_notesChanged = true;
-    m_saveSoon.start();
-}
-
-void ComparePage::fillComparisons() {
-    m_comparisons->clear();
-    for (auto it = m_comparisonNotes.begin(); it != m_comparisonNotes.end(); ++it) {
-        if (it.value().trimmed().isEmpty()) continue;
-        QStringList paths;
-        for (const QString& key : it.key().split(u'\n')) {
-            const QString path = QDir::cleanPath(QDir(m_notesFolder).absoluteFilePath(key));
-            if (m_context.runs.info(path)) paths += path;
-        }
-        const QString line = it.value().trimmed().section(u'\n', 0, 0);
-        QAction* action =
-            m_comparisons->addAction(QStringLiteral("%1 runs: %2")
-                                         .arg(it.key().count(u'\n') + 1)
-                                         .arg(fontMetrics().elidedText(line, Qt::ElideRight, 320)));
-        action->setCheckable(true);
-        action->setChecked(it.key() == m_notesKey);
-        action->setEnabled(!paths.isEmpty());
-        connect(action, &QAction::triggered, this,
-                [this, paths] { m_context.selection.setRuns(paths); });
-    }
-    if (m_comparisons->isEmpty())
-        m_comparisons->addAction(QStringLiteral("No comparison has notes yet"))->setEnabled(false);
 }
 
 }  // namespace relascope

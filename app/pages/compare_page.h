@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/app_context.h"
+#include "options/published.h"
 #include "types/run_info.h"
 
 class QMenu;
@@ -27,6 +28,7 @@ class EmptyState;
 class JobQueue;
 class PanelHead;
 class RunsTable;
+struct TableRow;
 class ViewMenu;
 
 /// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of
@@ -71,7 +73,9 @@ private:
     void showPublished();
     void showDifferences();
     void openRun(const QString& path);
-    double published(const RunInfo& info);
+    /// The papers' numbers for a run's model, size and splits.
+    const std::vector<PublishedResult>& published(const RunInfo& info);
+    TableRow rowOf(const RunInfo& info, int colorIndex);
 
     QString noteKey(const QString& path) const;
     QString comparisonKey() const;
@@ -94,7 +98,7 @@ private:
 
     QStringList m_drawn;  ///< runs whose points the curves have
     QString m_reference, m_notesFolder, m_notesKey;
-    QHash<QString, double> m_published;
+    QHash<QString, std::vector<PublishedResult>> m_published;
     QMap<QString, QString> m_runNotes, m_comparisonNotes;
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
     bool m_notesChanged = false, m_notesWriting = false, m_notesReadable = true;

@@ -9,8 +9,13 @@
 #include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
 
+#include "app/controllers/examples.h"
+#include "app/pages/import_guess.h"
 #include "datasets/registry.h"
+#include "options/presets.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/theme/controls.h"
@@ -20,11 +25,12 @@
 namespace relascope {
 namespace {
 
-constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRole + 2;
-constexpr int kRemembered = 8;
+constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRole + 2,
+              kDataKind = Qt::UserRole + 3, kTask = Qt::UserRole + 4;
+constexpr std::size_t kRemembered = 8;
 const char* const kFilesKey = "data/files";
-// Fields of data that are made here; the task is the line chosen in the list.
-constexpr const char* kFields[] = {"family", "train_size", "seed", "patterns", "streaming"};
+// What a run does with its data along the way, and not what they are.
+constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
 
 /// Lines as the rail has them, and heads between them.
 class ChooserDelegate : public LineDelegate {
@@ -55,11 +61,47 @@ public:
     }
 };
 
-QString taskTitle(std::string task) {
-    QString title = QString::fromStdString(task).replace(u'_', u' ');
-    if (task == "xoccurs") return QStringLiteral("XOccurs");
-    title[0] = title[0].toUpper();
-    return title;
+/// The families of the rail, and which kinds of data are theirs.
+QString familyOf(const std::string& kind) {
+    static const std::map<std::string, const char*> families = {
+        {"relational-games", "Vision relations"},
+        {"images", "Images"},
+        {"text", "Language"},
+        {"sorting", "Order and sorting"},
+        {"pairs", "Order and sorting"},
+        {"set", "Sets"},
+        {"math", "Mathematics"},
+        {"select-relate", "What one head can do"},
+        {"inner-products", "What one head can do"},
+        {"symbol-recovery", "Symbol recovery"}};
+    const auto found = families.find(kind);
+    return QString::fromLatin1(found == families.end() ? "Further data" : found->second);
+}
+
+/// Whether it comes from files alone: there is no generator.
+bool fromFiles(const std::string& kind) {
+    return kind == "images" || kind == "text";
+}
+
+// A line of the settings: of .npz files their path alone, as always; else with kind and task.
+QString settingOf(const DataChoice& choice) {
+    const std::string id = importIdOf(choice.options);
+    if (id == "npz") return choice.path;
+    return QStringList{QString::fromStdString(id), QString::fromStdString(choice.options.task),
+                       choice.path}
+        .join(u'\t');
+}
+DataChoice choiceOfSetting(const QString& setting) {
+    const QStringList parts = setting.split(u'\t');
+    const QString path = parts.last();
+    DataChoice choice;
+    choice.kind = DataChoice::Kind::File;
+    choice.path = path;
+    choice.name = QFileInfo(path).fileName();
+    choice.options =
+        importOptions(parts.size() == 3 ? parts[0].toStdString() : "npz",
+                      parts.size() == 3 ? parts[1].toStdString() : "", path.toStdString());
+    return choice;
 }
 
 }  // namespace
@@ -68,11 +110,12 @@ DataChooser::DataChooser(QWidget* parent)
     : QWidget(parent),
       m_list(new QListWidget(this)),
       m_form(new OptionsForm(this)),
-      m_import(new QPushButton(icon("import"), QString::fromUtf8("Import .npz\u2026"), this)) {
+      m_import(new QPushButton(icon("import"), QString::fromUtf8("Import\u2026"), this)) {
     setAccessibleName(QStringLiteral("Datasets"));
     m_import->setProperty("compact", true);
     m_import->setToolTip(
-        QStringLiteral("Read labelled images from a file; it can be dropped on the page, too"));
+        QStringLiteral("Read images, questions or texts from files; they can be dropped on the "
+                       "page, too"));
     auto* head = new PanelHead(QStringLiteral("Dataset"), this);
     head->addControl(m_import);
     m_list->setFrameShape(QFrame::NoFrame);
@@ -93,7 +136,8 @@ DataChooser::DataChooser(QWidget* parent)
     // nothing.
     for (QToolButton* button : m_form->findChildren<QToolButton*>())
         if (button->accessibleName() == QLatin1String("Collapse the options")) button->hide();
-    m_files = QSettings().value(QLatin1String(kFilesKey)).toStringList();
+    for (const QString& setting : QSettings().value(QLatin1String(kFilesKey)).toStringList())
+        m_files.push_back(choiceOfSetting(setting));
     fill();
     showForm();
     connect(m_import, &QPushButton::clicked, this, &DataChooser::importRequested);
@@ -108,17 +152,54 @@ DataChooser::DataChooser(QWidget* parent)
     connect(m_list, &QListWidget::customContextMenuRequested, this, &DataChooser::itemMenu);
     connect(m_form, &OptionsForm::valueChanged, this,
             [this](const QString& key, const FieldValue& value) {
+                if (m_current.kind != DataChoice::Kind::Generated) return;
                 const std::string name = key.section(u'.', 1).toStdString();
+                auto& options = optionsOf(m_current.options.kind, m_current.options.task);
                 if (name == "pass") m_pass = std::get<std::int64_t>(value);
                 for (const auto& field : DataOptions::fieldTable())
-                    if (field.spec.name == name) field.set(m_options, value);
+                    if (field.spec.name == name) field.set(options, value);
                 showForm();
-                if (!m_options.problems().empty() || m_current.kind != DataChoice::Kind::Generated)
-                    return;
-                m_current.options = m_options;
-                m_current.pass = m_options.streaming ? m_pass : 0;
+                if (!options.problems().empty()) return;
+                m_current.options = options;
+                m_current.pass = m_pass;
                 Q_EMIT chosen(m_current);
             });
+}
+
+DataOptions DataChooser::usualOptions(const std::string& kind, const std::string& task) {
+    DataOptions options;
+    options.kind = kind;
+    options.task = task;
+    if (kind == "relational-games") return options;
+    for (const bool exact : {true, false})
+        for (const auto& preset : presets()) {
+            const DataOptions of = presetOptions(preset.name).data;
+            if (of.kind != kind || (exact && of.task != task)) continue;
+            options = of;
+            options.task = task;
+            // Another task of the kind may have fewer examples: all there are.
+            if (!exact && !fromFiles(kind) && kind != "math")
+                options.train_size = options.validation_size = options.test_size = 0;
+            return options;
+        }
+    return options;
+}
+
+DataOptions& DataChooser::optionsOf(const std::string& kind, const std::string& task) {
+    const bool alike = kind == "relational-games" || kind == "math";
+    const std::string key = alike ? kind : kind + '/' + task;
+    const auto found = m_options.try_emplace(key, usualOptions(kind, task)).first;
+    found->second.task = task;
+    return found->second;
+}
+
+std::vector<std::string> DataChooser::fieldsOf(const DataOptions& options) {
+    std::vector<std::string> names;
+    for (const auto& field : DataOptions::fieldTable())
+        if (field.applies(options) &&
+            std::find(std::begin(kOfRuns), std::end(kOfRuns), field.spec.name) == std::end(kOfRuns))
+            names.push_back(field.spec.name);
+    return names;
 }
 
 QListWidgetItem* DataChooser::addHead(const QString& title) {
@@ -131,35 +212,45 @@ QListWidgetItem* DataChooser::addHead(const QString& title) {
 QListWidgetItem* DataChooser::addLine(const DataChoice& choice, const QString& note) {
     auto* item = new QListWidgetItem(choice.name, m_list);
     item->setData(kKind, static_cast<int>(choice.kind));
-    item->setData(kPath, choice.kind == DataChoice::Kind::Generated
-                             ? QString::fromStdString(choice.options.task)
-                             : choice.path);
+    item->setData(kPath, choice.path);
+    item->setData(kDataKind, QString::fromStdString(choice.options.kind));
+    item->setData(kTask, QString::fromStdString(choice.options.task));
     item->setData(LineDelegate::Note, note);
-    if (choice.kind != DataChoice::Kind::Generated) item->setToolTip(choice.path);
+    if (choice.kind != DataChoice::Kind::Generated) item->setToolTip(plainTip(choice.path));
     return item;
 }
 
 void DataChooser::fill() {
     const QSignalBlocker quiet(m_list);
     m_list->clear();
-    addHead(QStringLiteral("Relational Games"));
+    QString family;
     for (const auto& entry : listDatasets()) {
+        if (const QString here = familyOf(entry.kind); here != family) {
+            family = here;
+            addHead(family);
+        }
         DataChoice choice;
+        choice.options.kind = entry.kind;
         choice.options.task = entry.name;
-        choice.name = taskTitle(entry.name);
-        addLine(choice, QStringLiteral("generated"))
+        choice.name = taskTitle(entry.kind, entry.name);
+        addLine(choice,
+                fromFiles(entry.kind) ? QStringLiteral("files") : QStringLiteral("generated"))
             ->setToolTip(QString::fromStdString(entry.help));
     }
     if (!m_run.isEmpty()) {
         addHead(QStringLiteral("Run"));
         addLine({DataChoice::Kind::Run, {}, 0, m_run, m_runName}, QStringLiteral("its splits"));
     }
-    addHead(QStringLiteral("Imported files"));
-    for (const QString& path : m_files)
-        addLine({DataChoice::Kind::File, {}, 0, path, QFileInfo(path).fileName()},
-                QStringLiteral("npz"));
-    if (m_files.isEmpty()) {
-        auto* none = new QListWidgetItem(QStringLiteral("Drop a .npz file here"), m_list);
+    addHead(QStringLiteral("Imported"));
+    for (const DataChoice& file : m_files) {
+        const std::string id = importIdOf(file.options);
+        addLine(file, id == "npz"      ? QStringLiteral("npz")
+                      : id == "games"  ? QStringLiteral("games")
+                      : id == "folder" ? QStringLiteral("images")
+                                       : QString::fromStdString(id));
+    }
+    if (m_files.empty()) {
+        auto* none = new QListWidgetItem(QStringLiteral("Drop a file or folder here"), m_list);
         none->setFlags(Qt::NoItemFlags);
     }
     mark();
@@ -170,33 +261,37 @@ void DataChooser::mark() {
     m_list->setCurrentItem(nullptr);
     for (int i = 0; i < m_list->count(); ++i) {
         QListWidgetItem* item = m_list->item(i);
-        if (!(item->flags() & Qt::ItemIsSelectable)) continue;
-        const DataChoice here = choiceOf(item);
-        const bool same = here.kind == m_current.kind && here.path == m_current.path &&
-                          (here.kind != DataChoice::Kind::Generated ||
-                           here.options.task == m_current.options.task);
-        if (same && !m_current.name.isEmpty()) m_list->setCurrentItem(item);
+        if (!(item->flags() & Qt::ItemIsSelectable) || m_current.name.isEmpty()) continue;
+        const bool kind = item->data(kKind).toInt() == static_cast<int>(m_current.kind);
+        const bool same =
+            m_current.kind == DataChoice::Kind::Generated
+                ? item->data(kDataKind).toString().toStdString() == m_current.options.kind &&
+                      item->data(kTask).toString().toStdString() == m_current.options.task
+                : item->data(kPath).toString() == m_current.path;
+        if (kind && same) m_list->setCurrentItem(item);
     }
 }
 
-DataChoice DataChooser::choiceOf(const QListWidgetItem* item) const {
+DataChoice DataChooser::choiceOf(const QListWidgetItem* item) {
     DataChoice choice;
     choice.kind = static_cast<DataChoice::Kind>(item->data(kKind).toInt());
     choice.name = item->text();
-    if (choice.kind != DataChoice::Kind::Generated) {
-        choice.path = item->data(kPath).toString();
-        return choice;
+    choice.path = item->data(kPath).toString();
+    if (choice.kind == DataChoice::Kind::Generated) {
+        choice.options = optionsOf(item->data(kDataKind).toString().toStdString(),
+                                   item->data(kTask).toString().toStdString());
+        choice.pass = m_pass;
     }
-    choice.options = m_options;
-    choice.options.task = item->data(kPath).toString().toStdString();
-    choice.pass = m_options.streaming ? m_pass : 0;
+    if (choice.kind == DataChoice::Kind::File)
+        for (const DataChoice& file : m_files)
+            if (file.path == choice.path) return file;
     return choice;
 }
 
 void DataChooser::setCurrent(const DataChoice& choice) {
     m_current = choice;
     if (choice.kind == DataChoice::Kind::Generated && !choice.name.isEmpty()) {
-        m_options = choice.options;
+        optionsOf(choice.options.kind, choice.options.task) = choice.options;
         m_pass = choice.pass;
     }
     mark();
@@ -207,38 +302,46 @@ void DataChooser::showForm() {
     const bool generated = m_current.kind == DataChoice::Kind::Generated;
     m_form->setVisible(generated);
     if (!generated) return;
-    if (!m_current.name.isEmpty()) m_options.task = m_current.options.task;
-    const DataOptions usual;
+    const DataOptions& options = optionsOf(m_current.options.kind, m_current.options.task);
+    const DataOptions usual = usualOptions(options.kind, options.task);
+    const QString several = exampleWord(options, true);
     std::vector<FieldState> states;
-    for (const char* name : kFields) {
-        for (const auto& field : DataOptions::fieldTable()) {
-            if (field.spec.name != name) continue;
-            FieldState state{"data." + field.spec.name, field.spec, field.get(m_options),
-                             field.get(usual), field.applies(m_options)};
-            if (field.spec.name == "family")
-                state.spec.label = "Family",
-                state.spec.help =
-                    "Family of figures in training and validation; every family has a test split.";
-            if (field.spec.name == "train_size")
-                state.spec.label = "Images",
-                state.spec.help = "Images of the training split; with streaming, of one pass.";
-            // Nothing trains on this page: every field takes effect at once.
-            state.spec.live = true;
-            states.push_back(std::move(state));
+    for (const std::string& name : fieldsOf(options)) {
+        const auto field =
+            std::find_if(DataOptions::fieldTable().begin(), DataOptions::fieldTable().end(),
+                         [&](const auto& f) { return f.spec.name == name; });
+        FieldState state{"data." + name, field->spec, field->get(options), field->get(usual), true};
+        if (name == "family")
+            state.spec.label = "Family",
+            state.spec.help =
+                "Family of figures in training and validation; every family has a test split.";
+        if (name == "train_size") {
+            state.spec.label =
+                several.left(1).toUpper().toStdString() + several.mid(1).toStdString();
+            state.spec.help = several.toStdString() +
+                              " of the training split; with streaming, of one pass. 0 means all "
+                              "there are.";
+            state.spec.help[0] = state.spec.label[0];
         }
+        // Nothing trains on this page: every field takes effect at once.
+        state.spec.live = true;
+        state.spec.advanced = false;
+        states.push_back(std::move(state));
     }
-    FieldSpec pass{"pass",
-                   "Pass",
-                   "Which pass over the training set is shown; each has fresh images.",
-                   FieldKind::Integer,
-                   0,
-                   1e9};
-    pass.live = true;
-    states.push_back(
-        {"data.pass", pass, FieldValue(m_pass), FieldValue(std::int64_t{0}), m_options.streaming});
+    if (options.streaming || options.augment != "none") {
+        FieldSpec pass{"pass",
+                       "Pass",
+                       "Which pass over the training set is shown; each has fresh images.",
+                       FieldKind::Integer,
+                       0,
+                       1e9};
+        pass.live = true;
+        states.push_back(
+            {"data.pass", pass, FieldValue(m_pass), FieldValue(std::int64_t{0}), true});
+    }
     m_form->setStates(states);
     std::vector<FieldProblem> problems;
-    for (const auto& problem : m_options.problems())
+    for (const auto& problem : options.problems())
         problems.push_back({"data." + problem.field, problem.message});
     m_form->setProblems(problems);
 }
@@ -252,17 +355,29 @@ void DataChooser::setRun(const QString& path, const QString& name) {
     fill();
 }
 
-void DataChooser::remember(const QString& path) {
-    m_files.removeAll(path);
-    m_files.prepend(path);
-    while (m_files.size() > kRemembered) m_files.removeLast();
-    QSettings().setValue(QLatin1String(kFilesKey), m_files);
-    fill();
+QStringList DataChooser::files() const {
+    QStringList paths;
+    for (const DataChoice& file : m_files) paths << file.path;
+    return paths;
+}
+
+void DataChooser::remember(const DataChoice& choice) {
+    std::erase_if(m_files, [&](const DataChoice& file) { return file.path == choice.path; });
+    m_files.insert(m_files.begin(), choice);
+    if (m_files.size() > kRemembered) m_files.resize(kRemembered);
+    keepFiles();
 }
 
 void DataChooser::forget(const QString& path) {
-    if (m_files.removeAll(path) == 0) return;
-    QSettings().setValue(QLatin1String(kFilesKey), m_files);
+    if (std::erase_if(m_files, [&](const DataChoice& file) { return file.path == path; }) == 0)
+        return;
+    keepFiles();
+}
+
+void DataChooser::keepFiles() {
+    QStringList settings;
+    for (const DataChoice& file : m_files) settings << settingOf(file);
+    QSettings().setValue(QLatin1String(kFilesKey), settings);
     fill();
 }
 

@@ -4,6 +4,9 @@
 #include <QStringList>
 #include <QWidget>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "types/data_options.h"
 
@@ -19,9 +22,9 @@ class OptionsForm;
 struct DataChoice {
     enum class Kind { Generated, File, Run };
     Kind kind = Kind::Generated;
-    DataOptions options;    ///< Generated
-    std::int64_t pass = 0;  ///< Generated and streaming: which pass over the training set
-    QString path;           ///< File: the .npz; Run: the run folder
+    DataOptions options;    ///< Generated, and how a File is read
+    std::int64_t pass = 0;  ///< Generated: which pass over the training set, where passes differ
+    QString path;           ///< File: the file or folder; Run: the run folder
     QString name;           ///< in words
 
     bool operator==(const DataChoice&) const = default;
@@ -36,10 +39,14 @@ public:
     void setCurrent(const DataChoice& choice);
     /// The run whose splits are offered; empty: none.
     void setRun(const QString& path, const QString& name);
-    /// Puts a file in front of those imported before.
-    void remember(const QString& path);
+    /// Puts a file or folder in front of those imported before.
+    void remember(const DataChoice& choice);
     void forget(const QString& path);
-    const QStringList& files() const { return m_files; }
+    QStringList files() const;
+    /// Names of the fields that the form shows of a task: those that apply.
+    static std::vector<std::string> fieldsOf(const DataOptions& options);
+    /// What such data usually are: as their preset has it.
+    static DataOptions usualOptions(const std::string& kind, const std::string& task);
     QListWidget* list() const { return m_list; }
     OptionsForm* form() const { return m_form; }
     QPushButton* importButton() const { return m_import; }
@@ -56,7 +63,8 @@ private:
     void mark();
     void showForm();
     void itemMenu(const QPoint& at);
-    DataChoice choiceOf(const QListWidgetItem* item) const;
+    void keepFiles();
+    DataChoice choiceOf(const QListWidgetItem* item);
     QListWidgetItem* addHead(const QString& title);
     QListWidgetItem* addLine(const DataChoice& choice, const QString& note);
 
@@ -64,10 +72,12 @@ private:
     OptionsForm* m_form;
     QPushButton* m_import;
     DataChoice m_current;
-    DataOptions m_options;  ///< of the form, for whichever task
+    /// Of the form, as edited: by kind, where tasks have sizes of their own by kind and task.
+    std::map<std::string, DataOptions> m_options;
+    DataOptions& optionsOf(const std::string& kind, const std::string& task);
     std::int64_t m_pass = 0;
     QString m_run, m_runName;
-    QStringList m_files;
+    std::vector<DataChoice> m_files;
 };
 
 }  // namespace relascope

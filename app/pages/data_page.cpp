@@ -13,12 +13,18 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/controllers/examples.h"
+#include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/data_source.h"
+#include "app/pages/import_dialog.h"
+#include "app/pages/import_guess.h"
 #include "app/selection.h"
-#include "widgets/data/samples.h"
+#include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_view.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/theme/controls.h"
@@ -28,32 +34,15 @@
 namespace relascope {
 namespace {
 
-enum class Dropped { Nothing, Archive, Picture };
-
-Dropped kindOf(const QString& path) {
+bool isPicture(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
-    if (ending == QLatin1String("npz")) return Dropped::Archive;
-    const bool picture = ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
-                         ending == QLatin1String("jpeg");
-    return picture ? Dropped::Picture : Dropped::Nothing;
+    return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
+           ending == QLatin1String("jpeg");
 }
 
 QString droppedFile(const QMimeData* mime) {
     const auto urls = mime->urls();
     return urls.size() == 1 && urls.first().isLocalFile() ? urls.first().toLocalFile() : QString();
-}
-
-QString sizeWords(const DatasetInfo& info) {
-    return QString::fromUtf8("%1 \u00d7 %2, %3")
-        .arg(info.width)
-        .arg(info.height)
-        .arg(info.channels == 1 ? QStringLiteral("grey") : QStringLiteral("RGB"));
-}
-
-QString meanWords(const std::vector<double>& mean) {
-    QStringList values;
-    for (const double value : mean) values += QString::number(value, 'f', 1);
-    return values.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -73,9 +62,11 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_label(new QComboBox(this)),
       m_save(new QPushButton(icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
       m_train(new QPushButton(icon("play"), QStringLiteral("Train on this"), this)),
+      m_labelWord(mutedLabel(QStringLiteral("Label"), this)),
       m_reading(new JobStrip(this)),
       m_saving(new JobStrip(this)),
-      m_error(new ErrorStrip(this)) {
+      m_error(new ErrorStrip(this)),
+      m_looks(std::make_unique<JobQueue>()) {
     setAccessibleName(QStringLiteral("Data"));
     setAcceptDrops(true);
     asking();
@@ -86,15 +77,18 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     m_train->setEnabled(false);
 }
 
+DataPage::~DataPage() = default;
+
 void DataPage::asking() {
-    askImportPath = [this] {
-        return QFileDialog::getOpenFileName(
-            window(), QStringLiteral("Import labelled images"), {},
-            QStringLiteral("NumPy archives (*.npz);;All files (*)"));
+    askImport = [this](const QString& path) -> std::optional<DataOptions> {
+        ImportDialog dialog(window());
+        if (!path.isEmpty()) dialog.setPath(path);
+        if (dialog.exec() != QDialog::Accepted) return std::nullopt;
+        return dialog.options();
     };
     askSavePath = [this](const QString& suggested) {
         QString path =
-            QFileDialog::getSaveFileName(window(), QStringLiteral("Save images"), suggested,
+            QFileDialog::getSaveFileName(window(), QStringLiteral("Save examples"), suggested,
                                          QStringLiteral("NumPy archives (*.npz)"));
         if (!path.isEmpty() && QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".npz");
         return path;
@@ -102,7 +96,7 @@ void DataPage::asking() {
     askCount = [this](qint64 most) -> qint64 {
         bool accepted = false;
         const int bound = static_cast<int>(std::min<qint64>(most, std::numeric_limits<int>::max()));
-        const int count = QInputDialog::getInt(window(), QStringLiteral("Save images"),
+        const int count = QInputDialog::getInt(window(), QStringLiteral("Save examples"),
                                                QStringLiteral("How many, from the first on"), bound,
                                                1, bound, 100, &accepted);
         return accepted ? count : 0;
@@ -132,7 +126,7 @@ QWidget* DataPage::middle() {
     row->addWidget(mutedLabel(QStringLiteral("Part"), filters));
     row->addWidget(m_part);
     row->addSpacing(8);
-    row->addWidget(mutedLabel(QStringLiteral("Label"), filters));
+    row->addWidget(m_labelWord);
     row->addWidget(m_label);
     row->addStretch(1);
     m_part->setMinimumWidth(120);
@@ -160,7 +154,7 @@ QWidget* DataPage::right() {
             more, view, [name] { return name; }, std::move(csv));
         connect(menu, &ViewMenu::failed, this, &DataPage::fail);
     };
-    withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), {});
+    withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), [this] { return m_sample->csv(); });
     withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
              [this] { return m_statistics->csv(); });
     auto* scroll = new QScrollArea(panel);
@@ -196,22 +190,19 @@ void DataPage::layOut() {
 
 void DataPage::wire() {
     connect(m_chooser, &DataChooser::chosen, this, &DataPage::open);
-    connect(m_chooser, &DataChooser::importRequested, this, [this] {
-        const QString path = askImportPath();
-        if (!path.isEmpty()) importFile(path);
-    });
+    connect(m_chooser, &DataChooser::importRequested, this, [this] { importWanted(); });
     connect(m_source, &DataSource::opened, this, &DataPage::opened);
     connect(m_source, &DataSource::shownChanged, this, &DataPage::shown);
     connect(m_source, &DataSource::failed, this, &DataPage::fail);
     connect(m_source, &DataSource::statisticsReady, this, &DataPage::count);
     connect(m_source, &DataSource::samplesReady, m_grid, &SampleGrid::setSamples);
     connect(m_source, &DataSource::sampleReady, this,
-            [this](qint64 shown, const ProbeSample& sample) {
+            [this](qint64 shown, const ShownSample& sample) {
                 m_sample->setSample(sample, m_source->classNames());
                 m_sampleHead->setSubText(groupedNumber(m_source->indexOf(shown)));
             });
     connect(m_source, &DataSource::pictureReady, this,
-            [this](const QString& path, const ProbeSample& sample) {
+            [this](const QString& path, const ShownSample& sample) {
                 m_error->setSentence({});
                 m_grid->setCurrent(-1);
                 m_sample->setSample(sample, {});
@@ -223,14 +214,14 @@ void DataPage::wire() {
     connect(m_source, &DataSource::saveBegan, m_save, [this] { m_save->setEnabled(false); });
     connect(m_source, &DataSource::saveEnded, m_saving, &JobStrip::end);
     connect(m_source, &DataSource::saveEnded, m_save,
-            [this] { m_save->setEnabled(m_source->count() > 0); });
+            [this] { m_save->setEnabled(m_source->count() > 0 && m_source->savable()); });
     connect(m_source, &DataSource::saved, this, [this](const QString& path, qint64 count) {
         m_context.messages.ok(
-            QStringLiteral("Saved %1 images as %2").arg(groupedNumber(count), path));
+            QStringLiteral("Saved %1 as %2").arg(exampleCount(m_source->options(), count), path));
     });
     connect(m_reading, &JobStrip::cancelled, this, [this] {
         m_source->abandon();
-        m_imported.clear();
+        m_imported.reset();
         m_chooser->setCurrent(m_source->choice());
         m_label->setCurrentIndex(m_source->label() + 1);
         m_context.messages.info(QStringLiteral("Cancelled; the data shown are as before"));
@@ -244,17 +235,13 @@ void DataPage::wire() {
     connect(m_part, &QComboBox::textActivated, m_source, &DataSource::setPart);
     connect(m_label, &QComboBox::activated, this, [this](int row) { m_source->setLabel(row - 1); });
     connect(m_save, &QPushButton::clicked, this, &DataPage::saveShown);
-    connect(m_train, &QPushButton::clicked, this,
-            [this] { Q_EMIT trainOnRequested(m_source->choice().path); });
+    connect(m_train, &QPushButton::clicked, this, &DataPage::trainOn);
     connect(&m_context.selection, &Selection::currentChanged, this, &DataPage::offerRun);
     connect(&m_context.runs, &RunsController::rowsChanged, this, &DataPage::offerRun);
 }
 
 void DataPage::offerRun() {
-    QString path = m_context.selection.current();
-    // This page shows images; the texts of a run stand in its inspector.
-    if (const RunInfo* info = m_context.runs.info(path); info && info->metric == "perplexity")
-        path.clear();
+    const QString path = m_context.selection.current();
     m_chooser->setRun(path, path.isEmpty() ? QString() : m_context.runs.name(path));
 }
 
@@ -263,23 +250,39 @@ void DataPage::showEvent(QShowEvent* event) {
     if (m_source->data() || m_reading->busy()) return;
     // Something to look at from the first moment, but only once somebody looks.
     DataChoice first;
-    first.name = QStringLiteral("Between");
+    first.options = DataChooser::usualOptions("relational-games", "between");
+    first.name = taskTitle(first.options.kind, first.options.task);
     m_chooser->setCurrent(first);
     open(first);
 }
 
 void DataPage::open(const DataChoice& choice) {
-    m_imported.clear();
+    m_imported.reset();
     m_source->open(choice);
+    if (choice.kind == DataChoice::Kind::File) m_imported = choice;
+}
+
+void DataPage::importData(const DataOptions& options) {
+    DataChoice choice;
+    choice.kind = DataChoice::Kind::File;
+    choice.options = options;
+    choice.path = QFileInfo(QString::fromStdString(options.path)).absoluteFilePath();
+    choice.options.path = choice.path.toStdString();
+    choice.name = QFileInfo(choice.path).fileName();
+    open(choice);
 }
 
 void DataPage::importFile(const QString& path) {
-    DataChoice choice;
-    choice.kind = DataChoice::Kind::File;
-    choice.path = QFileInfo(path).absoluteFilePath();
-    choice.name = QFileInfo(path).fileName();
-    open(choice);
-    m_imported = choice.path;
+    m_looks->post(
+        this, [file = path.toStdString()](std::stop_token) { return guessImport(file); },
+        [this, path](const ImportGuess& guess) {
+            if (guess.id.empty()) return importWanted(path);
+            importData(importOptions(guess.id, guess.task, guess.path));
+        });
+}
+
+void DataPage::importWanted(const QString& path) {
+    if (const auto options = askImport(path)) importData(*options);
 }
 
 void DataPage::showPicture(const QString& path) {
@@ -290,12 +293,14 @@ void DataPage::opened() {
     m_error->setSentence({});
     const DataChoice& choice = m_source->choice();
     m_chooser->setCurrent(choice);
-    if (!m_imported.isEmpty()) m_chooser->remember(std::exchange(m_imported, {}));
-    const bool file = choice.kind == DataChoice::Kind::File;
-    m_train->setEnabled(file);
+    if (m_imported) m_chooser->remember(*std::exchange(m_imported, std::nullopt));
+    const bool run = choice.kind == DataChoice::Kind::Run;
+    m_train->setEnabled(!run);
     m_train->setToolTip(
-        file ? QStringLiteral("The next run reads its images from this file")
-             : QStringLiteral("For imported files; a preset generates these images itself"));
+        run ? QStringLiteral("A run has trained on these; its options are on the right of the "
+                             "Workbench")
+            : QStringLiteral("The experiment in the form, or the first that fits, takes these "
+                             "data; Start begins it"));
     m_part->clear();
     m_part->addItems(m_source->parts());
 }
@@ -303,22 +308,28 @@ void DataPage::opened() {
 void DataPage::shown() {
     const DatasetInfo& info = m_source->data()->info();
     m_part->setCurrentText(m_source->part());
+    const QStringList labels = m_source->labels();
+    for (QWidget* w : {static_cast<QWidget*>(m_label), static_cast<QWidget*>(m_labelWord)})
+        w->setVisible(!labels.isEmpty());
     if (m_source->label() < 0) {
         m_label->clear();
         m_label->addItem(QStringLiteral("any"));
-        m_label->addItems(m_source->classNames());
+        m_label->addItems(labels);
     }
     m_label->setCurrentIndex(m_source->label() + 1);
     const qint64 count = m_source->count(), current = m_grid->current();
-    const QString words = QStringLiteral("%1 images").arg(groupedNumber(count));
+    const QString words = exampleCount(m_source->options(), count);
     const bool partial = m_source->label() >= 0 && info.size > DataSource::kSearched;
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
                                      .arg(words, groupedNumber(DataSource::kSearched))
                                : words);
     m_grid->setClassNames(m_source->classNames());
-    m_grid->setImageSize(info.width, info.height);
+    m_grid->setExample(m_source->example());
     m_grid->setCount(count);
-    m_save->setEnabled(count > 0 && !m_saving->busy());
+    m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
+    m_save->setToolTip(m_source->savable()
+                           ? QStringLiteral("Write what is shown as a file that NumPy opens")
+                           : QStringLiteral("A text is a file already; copy that"));
     const qint64 next = count == 0 ? -1 : std::clamp<qint64>(current, 0, count - 1);
     m_grid->setCurrent(next);
     if (next >= 0)
@@ -337,31 +348,35 @@ void DataPage::chosen(qint64 index) {
 
 void DataPage::count(const DataStatistics& s) {
     const DatasetInfo& info = m_source->data()->info();
-    std::vector<std::pair<QString, qint64>> classes;
-    for (std::size_t i = 0; i < s.classes.size(); ++i)
-        classes.emplace_back(
-            m_source->classNames().value(static_cast<qsizetype>(i), QString::number(i)),
-            s.classes[i]);
-    m_statistics->setClasses(std::move(classes));
+    m_statistics->setClasses(s.bars, s.what);
     m_statisticsHead->setSubText(
         s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))
                               : QStringLiteral("of all %1").arg(groupedNumber(s.counted)));
-    const QFontMetrics metrics(numberFont(12));
     // The seed is the one in the form; the generator makes another of it for each part.
     const DataChoice& choice = m_source->choice();
-    QString origin = choice.name;
-    if (choice.kind == DataChoice::Kind::Generated) {
+    const QString known = QString::fromStdString(info.origin);
+    QString origin = choice.kind == DataChoice::Kind::Generated ? known : choice.name;
+    if (choice.kind == DataChoice::Kind::Generated &&
+        known.startsWith(QLatin1String("generated"))) {
         origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
         if (choice.options.streaming && m_source->part() == QLatin1String("train"))
             origin += QStringLiteral(", pass %1").arg(choice.pass);
     }
-    m_statistics->setToolTip(QString::fromStdString(info.origin));
-    m_statistics->setRows(
-        {{QStringLiteral("Images"), groupedNumber(info.size)},
-         {QStringLiteral("Size"), sizeWords(info)},
-         {info.channels == 1 ? QStringLiteral("Mean pixel") : QStringLiteral("Mean R, G, B"),
-          meanWords(s.mean)},
-         {QStringLiteral("Origin"), metrics.elidedText(origin, Qt::ElideMiddle, 190)}});
+    m_statistics->setToolTip(plainTip(known));
+    auto rows = s.rows;
+    rows.emplace_back(QStringLiteral("Origin"), origin);
+    m_statistics->setRows(std::move(rows));
+    m_statistics->setNote(QString::fromStdString(info.note));
+}
+
+void DataPage::trainOn() {
+    if (!m_source->data()) return;
+    const DataChoice& choice = m_source->choice();
+    std::vector<std::string> fields;
+    if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
+    // Labelled images of a single file may be of any task.
+    if (importIdOf(choice.options) != "npz") fields.emplace_back("task");
+    Q_EMIT trainOnRequested(choice.options, fields, m_source->data()->info());
 }
 
 void DataPage::saveShown() {
@@ -380,7 +395,7 @@ void DataPage::saveTo(const QString& path, qint64 count) {
 
 void DataPage::fail(const QString& sentence) {
     m_error->setSentence(sentence);
-    m_imported.clear();
+    m_imported.reset();
     m_chooser->setCurrent(m_source->choice());
     m_label->setCurrentIndex(m_source->label() + 1);
     m_context.messages.error(sentence);
@@ -390,17 +405,17 @@ QString DataPage::errorSentence() const {
 }
 
 void DataPage::dragEnterEvent(QDragEnterEvent* event) {
-    if (kindOf(droppedFile(event->mimeData())) != Dropped::Nothing) event->acceptProposedAction();
+    const QString path = droppedFile(event->mimeData());
+    if (!path.isEmpty() && QFileInfo::exists(path)) event->acceptProposedAction();
 }
 void DataPage::dropEvent(QDropEvent* event) {
     const QString path = droppedFile(event->mimeData());
-    const Dropped kind = kindOf(path);
-    if (kind == Dropped::Nothing) return;
+    if (path.isEmpty()) return;
     event->acceptProposedAction();
-    if (kind == Dropped::Archive)
-        importFile(path);
-    else
+    if (isPicture(path))
         showPicture(path);
+    else
+        importFile(path);
 }
 
 }  // namespace relascope

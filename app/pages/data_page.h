@@ -3,37 +3,47 @@
 
 #include <QWidget>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "app/app_context.h"
-#include "types/relation_map.h"
+#include "app/pages/data_chooser.h"
+#include "types/data_options.h"
+#include "types/dataset_info.h"
 
 class QComboBox;
+class QLabel;
 class QPushButton;
 class QSplitter;
 
 namespace relascope {
 
-class DataChooser;
 class DataSource;
 class ErrorStrip;
+class JobQueue;
 class JobStrip;
 class PanelHead;
 class SampleGrid;
 class SampleView;
 class StatisticsView;
-struct DataChoice;
 struct DataStatistics;
 
 class DataPage : public QWidget {
     Q_OBJECT
 public:
     explicit DataPage(AppContext& context, QWidget* parent = nullptr);
+    ~DataPage() override;
 
-    /// Reads a .npz file off the window's thread and shows it; a bad one changes nothing but the
-    /// error.
+    /// Reads files off the window's thread and shows them; bad ones change nothing but the error.
+    void importData(const DataOptions& options);
+    /// The same for a file or folder that says itself what it is; asks where it does not.
     void importFile(const QString& path);
+    /// Asks what to import and reads it.
+    void importWanted(const QString& path = {});
     void showPicture(const QString& path);
-    /// Saves the first `count` of the images shown.
+    /// Saves the first `count` of the examples shown.
     void saveTo(const QString& path, qint64 count);
 
     DataChooser* chooser() const { return m_chooser; }
@@ -49,15 +59,18 @@ public:
     JobStrip* saveStrip() const { return m_saving; }
     QString errorSentence() const;
 
-    /// Ask for paths and the number of images; replaced in tests. An empty path or 0 means never
-    /// mind.
-    std::function<QString()> askImportPath;
+    /// Ask for data to import (a path may be known), for a path and for a number of examples;
+    /// replaced in tests. Nothing, an empty path or 0 means never mind.
+    std::function<std::optional<DataOptions>(const QString& path)> askImport;
     std::function<QString(const QString& suggested)> askSavePath;
     std::function<qint64(qint64 most)> askCount;
 
 Q_SIGNALS:
-    /// "Train on this": data.path of the options that Start begins with.
-    void trainOnRequested(const QString& path);
+    /// "Train on this": kind, task, path and the named fields become those of the options that
+    /// Start begins with.
+    void trainOnRequested(const relascope::DataOptions& data,
+                          const std::vector<std::string>& fields,
+                          const relascope::DatasetInfo& info);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -75,6 +88,7 @@ private:
     void count(const DataStatistics& statistics);
     void fail(const QString& sentence);
     void offerRun();
+    void trainOn();
     void saveShown();
     QWidget* middle();
     QWidget* right();
@@ -88,9 +102,11 @@ private:
     PanelHead *m_head, *m_sampleHead, *m_statisticsHead;
     QComboBox *m_part, *m_label;
     QPushButton *m_save, *m_train;
+    QLabel* m_labelWord;
     JobStrip *m_reading, *m_saving;
     ErrorStrip* m_error;
-    QString m_imported;  ///< file being read, which joins the list once it is
+    std::optional<DataChoice> m_imported;  ///< being read; joins the list once it is
+    std::unique_ptr<JobQueue> m_looks;     ///< at what is imported
 };
 
 }  // namespace relascope

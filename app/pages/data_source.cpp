@@ -2,8 +2,12 @@
 
 #include <QFileInfo>
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "app/controllers/examples.h"
+#include "app/pages/import_guess.h"
+#include "app/pages/picked.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/readers/npz_images.h"
 #include "datasets/readers/npz_writer.h"
@@ -14,31 +18,12 @@
 namespace relascope {
 namespace {
 
-/// Chosen examples of a data set.
-class Picked : public ImageDataset {
-public:
-    Picked(ImageDatasetPtr data, std::shared_ptr<const std::vector<std::int64_t>> indices,
-           std::int64_t count)
-        : m_data(std::move(data)), m_indices(std::move(indices)), m_info(m_data->info()) {
-        m_info.size = count;
-    }
-    const DatasetInfo& info() const override { return m_info; }
-    std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
-        return m_data->read(m_indices ? (*m_indices)[static_cast<std::size_t>(index)] : index,
-                            pixels);
-    }
-
-private:
-    ImageDatasetPtr m_data;
-    std::shared_ptr<const std::vector<std::int64_t>> m_indices;
-    DatasetInfo m_info;
-};
-
 constexpr int kLargestPicture = 256;  // dropped pictures are shown no larger than this
 
-ProbeSample readPicture(const std::string& path) {
+ShownSample readPicture(const std::string& path) {
     const Image image = readImageFile(path);
-    ProbeSample sample;
+    ShownSample shown;
+    ProbeSample& sample = shown.sample;
     sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " +
                     std::to_string(image.width) + " x " + std::to_string(image.height);
     const int longer = std::max(image.width, image.height);
@@ -47,7 +32,36 @@ ProbeSample readPicture(const std::string& path) {
             ? image
             : fitImage(image, std::max(1, image.width * kLargestPicture / longer),
                        std::max(1, image.height * kLargestPicture / longer), image.channels);
-    return sample;
+    return shown;
+}
+
+/// Whatever a file or folder holds, in its parts.
+std::vector<std::pair<std::string, DatasetPtr>> readFiles(const DataOptions& o,
+                                                          const ProgressCallback& progress,
+                                                          const std::stop_token& stop) {
+    std::vector<std::pair<std::string, DatasetPtr>> parts;
+    const std::string id = importIdOf(o);
+    std::error_code error;
+    const bool folder = std::filesystem::is_directory(o.path, error);
+    if (id == "npz") {
+        parts.emplace_back("all", readNpzImages(o.path, progress, stop));
+    } else if (id == "math" && !folder) {
+        parts.emplace_back("all", openEvaluationData(o.path, o, "", progress, stop));
+    } else if (id == "games") {
+        std::string why;
+        for (const char* family : {"pentos", "hexos", "stripes"}) {
+            try {
+                parts.emplace_back(family, openEvaluationData(o.path, o, family, progress, stop));
+            } catch (const FileError& problem) {
+                if (why.empty()) why = problem.what();  // not every family need be there
+            }
+        }
+        if (parts.empty()) throw Error(why);
+    } else {
+        const DataSplits splits = openData(o, progress, stop);
+        for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
+    }
+    return parts;
 }
 
 }  // namespace
@@ -62,24 +76,30 @@ DataSource::~DataSource() {
     ++*m_counted;
 }
 
-DataSource::Parts DataSource::read(const DataChoice& choice, const ProgressCallback& progress,
-                                   std::stop_token stop) {
-    if (choice.kind == DataChoice::Kind::File)
-        return {{"all", readNpzImages(choice.path.toStdString(), progress, stop)}};
-    if (choice.kind == DataChoice::Kind::Run &&
-        readRunOptions(choice.path.toStdString()).data.isText())
-        throw OptionError("data",
-                          "this run reads text; its samples stand in the inspector of the "
-                          "Workbench, and this page shows images");
-    const DataOptions options = choice.kind == DataChoice::Kind::Run
-                                    ? readRunOptions(choice.path.toStdString()).data
-                                    : choice.options;
-    const DataSplits splits = openData(options, progress, stop);
-    Parts parts;
-    for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
-    if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
-        parts[0].second = splits.trainPass(choice.pass);
-    return parts;
+DataSource::Read DataSource::read(const DataChoice& choice, const ProgressCallback& progress,
+                                  std::stop_token stop) {
+    Read found;
+    found.options = choice.options;
+    std::vector<std::pair<std::string, DatasetPtr>> parts;
+    if (choice.kind == DataChoice::Kind::File) {
+        parts = readFiles(choice.options, progress, stop);
+    } else {
+        if (choice.kind == DataChoice::Kind::Run) {
+            const std::string run = choice.path.toStdString();
+            found.options = runData(run, readRunOptions(run).data);
+        }
+        const DataSplits splits = openData(found.options, progress, stop);
+        for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
+        if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
+            parts[0].second = splits.trainPass(choice.pass);
+    }
+    for (auto& [name, data] : parts) {
+        if (!data) continue;
+        Part part{name, data, {}};
+        if (data->size() > 0) part.example = shownSample(*data, 0);
+        found.parts.push_back(std::move(part));
+    }
+    return found;
 }
 
 std::shared_ptr<LongJob> DataSource::begin(const QString& words) {
@@ -113,11 +133,12 @@ void DataSource::open(const DataChoice& choice) {
     const auto work = [choice, job](std::stop_token stop) {
         return read(choice, job->callback(stop), job->stop.get_token());
     };
-    const auto done = [this, choice, request = m_request](Parts parts) {
+    const auto done = [this, choice, request = m_request](Read found) {
         if (request != m_request) return;
         finish();
         m_choice = choice;
-        m_parts = std::move(parts);
+        m_options = std::move(found.options);
+        m_parts = std::move(found.parts);
         Q_EMIT opened();
         show(this->parts().contains(m_part) ? m_part : this->parts().first());
     };
@@ -130,8 +151,19 @@ void DataSource::open(const DataChoice& choice) {
 
 QStringList DataSource::parts() const {
     QStringList names;
-    for (const auto& [name, data] : m_parts) names += QString::fromStdString(name);
+    for (const Part& part : m_parts) names += QString::fromStdString(part.name);
     return names;
+}
+
+QStringList DataSource::labels() const {
+    QStringList names;
+    if (m_data)
+        for (const auto& name : labelNames(*m_data)) names += QString::fromStdString(name);
+    return names;
+}
+
+bool DataSource::savable() const {
+    return m_data && !std::dynamic_pointer_cast<const TokenDataset>(m_data);
 }
 
 QStringList DataSource::classNames() const {
@@ -156,8 +188,11 @@ void DataSource::setPart(const QString& name) {
 }
 
 void DataSource::show(const QString& part) {
-    for (const auto& [name, data] : m_parts)
-        if (name == part.toStdString()) m_data = data;
+    for (const Part& known : m_parts)
+        if (known.name == part.toStdString()) {
+            m_data = known.data;
+            m_example = known.example;
+        }
     m_part = part;
     m_label = -1;
     m_matches.reset();
@@ -168,23 +203,10 @@ void DataSource::show(const QString& part) {
 }
 
 void DataSource::count(const DatasetPtr& data) {
-    const auto work = [data = asImages(data), turn = m_counted,
+    const auto work = [data, options = m_options, turn = m_counted,
                        mine = m_counted->load()](std::stop_token stop) {
-        const auto& info = data->info();
-        DataStatistics s;
-        s.classes.resize(info.classNames.size());
-        s.mean.resize(static_cast<std::size_t>(info.channels));
-        std::vector<std::uint8_t> pixels(data->pixelBytes());
-        for (; s.counted < std::min(info.size, kCounted); ++s.counted) {
-            if (stop.stop_requested() || *turn != mine) throw Cancelled();
-            const auto label = static_cast<std::size_t>(data->read(s.counted, pixels));
-            if (label >= s.classes.size()) s.classes.resize(label + 1);
-            ++s.classes[label];
-            for (std::size_t i = 0; i < pixels.size(); ++i) s.mean[i % s.mean.size()] += pixels[i];
-        }
-        const double values = static_cast<double>(s.counted) * info.width * info.height;
-        for (double& mean : s.mean) mean /= std::max(1.0, values);
-        return s;
+        return countExamples(*data, options, kCounted,
+                             [&] { return !stop.stop_requested() && *turn == mine; });
     };
     m_work.post(
         this, work,
@@ -205,15 +227,15 @@ void DataSource::setLabel(int label) {
         return;
     }
     const auto job = begin(QStringLiteral("Looking for %1").arg(classNames().value(label)));
-    const auto work = [data = asImages(m_data), label, job](std::stop_token stop) {
+    const auto work = [data = m_data, label, job](std::stop_token stop) {
         auto matches = std::make_shared<std::vector<std::int64_t>>();
-        std::vector<std::uint8_t> pixels(data->pixelBytes());
+        LabelReader labelOf(data);
         const auto goOn = job->callback(stop);
         const std::int64_t size = std::min(data->size(), kSearched);
         for (std::int64_t i = 0; i < size; ++i) {
             if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size)))
                 throw Cancelled();
-            if (data->read(i, pixels) == label) matches->push_back(i);
+            if (labelOf(i) == label) matches->push_back(i);
         }
         return matches;
     };
@@ -237,16 +259,17 @@ void DataSource::requestSamples(qint64 first, int count) {
     if (!m_data || first < 0 || count < 1) return;
     const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown,
                        mine = m_shown->load()](std::stop_token stop) {
-        std::vector<ProbeSample> samples;
+        std::vector<ShownSample> samples;
         for (qint64 i = first; i < first + count; ++i) {
             if (stop.stop_requested() || *shown != mine) throw Cancelled();
-            samples.push_back(data->sample(matches ? (*matches)[static_cast<std::size_t>(i)] : i));
+            samples.push_back(
+                shownSample(*data, matches ? (*matches)[static_cast<std::size_t>(i)] : i));
         }
         return samples;
     };
     m_reads.post(
         this, work,
-        [this, first, mine = m_shown->load()](std::vector<ProbeSample> samples) {
+        [this, first, mine = m_shown->load()](std::vector<ShownSample> samples) {
             if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
@@ -255,18 +278,20 @@ void DataSource::requestSamples(qint64 first, int count) {
 void DataSource::requestSample(qint64 shown) {
     if (shown < 0 || shown >= count()) return;
     const auto request = ++m_sampleRequest;
-    const auto done = [this, shown, request](ProbeSample sample) {
+    const auto done = [this, shown, request](ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT sampleReady(shown, std::move(sample));
     };
     m_reads.post(
         this,
-        [data = m_data, index = indexOf(shown)](std::stop_token) { return data->sample(index); },
+        [data = m_data, index = indexOf(shown)](std::stop_token) {
+            return shownSample(*data, index);
+        },
         done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void DataSource::requestPicture(const QString& path) {
     const auto request = ++m_sampleRequest;
-    const auto done = [this, path, request](ProbeSample sample) {
+    const auto done = [this, path, request](ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT pictureReady(path, std::move(sample));
     };
     m_reads.post(
@@ -276,13 +301,13 @@ void DataSource::requestPicture(const QString& path) {
 
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
+    const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
+    if (!picked) return Q_EMIT failed(QStringLiteral("A text is a file already; copy that."));
     m_saving = std::make_shared<LongJob>();
-    const auto images = std::make_shared<Picked>(asImages(m_data), m_matches,
-                                                 std::clamp<qint64>(count, 0, this->count()));
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
-    const auto work = [images, job = m_saving, file = path.toStdString()](std::stop_token stop) {
-        writeNpz(file, *images, job->callback(stop));
-        return images->size();
+    const auto work = [picked, job = m_saving, file = path.toStdString()](std::stop_token stop) {
+        writeNpz(file, *picked, job->callback(stop));
+        return picked->size();
     };
     const auto done = [this, path, job = m_saving](std::int64_t written) {
         if (job != m_saving) return;

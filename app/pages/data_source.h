@@ -13,16 +13,11 @@
 #include "app/controllers/job_queue.h"
 #include "app/pages/data_chooser.h"
 #include "app/pages/data_progress.h"
+#include "app/pages/data_statistics.h"
 #include "data/dataset.h"
+#include "widgets/data/shown_sample.h"
 
 namespace relascope {
-
-/// Of the first images of a part.
-struct DataStatistics {
-    std::int64_t counted = 0;
-    std::vector<std::int64_t> classes;  ///< images of each label
-    std::vector<double> mean;           ///< of a pixel, one a channel, 0..255
-};
 
 /// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or
 /// one label of it. Whatever is asked anew makes the answers that are still under way worthless:
@@ -36,7 +31,7 @@ public:
     /// Changes nothing until it is read, and nothing at all when it fails.
     void open(const DataChoice& choice);
     void setPart(const QString& name);
-    /// -1: every label. The images of a label are looked for, at most among the first kSearched.
+    /// -1: every label. The examples of a label are looked for, at most among the first kSearched.
     void setLabel(int label);
     void requestSamples(qint64 first, int count);
     void requestSample(qint64 shown);
@@ -49,8 +44,16 @@ public:
     QStringList parts() const;
     QString part() const { return m_part; }
     int label() const { return m_label; }
+    /// What labels are called (of bits, what they say), and which labels examples can be chosen by.
     QStringList classNames() const;
-    /// How many images are shown, and which one of the part stands at a place.
+    QStringList labels() const;
+    /// The options that say what the data are: those chosen, or the run's.
+    const DataOptions& options() const { return m_options; }
+    /// How examples of the part look: its first one.
+    const ShownSample& example() const { return m_example; }
+    /// Whether what is shown can be saved: a text is a file already.
+    bool savable() const;
+    /// How many examples are shown, and which one of the part stands at a place.
     qint64 count() const;
     qint64 indexOf(qint64 shown) const;
 
@@ -64,9 +67,9 @@ Q_SIGNALS:
     void saved(const QString& path, qint64 count);
     void opened();        ///< choice and parts
     void shownChanged();  ///< part or label
-    void samplesReady(qint64 first, std::vector<relascope::ProbeSample> samples);
-    void sampleReady(qint64 shown, relascope::ProbeSample sample);
-    void pictureReady(const QString& path, relascope::ProbeSample sample);
+    void samplesReady(qint64 first, std::vector<relascope::ShownSample> samples);
+    void sampleReady(qint64 shown, relascope::ShownSample sample);
+    void pictureReady(const QString& path, relascope::ShownSample sample);
     void statisticsReady(const relascope::DataStatistics& statistics);
     void failed(const QString& sentence);
 
@@ -77,16 +80,26 @@ public Q_SLOTS:
     void abandonSave();
 
 private:
-    using Parts = std::vector<std::pair<std::string, DatasetPtr>>;
-    static Parts read(const DataChoice& choice, const ProgressCallback& progress,
-                      std::stop_token stop);
+    struct Part {
+        std::string name;
+        DatasetPtr data;
+        ShownSample example;
+    };
+    struct Read {
+        DataOptions options;
+        std::vector<Part> parts;
+    };
+    static Read read(const DataChoice& choice, const ProgressCallback& progress,
+                     std::stop_token stop);
     std::shared_ptr<LongJob> begin(const QString& words);
     void finish();
     void show(const QString& part);
     void count(const DatasetPtr& data);
 
     DataChoice m_choice;
-    Parts m_parts;
+    DataOptions m_options;
+    std::vector<Part> m_parts;
+    ShownSample m_example;
     DatasetPtr m_data;
     QString m_part;
     int m_label = -1;

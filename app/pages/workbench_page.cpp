@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
+#include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
 #include "options/presets.h"
 #include "widgets/curves/captures_track.h"
@@ -75,10 +76,25 @@ void lookAtText(const ProbeSequence& text, InspectorView* view) {
     }
 }
 
-/// Where to look first: at the first two patches that show something.
+/// A text as a language model reads it, and not a question with its answer.
+bool isOneText(const ProbeSample& sample) {
+    return sample.source.text && sample.target.size() == 0;
+}
+
+/// Where to look first: at the first two patches that show something, of objects at the first
+/// relation between two of them.
 InspectorView firstView(const ProbeResult& result) {
     InspectorView view;
-    if (result.sample.source.text) {
+    if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
+        view.processing = Processing::Tanh;
+        const auto relation =
+            std::find_if(result.maps.begin(), result.maps.end(),
+                         [](const RelationMap& map) { return map.kind == MapKind::Relation; });
+        if (relation != result.maps.end()) view.layer = relation->layer;
+        view.target = 1;
+        return view;
+    }
+    if (isOneText(result.sample)) {
         view.processing = Processing::Tanh;
         lookAtText(result.sample.source, &view);
         return view;
@@ -222,9 +238,10 @@ void WorkbenchPage::connectInspector() {
     connect(&c.probe, &ProbeController::resultReady, this,
             [this](const std::shared_ptr<const ProbeResult>& result) {
                 // A picture of the user's own is named; a sample stands in the chooser already.
-                const bool text = result->sample.source.text;
-                const bool sample =
-                    result->sample.label >= 0 || (text && result->sample.origin != kTyped);
+                const bool text = isOneText(result->sample);
+                const bool own = text ? result->sample.origin == kTyped
+                                      : !result->sample.image.empty() && result->sample.label < 0;
+                const bool sample = !own;
                 m_inspector->setSubText(
                     sample ? QString()
                            : QString("step %1 · %2")
@@ -262,6 +279,7 @@ void WorkbenchPage::connectInspector() {
         m_inspector->setResult(nullptr);
     });
     connect(&c.probe, &ProbeController::splitsChanged, m_inspector, &RelationInspector::setSplits);
+    connect(&c.probe, &ProbeController::labelsChanged, m_inspector, &RelationInspector::setLabels);
     connect(&c.probe, &ProbeController::sampleShown, m_inspector, &RelationInspector::setSample);
     connect(m_inspector, &RelationInspector::sampleRequested, &c.probe,
             &ProbeController::chooseSample);
@@ -331,17 +349,20 @@ void WorkbenchPage::showHead() {
     QString title = QString::fromStdString(info->preset);
     for (const auto& preset : presets())
         if (preset.name == info->preset) title = QString::fromStdString(preset.title);
+    DataOptions data;
+    data.kind = optionOf(*info, "data.kind").toStdString();
+    data.task = optionOf(*info, "data.task").toStdString();
     if (info->metric == "perplexity")
         title += QString(", context %1").arg(optionOf(*info, "data.context"));
-    else if (const QString size = optionOf(*info, "data.train_size"); !size.isEmpty())
-        title += QString(", %1 images").arg(groupedNumber(size.toLongLong()));
+    else if (const auto size = optionOf(*info, "data.train_size").toLongLong(); size > 0)
+        title += QStringLiteral(", ") + exampleCount(data, size);
     m_curves->setTitle(title);
 }
 
 void WorkbenchPage::showOutcome() {
     const ProbeResult* result = m_inspector->result();
     auto* outcome = m_inspector->sourcePane()->outcome();
-    if (!result || !result->sample.source.text) return;
+    if (!result || !isOneText(result->sample)) return;
     const QString path = m_c.selection.current();
     const auto& samples = m_c.runs.samples(path);
     const auto step = m_c.selection.step();

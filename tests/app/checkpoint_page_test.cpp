@@ -25,7 +25,7 @@
 #include "widgets/checkpoint/tensor_model.h"
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
-#include "widgets/data/samples.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"

@@ -129,6 +129,34 @@ TEST(ComparePage, PublishedAccuracyIsOfTheTrainingFamily) {
         EXPECT_EQ(shown, QString::number(100.0 * wanted, 'f', 1));
 }
 
+TEST(ComparePage, TestResultsStandAgainstThePublishedOnes) {
+    Page p;
+    const RunOptions options = presetOptions("relational-games-between");
+    std::vector<PublishedResult> printed = publishedResults(options);
+    if (printed.empty()) GTEST_SKIP() << "no numbers were printed for this preset";
+    const std::string path = p.folder.path().toStdString() + "/tested";
+    {
+        RunFolder run = RunFolder::create(path, options);
+        run.info().state = RunState::Done;
+        run.info().bestAccuracy = 0.99;
+        for (const auto& result : printed)
+            run.info().results.push_back(
+                {result.split, 100, {{"loss", 0.1}, {"accuracy", result.accuracy - 0.02}}});
+        run.saveInfo();
+    }
+    p.open();
+    ASSERT_TRUE(p.waitForRows(1));
+    const QString run = QString::fromStdString(path);
+    EXPECT_EQ(p.cell(run, RunsModel::Difference).data().toString(), QString::fromUtf8("\u22122.0"))
+        << "the split that was printed, not the best on validation";
+    const QString tip = p.cell(run, RunsModel::Published).data(Qt::ToolTipRole).toString();
+    for (const auto& result : printed)
+        EXPECT_TRUE(tip.contains(QString::fromStdString(result.split)));
+    EXPECT_TRUE(tip.contains("ours"));
+    EXPECT_TRUE(
+        p.page->table()->csv().contains("Test " + QString::fromStdString(printed[0].split)));
+}
+
 TEST(ComparePage, ClickedRowBecomesTheReference) {
     Page p;
     const QString a = p.add("a", "relational-games-between", "dat", 0.9);
@@ -212,7 +240,7 @@ TEST(ComparePage, LivePointsFlowIntoTheCurvesAndTheTable) {
     p.page->curves()->flush();
     EXPECT_TRUE(p.page->curves()->csv().contains("0.75"));
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return p.cell(path, RunsModel::Accuracy).data().toString() == "75.0"; }, 3000));
+        [&] { return p.cell(path, RunsModel::Best).data().toString() == "75.0"; }, 3000));
 }
 
 TEST(ComparePage, SavesTableCurvesAndDifferences) {

@@ -18,12 +18,15 @@
 #include "app/pages/data_page.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/data_source.h"
+#include "app/pages/import_guess.h"
 #include "datasets/generators/relational_games.h"
 #include "datasets/readers/npz_images.h"
 #include "datasets/readers/npz_writer.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
-#include "widgets/data/samples.h"
+#include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_view.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/options_form.h"
 
@@ -88,7 +91,7 @@ TEST(DataPage, ShowsAGeneratorAtOnceAndAnotherOnAClick) {
     d.press("Same");
     EXPECT_TRUE(d.wait([&] { return d.page->source()->choice().options.task == "same"; }));
     EXPECT_TRUE(d.wait([&] { return d.page->statistics()->csv().contains("Images"); }));
-    EXPECT_FALSE(d.page->trainButton()->isEnabled());
+    EXPECT_TRUE(d.page->trainButton()->isEnabled());
     EXPECT_TRUE(d.page->saveButton()->isEnabled());
 }
 
@@ -128,13 +131,19 @@ TEST(DataPage, ArrowKeysMoveTheLargeSample) {
 TEST(DataPage, ImportsAFileRemembersItAndOffersToTrainOnIt) {
     Data d;
     const QString path = d.npz("own.npz", 30);
-    d.page->askImportPath = [path] { return path; };
+    d.page->askImport = [path](const QString&) {
+        return importOptions("npz", "", path.toStdString());
+    };
     QTest::mouseClick(d.page->chooser()->importButton(), Qt::LeftButton);
     ASSERT_TRUE(d.wait([&] { return d.page->grid()->count() == 30; }));
-    QSignalSpy asked(d.page.get(), &DataPage::trainOnRequested);
+    auto& experiment = d.controllers.experiment;
+    ASSERT_TRUE(experiment.choosePreset("relational-games-same"));
+    QObject::connect(d.page.get(), &DataPage::trainOnRequested, &experiment,
+                     &ExperimentController::trainOn);
     QTest::mouseClick(d.page->trainButton(), Qt::LeftButton);
-    ASSERT_EQ(asked.size(), 1);
-    EXPECT_EQ(asked.first().first().toString(), path);
+    EXPECT_EQ(experiment.options().data.path, path.toStdString());
+    EXPECT_EQ(experiment.options().data.task, "same") << "a file may be of any task";
+    EXPECT_EQ(experiment.options().data.train_size, 2500) << "as the preset has it";
     d.page.reset();
     d.open();
     EXPECT_EQ(d.page->chooser()->files(), QStringList{path});

@@ -8,7 +8,7 @@
 #include "app/pages/evaluate_dialog.h"
 #include "tests/app/language_fixture.h"
 #include "text/tokenizer.h"
-#include "widgets/data/samples.h"
+#include "widgets/data/statistics_view.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 

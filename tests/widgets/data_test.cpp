@@ -6,17 +6,37 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "widgets/data/samples.h"
+#include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_paint.h"
+#include "widgets/data/sample_view.h"
+#include "widgets/data/statistics_view.h"
+#include "widgets/source/tile_view.h"
 
 using namespace relascope;
 
 namespace {
 
-ProbeSample sample(int value) {
-    ProbeSample s;
-    s.image = {4, 4, 3, std::vector<std::uint8_t>(48, static_cast<std::uint8_t>(value))};
-    s.label = value % 2;
-    s.origin = "test";
+ShownSample sample(int value) {
+    ShownSample s;
+    s.sample.image = {4, 4, 3, std::vector<std::uint8_t>(48, static_cast<std::uint8_t>(value))};
+    s.sample.label = value % 2;
+    s.sample.origin = "test";
+    return s;
+}
+
+/// Objects with pictures of one colour, and their order.
+ShownSample objects(int count) {
+    ShownSample s;
+    ProbeSequence& source = s.sample.source;
+    source.width = 2;
+    for (int k = 0; k < count; ++k) {
+        source.words.push_back("A" + std::to_string(k));
+        source.vectors.insert(source.vectors.end(), {static_cast<float>(k), -1.0F});
+        source.pictures.push_back(
+            {28, 28, 1, std::vector<std::uint8_t>(784, static_cast<std::uint8_t>(20 * k))});
+        s.order.push_back(count - 1 - k);
+    }
+    s.answer = "last first";
     return s;
 }
 
@@ -45,8 +65,8 @@ TEST(SampleGrid, AsksOnlyForWhatIsInSight) {
 TEST(SampleGrid, DrawsNearestNeighbourAtAWholeScale) {
     SampleGrid grid;
     grid.resize(400, 300);
-    grid.setImageSize(4, 4);
-    EXPECT_EQ(grid.scale(), 16);
+    grid.setExample(sample(0));
+    EXPECT_EQ(sampleSize(sample(0)), QSize(64, 64)) << "sixteen times";
     grid.setCount(3);
     grid.setSamples(0, {sample(200)});
     grid.show();
@@ -79,22 +99,95 @@ TEST(SampleGrid, ClicksAndKeysChoose) {
 TEST(SampleView, ReadsThePixelUnderThePointer) {
     SampleView view;
     view.resize(200, 260);
-    ProbeSample s = sample(7);
-    s.image.pixels[s.image.index(1, 2, 0)] = 255;
+    ShownSample s = sample(7);
+    s.sample.image.pixels[s.sample.image.index(1, 2, 0)] = 255;
     view.setSample(s, {"no", "yes"});
     view.show();
+    QTest::qWait(1);
     const QRect picture = view.pictureRect();
     const int scale = picture.width() / 4;
-    QTest::mouseMove(&view, picture.topLeft() + QPoint(2 * scale + 1, scale + 1));
+    EXPECT_GE(scale, 30);
+    QTest::mouseMove(view.picture(), QPoint(2 * scale + 1, scale + 1));
     EXPECT_EQ(view.pixelText(), "row 1, column 2: 255, 7, 7");
     view.clear();
     EXPECT_TRUE(view.pictureRect().isNull());
 }
 
-TEST(Samples, BrokenImagesAreNull) {
-    EXPECT_TRUE(toPicture({}).isNull());
-    EXPECT_TRUE(toPicture({4, 4, 3, std::vector<std::uint8_t>(10)}).isNull());
-    EXPECT_EQ(toPicture({2, 1, 1, {3, 4}}).pixelColor(1, 0), QColor(4, 4, 4));
+TEST(Samples, EveryFormHasASize) {
+    EXPECT_EQ(formOf({}), SampleForm::Nothing);
+    EXPECT_EQ(formOf(sample(1).sample), SampleForm::Image);
+    const ShownSample ten = objects(10);
+    EXPECT_EQ(formOf(ten.sample), SampleForm::Pictures);
+    EXPECT_EQ(sampleSize(ten), QSize(10 * 32 - 4, 2 * 28 + 10)) << "as given, and in order below";
+    EXPECT_EQ(sampleSize(objects(2)).width(), 2 * 56 + 4) << "few of them twice as large";
+    ShownSample bars = objects(3);
+    bars.sample.source.pictures.clear();
+    EXPECT_EQ(formOf(bars.sample), SampleForm::Vectors);
+    ShownSample text;
+    text.sample.source.text = true;
+    text.sample.source.tokens = {1, 2, 0};
+    text.sample.source.words = {"to", " be", ""};
+    EXPECT_EQ(formOf(text.sample), SampleForm::Text);
+    EXPECT_EQ(textOf(text.sample.source), "to be");
+    // A photograph is shrunk; a file without pixels still has a cell.
+    ShownSample photo;
+    photo.sample.image = {600, 300, 3, std::vector<std::uint8_t>(600 * 300 * 3)};
+    EXPECT_EQ(sampleSize(photo), QSize(192, 96));
+    for (const auto& shown : {ten, bars, text, photo, sample(3), ShownSample()}) {
+        SampleGrid grid;
+        grid.resize(400, 300);
+        grid.setExample(shown);
+        grid.setCount(9);
+        grid.setSamples(0, {shown, shown});
+        EXPECT_FALSE(grid.grab().isNull());
+        SampleView view;
+        view.resize(280, 320);
+        view.setSample(shown, {"no", "yes"});
+        EXPECT_FALSE(view.grab().isNull());
+        EXPECT_FALSE(view.csv().isEmpty());
+    }
+}
+
+TEST(SampleGrid, ShowsObjectsInTheirOrderBelow) {
+    SampleGrid grid;
+    grid.resize(400, 200);
+    const ShownSample three = objects(3);
+    grid.setExample(three);
+    grid.setCount(2);
+    grid.setSamples(0, {three});
+    grid.show();
+    const QImage shot = grid.viewport()->grab().toImage();
+    const QPoint cell = grid.cellRect(0).topLeft();
+    EXPECT_EQ(qRed(shot.pixel(cell + QPoint(10, 10))), 0);
+    EXPECT_EQ(qRed(shot.pixel(cell + QPoint(70, 10))), 20);
+    EXPECT_EQ(qRed(shot.pixel(cell + QPoint(10, 56 + 20))), 40) << "the last comes first";
+}
+
+TEST(SampleView, ObjectsAndTextsHaveWordsAndAnswers) {
+    SampleView view;
+    view.resize(300, 420);
+    view.show();
+    view.setSample(objects(4), {"no", "yes"});
+    EXPECT_EQ(view.labelText(), "answer last first");
+    EXPECT_TRUE(view.tiles()->isVisible());
+    EXPECT_TRUE(view.accessibleDescription().startsWith("A0, A1, A2, A3: answer last first"));
+    EXPECT_TRUE(view.csv().startsWith("object,x1,x2\nA0,0,-1\nA1,1,-1\n"));
+    QTest::mouseClick(view.tiles()->canvas(), Qt::LeftButton, {}, QPoint(30, 60));
+    EXPECT_FALSE(view.grab().isNull()) << "a click on objects that are only shown";
+    ShownSample text;
+    text.sample.source.text = true;
+    text.sample.source.tokens = {5, 6};
+    text.sample.source.words = {"x", "<b>"};
+    text.answer = "<b>";
+    view.setSample(text, {});
+    EXPECT_EQ(view.labelText(), "answer &lt;b&gt;") << "no markup";
+    QTest::qWait(1);
+    QTest::mouseMove(view.picture(), QPoint(8, 12));
+    EXPECT_EQ(view.pixelText(), QString::fromUtf8("token 0 “x”, id 5"));
+    EXPECT_EQ(view.csv(), "id,text\n5,x\n6,<b>\n");
+    ShownSample labelled = sample(1);
+    view.setSample(labelled, {"no", "yes"});
+    EXPECT_EQ(view.labelText(), "label yes");
 }
 
 TEST(StatisticsView, ListsClasses) {
@@ -102,4 +195,10 @@ TEST(StatisticsView, ListsClasses) {
     view.setClasses({{"no", 0}, {"yes", 5}});
     EXPECT_EQ(view.csv(), "class,count\nno,0\nyes,5\n");
     EXPECT_FALSE(view.grab().isNull());
+    view.resize(240, 100);
+    const int before = view.sizeHint().height();
+    view.setNote("3 pictures were skipped: they could not be read, and their names are in the log");
+    EXPECT_GE(view.sizeHint().height(), before + 40) << "wrapped, not cut";
+    view.setClasses({{"1 to 3", 9}}, "answer length");
+    EXPECT_EQ(view.csv(), "answer length,count\n1 to 3,9\n");
 }

@@ -272,24 +272,25 @@ TEST(PerplexityText, ListsAndTablesShowIt) {
     vision.bestLoss = 0.2;
     RunsModel model;
     model.setRows({{run}, {vision}});
-    EXPECT_EQ(model.data(model.index(0, RunsModel::Perplexity), Qt::DisplayRole), "4.92");
-    EXPECT_EQ(model.data(model.index(1, RunsModel::Perplexity), Qt::DisplayRole),
-              QString(QChar(0x2014)));
+    EXPECT_EQ(model.data(model.index(0, RunsModel::Best), Qt::DisplayRole), "4.92");
+    EXPECT_EQ(model.data(model.index(0, RunsModel::Best), RunsModel::MetricRole), "ppl");
+    EXPECT_EQ(model.data(model.index(1, RunsModel::Best), Qt::DisplayRole), "95.9%");
     Rail rail;
     rail.setRuns({{run}, {vision}});
     EXPECT_EQ(rail.runs()->item(0)->data(RunDelegate::Metric), "4.92 ppl");
     EXPECT_EQ(rail.runs()->item(1)->data(RunDelegate::Metric), "95.9%");
     RunsTable table;
     table.setRows({{vision}});
-    EXPECT_FALSE(table.csv().contains("Perplexity"));
+    EXPECT_TRUE(table.csv().contains("Best acc. %"));
     table.setRows({{run}, {vision}});
-    EXPECT_TRUE(table.csv().contains("Perplexity"));
-    EXPECT_TRUE(table.csv().contains(",4.92,"));
+    EXPECT_TRUE(table.csv().contains("Metric,Best,"));
+    EXPECT_TRUE(table.csv().contains(",perplexity,4.92,"));
     table.setFilter("ppl < 5");
     EXPECT_EQ(table.shownRows(), 1);
-    table.setColumnShown(RunsModel::Perplexity, false);
+    table.setFilter("best < 5");
+    EXPECT_EQ(table.shownRows(), 1);
     table.setRows({{run}});
-    EXPECT_FALSE(table.csv().contains("Perplexity")) << "hidden by the user stays hidden";
+    EXPECT_TRUE(table.csv().contains(",Best ppl,"));
 }
 
 }  // namespace

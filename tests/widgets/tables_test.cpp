@@ -48,7 +48,7 @@ TEST(RunsTable, SortsWithMissingNumbersLastBothWays) {
     Shown s;
     EXPECT_EQ(s.name(0), "high");
     EXPECT_EQ(s.name(2), "none");
-    s.table.view()->sortByColumn(RunsModel::Accuracy, Qt::AscendingOrder);
+    s.table.view()->sortByColumn(RunsModel::Best, Qt::AscendingOrder);
     EXPECT_EQ(s.name(0), "low");
     EXPECT_EQ(s.name(2), "none");
 }
@@ -63,7 +63,7 @@ TEST(RunsTable, FiltersByWordsAndComparisons) {
     EXPECT_EQ(s.table.shownRows(), 1);
     s.table.setFilter("bestacc > 85");
     EXPECT_TRUE(s.table.filterField()->property("error").toBool());
-    EXPECT_TRUE(s.table.filterField()->toolTip().contains("best_acc"));
+    EXPECT_TRUE(s.table.filterField()->toolTip().contains("try best"));
     s.table.setFilter("");
     EXPECT_EQ(s.table.shownRows(), 3);
 }
@@ -90,6 +90,71 @@ TEST(RunsTable, WritesCsvAsShown) {
     EXPECT_FALSE(lines[0].contains("Time"));
     EXPECT_TRUE(lines[1].startsWith("high,ViDAT,423K,0,done,,91.2,91.7,-0.5"));
     EXPECT_EQ(lines.size(), 5);
+}
+
+TEST(RunsTable, EachRunShowsTheNumberThatStandsForIt) {
+    TableRow sorting = row("sorting", 0.99);
+    sorting.info.metric = "sequence_accuracy";
+    sorting.info.bestMetric = 0.875;
+    sorting.info.results = {
+        {"test", 5000, {{"loss", 0.031}, {"accuracy", 0.98}, {"sequence_accuracy", 0.861}}},
+        {"length-11", 5000, {{"accuracy", 0.7}, {"sequence_accuracy", 0.2}}}};
+    sorting.published = 0.976;
+    sorting.ours = 0.98;
+    sorting.publishedTip = "accuracy, test";
+    TableRow errors = row("errors", std::numeric_limits<double>::quiet_NaN());
+    errors.info.metric = "mean_error";
+    errors.info.bestMetric = 0.01234;
+    RunsModel model;
+    const auto text = [&](int r, int column, int role = Qt::DisplayRole) {
+        return model.data(model.index(r, column), role).toString();
+    };
+    model.setRows({sorting});
+    EXPECT_EQ(model.columnName(RunsModel::Best), "Best seq. acc. %");
+    EXPECT_EQ(text(0, RunsModel::Best), "87.5");
+    EXPECT_EQ(model.columnName(RunsModel::Test), "Test seq. acc. %");
+    EXPECT_EQ(text(0, RunsModel::Test), "86.1");
+    EXPECT_EQ(text(0, RunsModel::Test, Qt::ToolTipRole),
+              "test: loss 0.031, accuracy 98.0%, sequence accuracy 86.1% (5,000 examples)\n"
+              "length-11: accuracy 70.0%, sequence accuracy 20.0% (5,000 examples)");
+    EXPECT_EQ(text(0, RunsModel::Difference), "+0.4") << "of the published split and metric";
+    EXPECT_EQ(text(0, RunsModel::Published, Qt::ToolTipRole), "accuracy, test");
+    model.setRows({sorting, errors});
+    EXPECT_EQ(model.columnName(RunsModel::Best), "Best") << "each cell says which";
+    EXPECT_EQ(text(0, RunsModel::Best), "87.5%");
+    EXPECT_EQ(text(0, RunsModel::Best, RunsModel::MetricRole), "seq. acc.");
+    EXPECT_EQ(text(1, RunsModel::Best), "0.0123");
+    EXPECT_EQ(text(1, RunsModel::Best, RunsModel::MetricRole), "mean err.");
+    EXPECT_EQ(text(1, RunsModel::Test), QString(QChar(0x2014)));
+
+    RunsTable table;
+    table.setRows({sorting, errors});
+    const QStringList lines = table.csv().split('\n');
+    EXPECT_TRUE(
+        lines[0].contains("Metric,Best,Test test loss,Test test accuracy %,"
+                          "Test test sequence accuracy %,Test length-11 accuracy %"))
+        << lines[0].toStdString();
+    EXPECT_TRUE(table.csv().contains("sequence accuracy,87.5%,0.031,98,86.1,70,20,97.6,+0.4"))
+        << table.csv().toStdString();
+    EXPECT_TRUE(table.csv().contains("mean error,0.0123,,,,,,,"));
+    table.setFilter("test > 80");
+    EXPECT_EQ(table.shownRows(), 1);
+    EXPECT_FALSE(table.grab().isNull());
+}
+
+TEST(RunsTable, TheBestStandsOnTopAlsoWhereLessIsBetter) {
+    std::vector<TableRow> rows;
+    for (const double error : {0.5, 0.01, 0.2}) {
+        TableRow r = row(std::to_string(error), std::numeric_limits<double>::quiet_NaN());
+        r.info.metric = "mean_error";
+        r.info.bestMetric = error;
+        rows.push_back(r);
+    }
+    RunsTable table;
+    table.setRows(rows);
+    const auto* shown = table.view()->model();
+    EXPECT_EQ(shown->index(0, RunsModel::Best).data().toString(), "0.01");
+    EXPECT_EQ(shown->index(2, RunsModel::Best).data().toString(), "0.5");
 }
 
 TEST(DiffTable, ShowsDifferencesFromTheReference) {

@@ -320,7 +320,6 @@ QString CurveModel::summary() const {
         const CurveSeries& s = runs.at(run.id).validation;
         QString line = run.name;
         const auto loss = s.best(CurveMetric::Loss), accuracy = s.best(CurveMetric::Accuracy);
-        if (s.size() == 0) line += QStringLiteral(": no validation point yet");
         if (loss)
             line += QString(": lowest validation loss %1 at step %2")
                         .arg(s.values(CurveMetric::Loss)[*loss], 0, 'f', 3)
@@ -341,6 +340,7 @@ QString CurveModel::summary() const {
                          metricTitle(metric).toLower(), metricValueText(metric, value))
                     .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
         }
+        if (line == run.name) line += QStringLiteral(": no validation point yet");
         words += line + u'.';
     }
     return words.join(u' ');

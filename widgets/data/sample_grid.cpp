@@ -5,27 +5,14 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "widgets/data/samples.h"
+#include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_paint.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
-constexpr int kMargin = 16, kGap = 8, kLabel = 18;
-}
-
-QImage toPicture(const Image& image) {
-    if (image.empty() || image.width < 1 || image.height < 1 ||
-        (image.channels != 1 && image.channels != 3))
-        return {};
-    const auto row =
-        static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
-    if (image.pixels.size() < row * static_cast<std::size_t>(image.height)) return {};
-    QImage picture(image.width, image.height,
-                   image.channels == 1 ? QImage::Format_Grayscale8 : QImage::Format_RGB888);
-    for (int y = 0; y < image.height; ++y)
-        std::copy_n(image.pixels.data() + row * static_cast<std::size_t>(y), row,
-                    picture.scanLine(y));
-    return picture;
+constexpr int kMargin = 16, kGap = 12, kLabel = 18;
 }
 
 SampleGrid::SampleGrid(QWidget* parent) : QAbstractScrollArea(parent) {
@@ -37,7 +24,7 @@ SampleGrid::SampleGrid(QWidget* parent) : QAbstractScrollArea(parent) {
 }
 
 QSize SampleGrid::cellSize() const {
-    return {m_width * m_scale + kGap, m_height * m_scale + kLabel + kGap};
+    return {m_size.width() + kGap, m_size.height() + kLabel + kGap};
 }
 int SampleGrid::columns() const {
     return std::max(1, (viewport()->width() - 2 * kMargin + kGap) / cellSize().width());
@@ -47,10 +34,10 @@ qint64 SampleGrid::rowOffset() const {
     return verticalScrollBar()->value();
 }
 
-void SampleGrid::setImageSize(int width, int height) {
-    m_width = std::max(1, width);
-    m_height = std::max(1, height);
-    m_scale = std::max(1, (64 + m_width - 1) / m_width);
+void SampleGrid::setExample(const ShownSample& example) {
+    const QSize size = sampleSize(example);
+    if (size == m_size) return;
+    m_size = size;
     layoutRows();
 }
 void SampleGrid::setClassNames(const QStringList& names) {
@@ -101,12 +88,11 @@ void SampleGrid::request() {
     Q_EMIT samplesNeeded(from, static_cast<int>(last - from));
 }
 
-void SampleGrid::setSamples(qint64 first, std::vector<ProbeSample> samples) {
+void SampleGrid::setSamples(qint64 first, std::vector<ShownSample> samples) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const qint64 index = first + static_cast<qint64>(i);
         if (index >= m_count) break;
-        m_cells[index] = {toPicture(samples[i].image), samples[i].label,
-                          QString::fromStdString(samples[i].origin)};
+        m_cells[index] = std::move(samples[i]);
     }
     // An answer ends its request, whether or not it was complete; what lacks is asked for when
     // seen.
@@ -143,12 +129,6 @@ QRect SampleGrid::cellRect(qint64 index) const {
             cell.height() - kGap};
 }
 
-QString SampleGrid::labelText(const Cell& cell) const {
-    if (cell.label < 0) return {};
-    return cell.label < m_names.size() ? m_names[static_cast<qsizetype>(cell.label)]
-                                       : QString::number(cell.label);
-}
-
 void SampleGrid::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(viewport());
@@ -165,26 +145,25 @@ void SampleGrid::paintEvent(QPaintEvent*) {
     for (qint64 i = first; i < m_count; ++i) {
         const QRect cell = cellRect(i);
         if (cell.top() > viewport()->height()) break;
-        const QRect picture(cell.left(), cell.top(), m_width * m_scale, m_height * m_scale);
+        const QRect picture(cell.topLeft(), m_size);
         const auto found = m_cells.find(i);
-        if (found == m_cells.end() || found->second.picture.isNull()) {
+        if (found == m_cells.end() || formOf(found->second.sample) == SampleForm::Nothing) {
             painter.fillRect(picture, t.alt);
             painter.setPen(t.border);
             painter.drawRect(picture.adjusted(0, 0, -1, -1));
         } else {
-            painter.drawImage(picture,
-                              found->second.picture);  // no smoothing hint: nearest neighbour
+            paintSample(painter, picture, found->second);
         }
         if (i == m_current) {
             painter.setPen(QPen(t.accent, 2));
-            painter.drawRect(picture.adjusted(-2, -2, 1, 1));
+            painter.drawRect(picture.adjusted(-3, -3, 2, 2));
         }
         if (found == m_cells.end()) continue;
         painter.setPen(i == m_current ? t.text : t.muted);
-        const QRect words(cell.left(), picture.bottom() + 2, picture.width(), kLabel - 2);
+        const QRect words(cell.left(), picture.bottom() + 4, picture.width(), kLabel - 2);
         painter.drawText(words, Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(labelText(found->second), Qt::ElideRight,
-                                                          words.width()));
+                         painter.fontMetrics().elidedText(labelWords(found->second, m_names),
+                                                          Qt::ElideRight, words.width()));
     }
 }
 
@@ -237,10 +216,13 @@ bool SampleGrid::viewportEvent(QEvent* event) {
         auto* help = static_cast<QHelpEvent*>(event);
         for (const auto& [index, cell] : m_cells)
             if (cellRect(index).contains(help->pos())) {
-                QToolTip::showText(
-                    help->globalPos(),
-                    QString("%1\n%2\n%3").arg(groupedNumber(index), labelText(cell), cell.origin),
-                    viewport());
+                QStringList lines{groupedNumber(index)};
+                for (const QString& line :
+                     {labelWords(cell, m_names), QString::fromStdString(cell.sample.origin),
+                      formOf(cell.sample) == SampleForm::Pictures ? wordsOf(cell.sample.source)
+                                                                  : QString()})
+                    if (!line.isEmpty()) lines << line;
+                QToolTip::showText(help->globalPos(), plainTip(lines.join(u'\n')), viewport());
                 return true;
             }
     }

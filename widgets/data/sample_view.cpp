@@ -1,168 +1,234 @@
-#include <QMouseEvent>
-#include <QPainter>
+#include "widgets/data/sample_view.h"
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QVBoxLayout>
 #include <algorithm>
 
-#include "widgets/data/samples.h"
+#include "types/text_piece.h"
+#include "widgets/data/sample_parts.h"
+#include "widgets/export/export.h"
+#include "widgets/source/pictures.h"
+#include "widgets/source/tile_view.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
-constexpr int kMargin = 16, kWords = 62;
+
+constexpr int kMargin = 16;
+
+TileGroup tilesOf(const ProbeSequence& source) {
+    TileGroup group;
+    for (int k = 0; k < source.size(); ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        group.texts << (at < source.words.size()    ? QString::fromStdString(source.words[at])
+                        : at < source.tokens.size() ? QString::number(source.tokens[at])
+                                                    : QString::number(k + 1));
+    }
+    group.names = group.texts;
+    if (source.width > 0) {
+        group.vectors = source.vectors;
+        group.width = source.width;
+    }
+    group.pictures = picturesOf(source);
+    return group;
 }
 
-SampleView::SampleView(QWidget* parent) : QWidget(parent) {
-    setMouseTracking(true);
+/// The same objects in another order.
+TileGroup ordered(const TileGroup& group, const std::vector<int>& order) {
+    TileGroup out;
+    out.width = group.width;
+    for (const int index : order) {
+        if (index < 0 || index >= group.size()) return {};
+        const auto at = static_cast<std::size_t>(index);
+        const auto width = static_cast<std::size_t>(group.width);
+        out.texts << group.texts[index];
+        out.names << group.names[index];
+        if (width > 0)
+            out.vectors.insert(
+                out.vectors.end(), group.vectors.begin() + static_cast<std::ptrdiff_t>(at * width),
+                group.vectors.begin() + static_cast<std::ptrdiff_t>((at + 1) * width));
+        if (group.hasPictures()) out.pictures.push_back(group.pictures[at]);
+    }
+    return out;
+}
+
+}  // namespace
+
+SampleView::SampleView(QWidget* parent)
+    : QWidget(parent),
+      m_stack(new QStackedWidget(this)),
+      m_empty(new EmptyState(QStringLiteral("Choose a sample"), {}, m_stack)),
+      m_image(new PixelView(m_stack)),
+      m_tiles(new TileView(m_stack)),
+      m_text(new ReadStrip(m_stack)),
+      m_label(new QLabel(this)),
+      m_pixel(new QLabel(this)),
+      m_origin(new ElidedLabel({}, this)) {
     setMinimumSize(160, 180);
     setAccessibleName(QStringLiteral("Sample"));
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::Base);
+    m_tiles->setAccessibleName(QStringLiteral("Objects of the sample"));
+    for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
+                          static_cast<QWidget*>(m_text)})
+        m_stack->addWidget(view);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(kMargin, kMargin, kMargin, 8);
+    column->setSpacing(4);
+    column->addWidget(m_stack, 100);
+    m_label->setFont(smallFont());
+    m_label->setWordWrap(true);
+    m_label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_label->setTextFormat(Qt::RichText);
+    m_label->setAccessibleName(QStringLiteral("Label or answer"));
+    m_origin->setFont(captionFont());
+    m_origin->setElideMode(Qt::ElideMiddle);
+    m_origin->setForegroundRole(QPalette::PlaceholderText);
+    m_pixel->setFont(numberFont(11));
+    m_pixel->setForegroundRole(QPalette::PlaceholderText);
+    m_pixel->setFixedHeight(15);
+    for (QWidget* line : {static_cast<QWidget*>(m_label), static_cast<QWidget*>(m_origin),
+                          static_cast<QWidget*>(m_pixel)})
+        column->addWidget(line);
+    column->addStretch(1);
+    connect(m_image, &PixelView::pointed, m_pixel, &QLabel::setText);
+    connect(m_text, &ReadStrip::pointed, m_pixel, &QLabel::setText);
 }
-void SampleView::setSample(const ProbeSample& sample, const QStringList& classNames) {
-    m_sample = sample;
-    m_names = classNames;
-    m_picture = toPicture(sample.image);
-    m_pixel.clear();
-    setAccessibleDescription(
-        QString("label %1, %2").arg(sample.label).arg(QString::fromStdString(sample.origin)));
-    update();
+
+void SampleView::setSample(const ShownSample& shown, const QStringList& classNames) {
+    m_shown = shown;
+    const ProbeSample& sample = shown.sample;
+    const SampleForm form = formOf(sample);
+    m_pixel->clear();
+    switch (form) {
+        case SampleForm::Nothing:
+            m_stack->setCurrentWidget(m_empty);
+            break;
+        case SampleForm::Image:
+            m_image->setImage(sample.image);
+            m_stack->setCurrentWidget(m_image);
+            break;
+        case SampleForm::Text:
+            m_text->setSequence(sample.source);
+            m_stack->setCurrentWidget(m_text);
+            break;
+        case SampleForm::Pictures:
+        case SampleForm::Vectors:
+        case SampleForm::Tokens: {
+            std::vector<TileGroup> groups{tilesOf(sample.source)};
+            if (TileGroup inOrder = ordered(groups[0], shown.order); inOrder.size() > 0) {
+                groups[0].title = QStringLiteral("as given");
+                inOrder.title = QStringLiteral("in order");
+                groups.push_back(std::move(inOrder));
+            }
+            m_tiles->setGroups(std::move(groups));
+            m_stack->setCurrentWidget(m_tiles);
+            break;
+        }
+    }
+    const QString words = labelWords(shown, classNames);
+    const bool answer = !shown.answer.isEmpty();
+    // Names come from files: a class "<b>" is a word, not a mark of rich text.
+    m_label->setText(words.isEmpty()
+                         ? QString()
+                         : QStringLiteral("%1&nbsp; <b>%2</b>")
+                               .arg(answer ? QStringLiteral("answer") : QStringLiteral("label"),
+                                    words.toHtmlEscaped()));
+    m_label->setVisible(!words.isEmpty());
+    m_origin->setText(QString::fromStdString(sample.origin));
+    QString description = QString("%1, %2").arg(
+        words.isEmpty() ? QStringLiteral("no label")
+                        : (answer ? QStringLiteral("answer ") : QStringLiteral("label ")) + words,
+        QString::fromStdString(sample.origin));
+    if (form == SampleForm::Text) description.prepend(textOf(sample.source) + u' ');
+    if (form == SampleForm::Pictures || form == SampleForm::Vectors)
+        description.prepend(wordsOf(sample.source) + QStringLiteral(": "));
+    setAccessibleDescription(description);
+    fit();
 }
+
 void SampleView::clear() {
     setSample({}, {});
 }
 
+/// What is small takes what it needs, so that its words stand right below.
+void SampleView::fit() {
+    const int wide = width() - 2 * kMargin;
+    const int words = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
+    const int room = qMax(60, height() - kMargin - 8 - words - 2 * 19);
+    int high = room;
+    if (m_stack->currentWidget() == m_image) high = m_image->heightIn(QSize(wide, room));
+    if (m_stack->currentWidget() == m_text) {
+        m_text->resize(wide, room);  // wraps the text, which says how high it stands
+        high = qMin(room, qMax(40, m_text->contentHeight()));
+    }
+    m_stack->setMaximumHeight(qMax(1, high));
+}
+void SampleView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+QString SampleView::pixelText() const {
+    return m_pixel->text();
+}
+QString SampleView::labelText() const {
+    QString text = m_label->text();
+    return text.replace(QLatin1String("&nbsp;"), QLatin1String(""))
+        .remove(QLatin1String("<b>"))
+        .remove(QLatin1String("</b>"));
+}
+QWidget* SampleView::picture() const {
+    return m_stack->currentWidget() == m_text ? m_text->canvas() : m_stack->currentWidget();
+}
 QRect SampleView::pictureRect() const {
-    if (m_picture.isNull()) return {};
-    const int scale = std::max(1, std::min((width() - 2 * kMargin) / m_picture.width(),
-                                           (height() - kMargin - kWords) / m_picture.height()));
-    return {kMargin, kMargin, m_picture.width() * scale, m_picture.height() * scale};
+    if (m_stack->currentWidget() != m_image) return {};
+    return m_image->pictureRect().translated(m_image->mapTo(this, QPoint()));
 }
 
-void SampleView::paintEvent(QPaintEvent*) {
-    const Theme& t = Theme::current();
-    QPainter painter(this);
-    painter.fillRect(rect(), t.panel);
-    painter.setFont(smallFont());
-    if (m_picture.isNull()) {
-        painter.setPen(t.muted);
-        painter.drawText(rect(), Qt::AlignCenter, QStringLiteral("Choose a sample"));
-        return;
-    }
-    const QRect picture = pictureRect();
-    painter.drawImage(picture, m_picture);
-    const int top = picture.bottom() + 6;
-    const int room = width() - 2 * kMargin;
-    QFont strong = smallFont();
-    strong.setWeight(QFont::DemiBold);
-    const QString label = m_sample.label < 0 ? QString(QChar(0x2014))
-                          : m_sample.label < m_names.size()
-                              ? m_names[static_cast<qsizetype>(m_sample.label)]
-                              : QString::number(m_sample.label);
-    painter.setPen(t.muted);
-    painter.drawText(QRect(kMargin, top, 40, 18), Qt::AlignVCenter, QStringLiteral("label"));
-    painter.setFont(strong);
-    painter.setPen(t.text);
-    painter.drawText(QRect(kMargin + 40, top, room - 40, 18), Qt::AlignVCenter, label);
-    painter.setFont(captionFont());
-    painter.setPen(t.muted);
-    painter.drawText(QRect(kMargin, top + 18, room, 15), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(QString::fromStdString(m_sample.origin),
-                                                      Qt::ElideMiddle, room));
-    painter.setFont(numberFont(11));
-    painter.drawText(QRect(kMargin, top + 33, room, 15), Qt::AlignVCenter, m_pixel);
-}
-
-void SampleView::mouseMoveEvent(QMouseEvent* event) {
-    const QRect picture = pictureRect();
+QString SampleView::csv() const {
+    const ProbeSequence& source = m_shown.sample.source;
     QString text;
-    if (picture.contains(event->pos())) {
-        const int scale = picture.width() / m_picture.width();
-        const int column = (event->pos().x() - picture.left()) / scale,
-                  row = (event->pos().y() - picture.top()) / scale;
-        QStringList values;
-        for (int c = 0; c < m_sample.image.channels; ++c)
-            values += QString::number(m_sample.image.pixels[m_sample.image.index(row, column, c)]);
-        text = QString("row %1, column %2: %3")
-                   .arg(row)
-                   .arg(column)
-                   .arg(values.join(QStringLiteral(", ")));
+    if (source.width > 0) {
+        text = QStringLiteral("object");
+        for (int k = 0; k < source.width; ++k) text += QStringLiteral(",x%1").arg(k + 1);
+        text += u'\n';
+        for (int i = 0; i < source.size(); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            text += csvField(at < source.words.size() ? QString::fromStdString(source.words[at])
+                                                      : QString::number(i + 1));
+            for (int k = 0; k < source.width; ++k)
+                text += u',' +
+                        QString::number(source.vectors[at * static_cast<std::size_t>(source.width) +
+                                                       static_cast<std::size_t>(k)],
+                                        'g', 9);
+            text += u'\n';
+        }
+    } else if (source.size() > 0) {
+        text = QStringLiteral("id,text\n");
+        for (std::size_t k = 0; k < source.tokens.size(); ++k) {
+            const bool blank = k < source.words.size() && source.words[k].empty();
+            if (source.text && blank) continue;  // fills up
+            text += QStringLiteral("%1,%2\n")
+                        .arg(source.tokens[k])
+                        .arg(k < source.words.size() ? csvField(pieceLabel(source.words[k]))
+                                                     : QString());
+        }
+    } else {
+        const Image& image = m_shown.sample.image;
+        text = QStringLiteral("row,column,channel,value\n");
+        for (int y = 0; y < image.height; ++y)
+            for (int x = 0; x < image.width; ++x)
+                for (int c = 0; c < image.channels; ++c)
+                    text += QStringLiteral("%1,%2,%3,%4\n")
+                                .arg(y)
+                                .arg(x)
+                                .arg(c)
+                                .arg(image.pixels[image.index(y, x, c)]);
     }
-    if (text == m_pixel) return;
-    m_pixel = text;
-    update();
-}
-void SampleView::leaveEvent(QEvent*) {
-    m_pixel.clear();
-    update();
-}
-
-StatisticsView::StatisticsView(QWidget* parent) : QWidget(parent) {
-    setAccessibleName(QStringLiteral("Statistics"));
-}
-void StatisticsView::setClasses(std::vector<std::pair<QString, qint64>> counts) {
-    m_counts = std::move(counts);
-    refresh();
-}
-void StatisticsView::setRows(std::vector<std::pair<QString, QString>> rows) {
-    m_rows = std::move(rows);
-    refresh();
-}
-void StatisticsView::refresh() {
-    setAccessibleDescription(csv());
-    setMinimumHeight(sizeHint().height());
-    updateGeometry();
-    update();
-}
-QSize StatisticsView::sizeHint() const {
-    return {260, static_cast<int>(20 * (m_counts.size() + m_rows.size())) + 32};
-}
-QString StatisticsView::csv() const {
-    QString text = QStringLiteral("class,count\n");
-    for (const auto& [name, count] : m_counts) text += QString("%1,%2\n").arg(name).arg(count);
-    for (const auto& [name, value] : m_rows) text += QString("%1,%2\n").arg(name, value);
     return text;
-}
-
-void StatisticsView::paintEvent(QPaintEvent*) {
-    const Theme& t = Theme::current();
-    QPainter painter(this);
-    painter.fillRect(rect(), t.panel);
-    const QFontMetrics words(smallFont()), numbers(numberFont(12));
-    qint64 most = 1;
-    int names = 40, counts = 20;
-    for (const auto& [name, count] : m_counts) {
-        most = std::max(most, count);
-        names = std::max(names, std::min(110, words.horizontalAdvance(name) + 2));
-        counts = std::max(counts, numbers.horizontalAdvance(groupedNumber(count)));
-    }
-    int y = 12;
-    const int bar = std::max(10, width() - 2 * kMargin - names - counts - 24);
-    for (const auto& [name, count] : m_counts) {
-        painter.setFont(smallFont());
-        painter.setPen(t.text);
-        painter.drawText(QRect(kMargin, y, names, 18), Qt::AlignVCenter,
-                         words.elidedText(name, Qt::ElideRight, names));
-        const QRect track(kMargin + names + 12, y + 5, bar, 8);
-        painter.fillRect(track, t.track);
-        painter.fillRect(
-            QRect(track.left(), track.top(),
-                  static_cast<int>(static_cast<double>(bar) * static_cast<double>(count) /
-                                   static_cast<double>(most)),
-                  8),
-            t.series[0]);
-        painter.setFont(numberFont(12));
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
-                         Qt::AlignVCenter | Qt::AlignRight, groupedNumber(count));
-        y += 20;
-    }
-    if (!m_counts.empty()) y += 8;
-    for (const auto& [name, value] : m_rows) {
-        painter.setFont(smallFont());
-        painter.setPen(t.muted);
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18), Qt::AlignVCenter, name);
-        painter.setFont(numberFont(12));
-        painter.setPen(t.text);
-        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
-                         Qt::AlignVCenter | Qt::AlignRight, value);
-        y += 20;
-    }
 }
 
 }  // namespace relascope

@@ -12,6 +12,7 @@
 #include "widgets/maps/map_view.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/sides.h"
+#include "widgets/source/text_pair.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
 
@@ -85,6 +86,19 @@ public:
             strip->resize(420, 40);  // wraps the text, which says how high it stands
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
             row->addWidget(strip, 0, Qt::AlignTop);
+        } else if (const ProbeSequence* to = columns >= 0 ? textAlong(result, columns) : nullptr;
+                   text && to) {
+            auto* pair = new TextPair(this);
+            pair->setFixedWidth(420);
+            pair->setTexts(sideWord(result, rows) + QStringLiteral(" (from)"), text->words,
+                           sideWord(result, columns) + QStringLiteral(" (to)"), to->words);
+            pair->setValues(std::move(towards), std::move(masked), scale);
+            pair->setSource(view.source);
+            pair->setTarget(objects ? view.target : -1);
+            pair->resize(420, 400);
+            pair->layout()->activate();
+            pair->setFixedHeight(pair->contentHeight());
+            row->addWidget(pair, 0, Qt::AlignTop);
         } else {
             auto* tiles = new TileView(this);
             fillTiles(*tiles, result, rows, columns);
@@ -93,7 +107,7 @@ public:
             tiles->setSource(view.source);
             tiles->setTarget(objects ? view.target : -1);
             tiles->setFixedWidth(360);
-            tiles->resize(360, 40);  // wraps the rows, which says how high they stand
+            tiles->resize(360, 320);  // wraps the rows, which says how high they stand
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
             row->addWidget(tiles, 0, Qt::AlignTop);
         }

@@ -286,6 +286,9 @@ void RelationInspector::restoreState(const QByteArray& state) {
 void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
     m_source->setSplits(names, sizes);
 }
+void RelationInspector::setLabels(const QStringList& labels) {
+    m_source->setLabels(labels);
+}
 void RelationInspector::setInputs(const InputOffer& offer) {
     m_source->setInputs(offer);
 }

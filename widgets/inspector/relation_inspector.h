@@ -42,6 +42,8 @@ public:
     void setView(const InspectorView& view);
 
     void setSplits(const QStringList& names, const std::vector<qint64>& sizes = {});
+    /// Labels that samples can be chosen by; none where they have none.
+    void setLabels(const QStringList& labels);
     /// What the source pane offers while there are no splits.
     void setInputs(const InputOffer& offer);
     /// The sample that is shown, in the chooser; does not signal.

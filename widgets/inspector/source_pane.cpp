@@ -16,13 +16,12 @@
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
-#include "widgets/source/sides.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
+#include "widgets/source/text_pair.h"
 #include "widgets/source/tile_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
-#include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -30,7 +29,6 @@ namespace {
 
 constexpr int narrowest = 216;
 constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
-constexpr int tallestChips = 84;    ///< of receivers above an image; more of them scroll
 
 }  // namespace
 
@@ -85,15 +83,24 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_strip = new TokenStrip(this);
     m_strip->hide();
     column->addWidget(m_strip, 300);
+    m_pair = new TextPair(this);
+    m_pair->hide();
+    column->addWidget(m_pair, 300);
     m_tiles = new TileView(this);
     m_tiles->hide();
     column->addWidget(m_tiles, 1);
     m_patches = new PatchView(this);
     column->addWidget(m_patches, 1);
-    m_label = new ElidedLabel({}, this);
-    m_label->setFont(smallFont());
-    m_label->hide();
-    column->addWidget(m_label);
+    const auto line = [&] {
+        auto* label = new ElidedLabel({}, this);
+        label->setFont(smallFont());
+        label->hide();
+        column->addWidget(label);
+        return label;
+    };
+    m_other = line();
+    m_other->setForegroundRole(QPalette::PlaceholderText);
+    m_label = line();
     m_output = mutedLabel({}, this);
     auto* below = new QHBoxLayout;
     below->addWidget(m_output);
@@ -128,6 +135,10 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     connect(m_patches, &PatchView::hovered, this, &SourcePane::hovered);
     connect(m_patches, &PatchView::sourceChosen, this, &SourcePane::sourceChosen);
     connect(m_patches, &PatchView::targetChosen, this, &SourcePane::targetChosen);
+    connect(m_pair, &TextPair::hovered, this, &SourcePane::hovered);
+    connect(m_pair, &TextPair::rowHovered, this, &SourcePane::rowHovered);
+    connect(m_pair, &TextPair::sourceChosen, this, &SourcePane::sourceChosen);
+    connect(m_pair, &TextPair::targetChosen, this, &SourcePane::targetChosen);
     connect(m_tiles, &TileView::hovered, this, &SourcePane::hovered);
     connect(m_tiles, &TileView::rowHovered, this, &SourcePane::rowHovered);
     connect(m_tiles, &TileView::sourceChosen, this, &SourcePane::sourceChosen);
@@ -153,106 +164,6 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     fillLabelMenu();
 }
 
-void SourcePane::setResult(const ProbeResult& result) {
-    QStringList names;
-    for (const auto& name : result.classNames) names << QString::fromStdString(name);
-    if (names != m_classes) {
-        m_classes = names;
-        if (m_labelFilter >= names.size()) m_labelFilter = -1;
-        fillLabelMenu();
-    }
-    const auto label = static_cast<int>(result.sample.label);
-    m_probabilities = result.probabilities;
-    m_patches->setImage(result.sample.image, result.grid);
-    const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
-    m_image = result.grid.tokens() > 0;
-    m_text = !m_image && result.sample.source.text;
-    m_patches->setVisible(m_image);
-    m_patches->setLabel(name);
-    m_label->setText(QStringLiteral("label ") + name);
-    m_label->setVisible(!m_image && !name.isEmpty());
-    arrangeText();
-    m_patches->setToolTip({});
-    if (m_text) {
-        m_bars->setProbabilities({}, {}, -1);  // of a vocabulary: the outcome shows the likeliest
-        return setTokenCount(
-            QStringLiteral("%1 tokens")
-                .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
-    }
-    // A checkpoint may be of any step; only a run counts them.
-    m_output->setText(m_inputs->isHidden()
-                          ? QStringLiteral("Output at step ") + groupedNumber(result.step)
-                          : QStringLiteral("Output"));
-    m_output->setVisible(!result.probabilities.empty());
-    m_bars->setProbabilities(names, result.probabilities, label);
-}
-
-void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
-    const bool patchesReceive = isPatchSide(result, rows);
-    m_patches->setTargetsOnly(m_image && !patchesReceive);
-    const ProbeSequence* text = textAlong(result, rows);
-    const bool strip = text && (columns < 0 || columns == rows);
-    m_strip->setVisible(strip);
-    m_filler->setVisible(strip);
-    m_tiles->setVisible(!patchesReceive && !strip);
-    if (strip) return m_strip->setTokens(text->words);
-    fillTiles(*m_tiles, result, rows, columns);
-    fitTiles();
-}
-
-void SourcePane::setTokenCount(const QString& words) {
-    m_output->setText(words);
-    m_output->show();
-}
-void SourcePane::setTextProblem(const QString& sentence) {
-    m_textInput->setProblem(sentence);
-}
-
-void SourcePane::openText() {
-    // What is looked at now is what one begins to change. Nothing is asked for: nothing is typed.
-    std::string whole;
-    for (const auto& piece : m_strip->tokens()) whole += piece;
-    m_textInput->setText(QString::fromStdString(validUtf8(whole)));
-}
-
-/// Above an image the receivers take what they need; alone they take it all.
-void SourcePane::fitTiles() {
-    if (m_image)
-        m_tiles->setFixedHeight(qMin(tallestChips, qMax(26, m_tiles->contentHeight())));
-    else
-        m_tiles->setMinimumHeight(40), m_tiles->setMaximumHeight(QWIDGETSIZE_MAX);
-}
-
-void SourcePane::setTint(std::vector<float> values, std::vector<bool> masked,
-                         const ColorScale& scale, bool isSigned) {
-    m_patches->setNumberDigits(2, isSigned);
-    m_tiles->setNumberDigits(2, isSigned);
-    m_strip->setNumberDigits(2, isSigned);
-    if (!m_strip->isHidden()) {
-        m_towards = values;
-        return m_strip->setValues(std::move(values), std::move(masked), scale);
-    }
-    if (!m_image) return m_tiles->setValues(std::move(values), std::move(masked), scale);
-    for (std::size_t j = 0; j < values.size() && j < masked.size(); ++j)
-        if (masked[j]) values[j] = std::numeric_limits<float>::quiet_NaN();
-    m_patches->setValues(std::move(values), scale);
-}
-
-void SourcePane::setChoice(int source, int target, int preview) {
-    if (m_image && !m_patches->targetsOnly()) m_patches->setSource(source);
-    m_patches->setTarget(target);
-    m_tiles->setSource(source);
-    m_tiles->setTarget(target);
-    m_strip->setSource(source);
-    m_strip->setTarget(target);
-    setPreview(preview);
-}
-void SourcePane::setPreview(int target) {
-    m_patches->setPreview(target);
-    m_tiles->setPreview(target);
-    m_strip->setPreview(target);
-}
-
 void SourcePane::setInputs(const InputOffer& offer) {
     m_inputs->setOffer(offer);
     arrangeChooser();
@@ -268,33 +179,6 @@ void SourcePane::arrangeChooser() {
     m_filter->setVisible(!own);
     setMinimumWidth(own ? widestChooser : narrowest);
     arrangeText();
-}
-
-void SourcePane::arrangeText() {
-    const bool offered = m_split->count() == 0 && m_inputs->offer().kind == InputOffer::Kind::Text;
-    m_textInput->setVisible(m_text || offered);
-    const bool own = m_split->count() == 0 && m_inputs->offer().kind != InputOffer::Kind::None;
-    m_filter->setVisible(!own && !m_text);  // texts have no labels
-    if (!m_text) m_outcome->clear();
-}
-
-QString SourcePane::csv() const {
-    if (m_text) {
-        QString rows = QStringLiteral("token,text,value\n");
-        const auto& pieces = m_strip->tokens();
-        for (std::size_t k = 0; k < pieces.size(); ++k) {
-            rows += QStringLiteral("%1,%2,").arg(k).arg(csvField(pieceLabel(pieces[k])));
-            if (k < m_towards.size()) rows += QString::number(m_towards[k], 'g', 9);
-            rows += u'\n';
-        }
-        return rows;
-    }
-    QString text = QStringLiteral("class,probability\n");
-    for (std::size_t k = 0; k < m_probabilities.size(); ++k)
-        text += QString("%1,%2\n")
-                    .arg(m_classes.value(static_cast<int>(k), QString::number(k)))
-                    .arg(m_probabilities[k], 0, 'g', 9);
-    return text;
 }
 
 void SourcePane::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
@@ -328,8 +212,18 @@ void SourcePane::setSample(const QString& split, qint64 index) {
     m_index->setValue(static_cast<int>(qBound(qint64{0}, index, qint64{m_index->maximum()})));
 }
 
+void SourcePane::setLabels(const QStringList& labels) {
+    m_labelsGiven = true;
+    if (labels != m_labels) {
+        m_labels = labels;
+        if (m_labelFilter >= labels.size()) m_labelFilter = -1;
+        fillLabelMenu();
+    }
+    arrangeText();
+}
+
 void SourcePane::setLabelFilter(int label) {
-    m_labelFilter = label >= 0 && label < m_classes.size() ? label : -1;
+    m_labelFilter = label >= 0 && label < m_labels.size() ? label : -1;
     fillLabelMenu();
 }
 
@@ -337,9 +231,9 @@ void SourcePane::fillLabelMenu() {
     QMenu* menu = m_filter->menu();
     menu->clear();
     auto* group = new QActionGroup(menu);
-    for (int label = -1; label < m_classes.size(); ++label) {
+    for (int label = -1; label < m_labels.size(); ++label) {
         QAction* action =
-            menu->addAction(label < 0 ? QStringLiteral("Any label") : m_classes[label]);
+            menu->addAction(label < 0 ? QStringLiteral("Any label") : m_labels[label]);
         action->setCheckable(true);
         action->setChecked(label == m_labelFilter);
         group->addAction(action);
@@ -353,7 +247,7 @@ void SourcePane::fillLabelMenu() {
     m_filter->setToolTip(
         any ? QStringLiteral("By label: previous and next take any label")
             : QStringLiteral("By label: previous and next take \u201C%1\u201D only")
-                  .arg(m_classes.value(m_labelFilter)));
+                  .arg(m_labels.value(m_labelFilter)));
 }
 
 void SourcePane::step(int direction) {

@@ -21,6 +21,7 @@ class PatchView;
 class ProbabilityBars;
 class TextInput;
 class TextOutcome;
+class TextPair;
 class TileView;
 class TokenStrip;
 class ViewMenu;
@@ -36,6 +37,8 @@ public:
     TileView* tiles() const { return m_tiles; }
     /// The tokens of a text, in place of tiles.
     TokenStrip* strip() const { return m_strip; }
+    /// Two texts, where one looks at the other.
+    TextPair* pair() const { return m_pair; }
     InputChooser* inputs() const { return m_inputs; }
     /// Of a text: one of the user's own. Its signal is passed on as textTyped.
     TextInput* textInput() const { return m_textInput; }
@@ -64,6 +67,9 @@ public:
     void setInputs(const InputOffer& offer);
     /// What is shown now, without a request.
     void setSample(const QString& split, qint64 index);
+    /// Labels that previous and next can be limited to; none hides the choice. Unless given, the
+    /// classes of the result.
+    void setLabels(const QStringList& labels);
     /// -1: any label.
     int labelFilter() const { return m_labelFilter; }
     void setLabelFilter(int label);
@@ -89,6 +95,7 @@ private:
     void arrangeText();
     void openText();
     void fitTiles();
+    void showOther(const ProbeResult& result, int shown);
     void step(int direction);
     void fillLabelMenu();
 
@@ -101,17 +108,20 @@ private:
     TileView* m_tiles;
     TextInput* m_textInput;
     TokenStrip* m_strip;
+    TextPair* m_pair;
+    QLabel* m_other;  ///< of two texts the one that is not looked at
     TextOutcome* m_outcome;
     QWidget* m_filler;  ///< of a text, what is left below
     QLabel* m_label;
     QLabel* m_output;
     ProbabilityBars* m_bars;
     ViewMenu* m_menu;
-    QStringList m_classes;
+    QStringList m_classes, m_labels;
+    bool m_labelsGiven = false;
     std::vector<float> m_probabilities;
     std::vector<qint64> m_sizes;
     int m_labelFilter = -1;
-    std::vector<float> m_towards;  ///< of a text, the value of each token
+    std::vector<float> m_towards;  ///< of a text, the value of each token that sends
     bool m_image = true;           ///< what is looked at has patches
     bool m_text = false;           ///< what is looked at is a text
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "widgets/inspector/padding.h"
 #include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
@@ -16,7 +17,7 @@ bool isRelation(MapKind kind) {
 }  // namespace
 
 void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
-    m_result = std::move(result);
+    m_result = withoutPadding(std::move(result), &m_padding);
     m_extents.clear();
 }
 

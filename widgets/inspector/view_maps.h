@@ -13,8 +13,11 @@ namespace relascope {
 
 class ViewMaps {
 public:
+    /// What fills up a text is left out.
     void setResult(std::shared_ptr<const ProbeResult> result);
     const ProbeResult* result() const { return m_result.get(); }
+    /// How many blanks of the source were left out.
+    int paddingLeftOut() const { return m_padding; }
 
     /// How many maps of the kind the layer has; for alpha x r as many as relations.
     int count(MapKind kind, int layer) const;
@@ -61,6 +64,7 @@ private:
     static InspectorView thumbnailView(MapKind kind, int index, const InspectorView& view);
 
     std::shared_ptr<const ProbeResult> m_result;
+    int m_padding = 0;
     /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of
     /// layer must not read the whole model again.
     mutable std::map<std::tuple<int, int, int, int, bool>, Extent> m_extents;

@@ -89,9 +89,14 @@ QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapVa
     const int rows = maps.rowSide(view);
     const int columns = maps.columnSide(view);
     if (columns < 0) return size + QStringLiteral(", rows i, columns symbols");
-    if (rows == columns) return size + QStringLiteral(", rows i, columns j");
-    return size + QStringLiteral(", rows i %1, columns j %2")
-                      .arg(sideWord(*maps.result(), rows), sideWord(*maps.result(), columns));
+    const QString padding = maps.paddingLeftOut() > 0 && columns != 1
+                                ? QStringLiteral(", %1 blanks left out").arg(maps.paddingLeftOut())
+                                : QString();
+    if (rows == columns) return size + QStringLiteral(", rows i, columns j") + padding;
+    return size +
+           QStringLiteral(", rows i %1, columns j %2")
+               .arg(sideWord(*maps.result(), rows), sideWord(*maps.result(), columns)) +
+           padding;
 }
 
 QString rowName(const ViewMaps& maps, const InspectorView& view, int i) {

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "widgets/lists/run_delegate.h"
+#include "widgets/tables/run_metrics.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -207,23 +208,25 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         const auto put = [item](int role, const QVariant& value) {
             if (item->data(role) != value) item->setData(role, value);
         };
-        const bool text = info.metric == "perplexity" && !std::isnan(info.bestLoss);
-        const QString metric = text ? perplexityText(std::exp(info.bestLoss)) + " ppl"
-                               : !std::isnan(info.bestAccuracy)
-                                   ? QString::number(100.0 * info.bestAccuracy, 'f', 1) + u'%'
-                               : !std::isnan(info.bestLoss) ? QString::number(info.bestLoss, 'f', 3)
-                                                            : QString(QChar(0x2014));
+        const double best = bestOf(info);
+        const QString metric =
+            std::isnan(best)              ? (std::isnan(info.bestLoss) ? QString(QChar(0x2014))
+                                                                       : metricText("loss", info.bestLoss))
+            : info.metric == "perplexity" ? metricText(info.metric, best) + QStringLiteral(" ppl")
+                                          : metricText(info.metric, best);
+        const QString words = metricWords(std::isnan(best) ? "loss" : info.metric);
         const QString line = runStateLine(info);
         put(Qt::DisplayRole, QString::fromStdString(info.name));
         put(RunDelegate::State, static_cast<int>(info.state));
         put(RunDelegate::StateLine, line);
         put(RunDelegate::Metric, metric);
         put(RunDelegate::Color, rows[i].colorIndex);
-        put(Qt::ToolTipRole,
-            QString("%1\n%2\n%3")
-                .arg(QString::fromStdString(info.name), line, QString::fromStdString(info.path)));
+        put(Qt::ToolTipRole, plainTip(QString("%1\n%2\nbest %3 %4\n%5")
+                                          .arg(QString::fromStdString(info.name), line, words,
+                                               metric, QString::fromStdString(info.path))));
         put(Qt::AccessibleTextRole,
-            QString("%1, %2, best %3").arg(QString::fromStdString(info.name), line, metric));
+            QString("%1, %2, best %3 %4")
+                .arg(QString::fromStdString(info.name), line, words, metric));
     }
     m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
     m_runHint->setVisible(rows.empty());

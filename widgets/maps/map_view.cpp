@@ -5,17 +5,22 @@
 #include <QPainter>
 #include <QWheelEvent>
 #include <algorithm>
+#include <tuple>
 
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
 
-constexpr int largestFit = 56;   ///< a map of one cell need not fill the panel
-constexpr int largestCell = 96;  ///< end of zooming in
-constexpr int tickMargin = 38;   ///< room for "(12,12)" beside the map
-constexpr int wordTicks = 50;    ///< room for a short word in its chip
+constexpr int largestFit = 56;     ///< a map of one cell need not fill the panel
+constexpr int largestObject = 88;  ///< nor one of a few objects, which have something to see
+constexpr int largestThumb = 72;   ///< px of an object's picture
+constexpr int largestCell = 96;    ///< end of zooming in
+constexpr int tickMargin = 38;     ///< room for "(12,12)" beside the map
+constexpr int wordTicks = 50;      ///< room for a short word in its chip
 constexpr int widestWord = 84;
+constexpr int characterMargin = 30;  ///< a character beside the map, and its chip
+constexpr int patchSide = 16;        ///< larger pictures are objects, not patches
 
 }  // namespace
 
@@ -52,21 +57,33 @@ void MapView::setScale(const ColorScale& scale) {
 void MapView::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns) {
     m_rowTokens = std::move(rows);
     m_columnTokens = std::move(columns);
-    const bool words = std::any_of(m_rowTokens.begin(), m_rowTokens.end(),
-                                   [](const AxisToken& token) { return !token.place.isEmpty(); });
-    int widest = wordTicks;
-    if (words) {
-        const QFontMetrics metrics(captionFont());
-        for (const auto* tokens : {&m_rowTokens, &m_columnTokens})
-            for (const AxisToken& token : *tokens)
-                if (widest < widestWord)
-                    widest = qMax(widest, metrics.horizontalAdvance(token.label) + 16);
-    }
-    widest = qMin(widest, widestWord);
-    const bool moves = words != m_words || (words && widest != m_wordMargin);
-    m_words = words;
-    m_wordMargin = widest;
-    if (moves) return layOut(true);
+    const auto before =
+        std::tuple(m_words, m_characters, m_wordMargin, m_rowWords, m_columnWords, m_thumb);
+    m_words = std::any_of(m_rowTokens.begin(), m_rowTokens.end(),
+                          [](const AxisToken& token) { return !token.place.isEmpty(); });
+    m_characters = m_words;
+    m_thumb = 40;
+    const QFontMetrics metrics(captionFont());
+    int longest = 0;
+    const auto measured = [&](const std::vector<AxisToken>& tokens) {
+        int widest = 0;
+        bool pictures = false;
+        for (const AxisToken& token : tokens) {
+            if (token.label.size() > 1) m_characters = false;
+            if (qMax(token.picture.width(), token.picture.height()) > patchSide)
+                m_thumb = largestThumb;
+            pictures |= !token.picture.isNull();
+            if (widest < widestWord) widest = qMax(widest, metrics.horizontalAdvance(token.label));
+        }
+        longest = qMax(longest, widest);
+        return pictures ? 0 : widest;
+    };
+    m_rowWords = measured(m_rowTokens);
+    m_columnWords = measured(m_columnTokens);
+    m_wordMargin = m_characters ? characterMargin : qBound(wordTicks, longest + 16, widestWord);
+    const auto now =
+        std::tuple(m_words, m_characters, m_wordMargin, m_rowWords, m_columnWords, m_thumb);
+    if (now != before) return layOut(true);
     invalidate();
 }
 
@@ -116,25 +133,29 @@ QPoint MapView::cellAt(const QPoint& point) const {
     return cell.x() < m_values.columns && cell.y() < m_values.rows ? cell : QPoint(-1, -1);
 }
 
-int MapView::marginFor(int cell, int block) const {
+int MapView::marginFor(bool rows, int cell, int block) const {
     const bool labels = block == 1 && cell >= labelledFrom();
     if (m_words) return labels ? m_wordMargin : wordTicks;
-    return labels ? qMin(cell, 40) + 6 : tickMargin;
+    if (!labels) return tickMargin;
+    const int side = qMin(cell, m_thumb) + 6;
+    if (rows) return qMax(side, qMin(m_rowWords + 14, widestWord));
+    return uprightFor(cell) ? qMax(side, qMin(m_columnWords + 16, widestWord)) : side;
 }
 
 void MapView::layOut(bool keepZoom) {
     if (!keepZoom) m_zoomed = false;
     m_fit = m_fitBlock = 1;
     if (!m_values.empty()) {
-        const auto fitting = [&](int side) {
-            return qMin((width() - side - 4) / m_values.columns,
-                        (height() - side - 4) / m_values.rows);
+        const auto fitting = [&](int cell) {
+            return qMin((width() - marginFor(true, cell, 1) - 4) / m_values.columns,
+                        (height() - marginFor(false, cell, 1) - 4) / m_values.rows);
         };
-        const int ticks = marginFor(1, 1);
-        m_fit = qMin(fitting(ticks), m_words ? labelledFrom() - 1 : largestFit);
+        const int ticks = marginFor(true, 1, 1);
+        const int largest = m_thumb == largestThumb ? largestObject : largestFit;
+        m_fit = qMin(fitting(1), m_words ? labelledFrom() - 1 : largest);
         // Labels need a margin of their own, so that is tried with the room it leaves.
-        for (int cell = largestFit; cell >= labelledFrom(); --cell)
-            if (fitting(marginFor(cell, 1)) >= cell) {
+        for (int cell = largest; cell >= labelledFrom(); --cell)
+            if (fitting(cell) >= cell) {
                 m_fit = cell;
                 break;
             }
@@ -148,12 +169,12 @@ void MapView::layOut(bool keepZoom) {
         m_cell = m_fit;
         m_block = m_fitBlock;
     }
-    const int side = margin();
+    const int side = margin(true), above = margin(false);
     const int wide =
         m_zoomed ? width()
                  : qMin(width(), side + (m_values.columns * m_cell + m_block - 1) / m_block);
     const int left = m_zoomed ? 0 : (width() - wide) / 2;
-    m_area = QRect(left + side, side, width() - left - side, height() - side);
+    m_area = QRect(left + side, above, width() - left - side, height() - above);
     if (!m_zoomed) m_origin = m_area.topLeft();
     clampOrigin();
     refreshImage();

@@ -80,9 +80,15 @@ private:
     QStringList boxText(const Mark& mark) const;
     /// Whether cells are large enough for what stands beside each: its picture or its word.
     bool labelled() const { return m_block == 1 && m_cell >= labelledFrom(); }
-    int labelledFrom() const { return m_words ? 14 : 20; }
-    int marginFor(int cell, int block) const;
-    int margin() const { return marginFor(m_cell, m_block); }
+    int labelledFrom() const { return m_characters ? 10 : m_words || m_thumb > 40 ? 14 : 20; }
+    /// Room beside the rows, or above the columns, with cells of that size.
+    int marginFor(bool rows, int cell, int block) const;
+    int margin(bool rows) const { return marginFor(rows, m_cell, m_block); }
+    /// Words above columns that are too narrow for them stand on end.
+    bool uprightFor(int cell) const { return m_words ? !m_characters : m_columnWords > cell - 2; }
+    bool upright() const { return labelled() && uprightFor(m_cell); }
+    int thumbSide() const { return qMin(m_cell, m_thumb) - 4; }
+    QRect thumbRect(int index, bool row) const;
     /// First and last row (column) that is on the widget.
     std::pair<int, int> shownRange(bool rows) const;
     QRect chipRect(int index, bool row) const;
@@ -95,6 +101,7 @@ private:
     void paintBase(QPainter& painter);
     void paintAxis(QPainter& painter, bool rows);
     void paintWords(QPainter& painter, bool rows);
+    void paintUpright(QPainter& painter, int column, int room, const QString& label);
     void paintTicks(QPainter& painter, bool rows);
     void paintChip(QPainter& painter, int index, bool row);
     void paintCross(QPainter& painter, const Mark& mark);
@@ -105,8 +112,11 @@ private:
     MapValues m_small;  ///< pooled, in the overview
     ColorScale m_scale;
     std::vector<AxisToken> m_rowTokens, m_columnTokens;
-    bool m_words = false;  ///< pieces of a text, written along the axes
-    int m_wordMargin = 0;  ///< px that the longest of them wants
+    bool m_words = false;                   ///< pieces of a text, written along the axes
+    bool m_characters = false;              ///< each a character
+    int m_wordMargin = 0;                   ///< px that the longest of them wants
+    int m_rowWords = 0, m_columnWords = 0;  ///< px of the longest label where none has a picture
+    int m_thumb = 40;                       ///< px of a picture on an axis, at most
     QImage m_image;
     QPixmap m_base;   ///< all that does not move with the crosshair
     QRect m_area;     ///< where cells may be drawn

@@ -150,42 +150,64 @@ void MapView::paintBase(QPainter& painter) {
     painter.restore();
 }
 
+/// Where the picture of a row or column stands.
+QRect MapView::thumbRect(int index, bool row) const {
+    const QRect cell = row ? cellRect(index, 0) : cellRect(0, index);
+    const int side = thumbSide();
+    QRect place(0, 0, side, side);
+    if (row)
+        place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
+    else
+        place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
+    return place;
+}
+
 void MapView::paintAxis(QPainter& painter, bool rows) {
     const Theme& t = Theme::current();
     const auto& tokens = rows ? m_rowTokens : m_columnTokens;
-    const int count = rows ? m_values.rows : m_values.columns;
-    const int side = qMin(m_cell, 40) - 4;
     painter.save();
     painter.setClipRect(rows ? QRect(0, m_area.top(), m_area.left(), m_area.height())
                              : QRect(m_area.left(), 0, m_area.width(), m_area.top()),
                         Qt::IntersectClip);
     painter.setFont(captionFont());
     painter.setPen(t.muted);
-    for (int k = 0; k < count; ++k) {
+    const auto [first, last] = shownRange(rows);
+    for (int k = first; k <= last; ++k) {
         const QRect cell = rows ? cellRect(k, 0) : cellRect(0, k);
-        QRect place(0, 0, side, side);
-        if (rows)
-            place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
-        else
-            place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
         const bool known = k < static_cast<int>(tokens.size());
         if (known && !tokens[static_cast<std::size_t>(k)].picture.isNull()) {
-            drawPixels(painter, place, tokens[static_cast<std::size_t>(k)].picture);
-        } else {
-            // Words end in an ellipsis where their neighbours begin; "cls" and numbers always fit.
-            const bool words = known && tokens[static_cast<std::size_t>(k)].byName;
-            const int room = rows ? qMin(m_area.left() - 7, m_cell + 10) : m_cell - 2;
-            const QString label =
-                words ? painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room)
-                      : labelOf(tokens, k);
-            if (rows)
-                painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell),
-                                 Qt::AlignRight | Qt::AlignVCenter, label);
-            else
-                painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
-                                 Qt::AlignHCenter | Qt::AlignBottom, label);
+            drawPicture(painter, thumbRect(k, rows), tokens[static_cast<std::size_t>(k)].picture);
+            continue;
         }
+        if (!rows && upright()) {
+            const int room = m_area.top() - 12;
+            paintUpright(
+                painter, k, room,
+                painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room));
+            continue;
+        }
+        // Words end in an ellipsis where their neighbours begin; "cls" and numbers always fit.
+        const bool words = known && tokens[static_cast<std::size_t>(k)].byName;
+        const int room = rows ? margin(true) - 7 : m_cell - 2;
+        const QString label =
+            words ? painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room)
+                  : labelOf(tokens, k);
+        if (rows)
+            painter.drawText(QRect(0, cell.top(), m_area.left() - 6, m_cell),
+                             Qt::AlignRight | Qt::AlignVCenter, label);
+        else
+            painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
+                             Qt::AlignHCenter | Qt::AlignBottom, label);
     }
+    painter.restore();
+}
+
+/// From the axis outwards, on end.
+void MapView::paintUpright(QPainter& painter, int column, int room, const QString& label) {
+    painter.save();
+    painter.translate(cellRect(0, column).left(), m_area.top() - 8);
+    painter.rotate(-90);
+    painter.drawText(QRect(0, 0, room + 4, m_cell), Qt::AlignLeft | Qt::AlignVCenter, label);
     painter.restore();
 }
 
@@ -225,7 +247,8 @@ std::pair<int, int> MapView::shownRange(bool rows) const {
     return {qMax(0, from * m_block / m_cell), qMin(count - 1, (from + room) * m_block / m_cell)};
 }
 
-/// Pieces of a text: from the axis outwards, those of the columns upright.
+/// Pieces of a text: from the axis outwards, those of the columns on end unless they are
+/// characters.
 void MapView::paintWords(QPainter& painter, bool rows) {
     const auto& tokens = rows ? m_rowTokens : m_columnTokens;
     painter.save();
@@ -234,23 +257,20 @@ void MapView::paintWords(QPainter& painter, bool rows) {
                         Qt::IntersectClip);
     painter.setFont(captionFont());
     painter.setPen(Theme::current().muted);
-    const int room = margin() - 12;
+    const int room = margin(rows) - 12;
     const auto [first, last] = shownRange(rows);
     for (int k = first; k <= last; ++k) {
         const QString label =
             painter.fontMetrics().elidedText(labelOf(tokens, k), Qt::ElideRight, room);
-        if (rows) {
+        if (rows)
             painter.drawText(
-                QRect(m_area.left() - margin(), cellRect(k, 0).top(), margin() - 8, m_cell),
+                QRect(m_area.left() - margin(true), cellRect(k, 0).top(), margin(true) - 8, m_cell),
                 Qt::AlignRight | Qt::AlignVCenter, label);
-        } else {
-            painter.save();
-            painter.translate(cellRect(0, k).left(), m_area.top() - 8);
-            painter.rotate(-90);
-            painter.drawText(QRect(0, 0, room + 4, m_cell), Qt::AlignLeft | Qt::AlignVCenter,
-                             label);
-            painter.restore();
-        }
+        else if (upright())
+            paintUpright(painter, k, room, label);
+        else
+            painter.drawText(QRect(cellRect(0, k).left() - 4, 0, m_cell + 8, m_area.top() - 6),
+                             Qt::AlignHCenter | Qt::AlignBottom, label);
     }
     painter.restore();
 }
@@ -292,14 +312,14 @@ void MapView::paintTicks(QPainter& painter, bool rows) {
 /// Where the label of the chosen row or column stands: beside the map, where its number would.
 QRect MapView::chipRect(int index, bool row) const {
     const QRect cell = row ? cellRect(index, 0) : cellRect(0, index);
-    const bool upright = !row && m_words && labelled();
-    const int room = row || upright ? margin() - 6 : widestChip;
+    const bool upright = !row && m_words && this->upright();
+    const int room = row || upright ? margin(row) - 6 : widestChip;
     const int wide =
         qMin(room, QFontMetrics(captionFont())
                            .horizontalAdvance(labelOf(row ? m_rowTokens : m_columnTokens, index)) +
                        12);
     // Between words it takes no more than its own line, so that it cuts none of its neighbours.
-    const int high = m_words && labelled() ? qMin(m_cell, chipHigh) : chipHigh;
+    const int high = m_words && !m_characters && labelled() ? qMin(m_cell, chipHigh) : chipHigh;
     if (upright) return QRect(cell.center().x() - high / 2, m_area.top() - 5 - wide, high, wide);
     QRect chip(0, 0, qMax(wide, chipHigh), high);
     if (row) {
@@ -320,7 +340,7 @@ void MapView::paintChip(QPainter& painter, int index, bool row) {
             : cell.x() < m_area.left() || cell.x() > m_area.right())
         return;
     const QRect chip = chipRect(index, row);
-    const bool upright = !row && m_words && labelled();
+    const bool upright = !row && m_words && this->upright();
     if (!labelled()) {  // numbers that the chip would cut go altogether
         const int step = tickStep();
         for (int k = index / step * step - step; k <= index + 2 * step; k += step)
@@ -349,12 +369,13 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
         if (mark.row < 0) return;
         // The chosen source wears the same red as in the picture.
         painter.save();
-        const int side = qMin(m_cell, 40) - 4;
-        const QRect cell = cellRect(mark.row, 0);
-        QRect place(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2, side, side);
+        QRect place = thumbRect(mark.row, true);
         const auto index = static_cast<std::size_t>(mark.row);
-        const bool picture = index < m_rowTokens.size() && !m_rowTokens[index].picture.isNull();
-        if (!picture) place.setLeft(qMax(1, m_area.left() - side - 7));
+        const bool known = index < m_rowTokens.size();
+        if (known && !m_rowTokens[index].picture.isNull())
+            place = shownPlace(m_rowTokens[index].picture.size(), place);
+        else
+            place.setLeft(qMax(1, m_area.left() - qMax(thumbSide() + 7, m_rowWords + 10)));
         painter.setClipRect(QRect(0, m_area.top() - 2, m_area.left(), m_area.height()),
                             Qt::IntersectClip);
         painter.setPen(

@@ -2,21 +2,6 @@
 
 namespace relascope {
 
-QImage toQImage(const Image& image) {
-    const std::size_t needed = static_cast<std::size_t>(qMax(0, image.width)) *
-                               qMax(0, image.height) * qMax(0, image.channels);
-    if (needed == 0 || image.pixels.size() < needed) return {};
-    QImage out(image.width, image.height, QImage::Format_RGB32);
-    for (int y = 0; y < image.height; ++y) {
-        auto* line = reinterpret_cast<QRgb*>(out.scanLine(y));
-        const std::uint8_t* from = image.pixels.data() + image.index(y, 0, 0);
-        for (int x = 0; x < image.width; ++x, from += image.channels)
-            line[x] = image.channels >= 3 ? qRgb(from[0], from[1], from[2])
-                                          : qRgb(from[0], from[0], from[0]);
-    }
-    return out;
-}
-
 int patchOfToken(const PatchGrid& grid, int token) {
     const int patch = token - (grid.classToken ? 1 : 0);
     return patch >= 0 && patch < grid.rows * grid.columns ? patch : -1;

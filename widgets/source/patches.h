@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "types/relation_map.h"
+#include "widgets/source/pictures.h"
 
 namespace relascope {
 
@@ -18,9 +19,6 @@ struct AxisToken {
     bool byName = false;  ///< the label alone does not say which one: two tokens may be alike
     QString place;        ///< of a piece of text, for the box at the pointer: 39 “ball”
 };
-
-/// Grey or RGB bytes as a picture; null when empty or when the bytes do not fill the size.
-QImage toQImage(const Image& image);
 
 /// Patch of a token, -1 for the class token or beyond the grid.
 int patchOfToken(const PatchGrid& grid, int token);

@@ -32,6 +32,18 @@ const ProbeSequence* sequenceOf(const ProbeResult& result, int side) {
     return nullptr;
 }
 
+/// The pictures of a side's objects; of encoder and abstractor side by side those of the source
+/// twice. Empty where the objects have none.
+std::vector<QImage> picturesAlong(const ProbeResult& result, int side) {
+    if (const ProbeSequence* sequence = sequenceOf(result, side)) return picturesOf(*sequence);
+    const ProbeSide* s = sideOf(result, side);
+    auto pictures = picturesOf(result.sample.source);
+    if (!s || pictures.empty() || s->labels.size() != 2 * pictures.size()) return {};
+    const auto once = pictures;
+    pictures.insert(pictures.end(), once.begin(), once.end());
+    return pictures;
+}
+
 /// Spaces and line ends as something that can be seen.
 QString visible(QString text) {
     text.replace(u'\n', QChar(0x21B5)).replace(u'\t', QChar(0x21E5));
@@ -114,6 +126,7 @@ QString objectName(const ProbeResult& result, int side, int index) {
     const ProbeSide* s = sideOf(result, side);
     // What is named rather than counted ("E1") needs no number beside its name.
     if (!word.isEmpty() && s && s->name == "selection") return word;
+    if (word.startsWith(sideWord(result, side) + u' ')) return word;  // "object 17" of an order
     // Vectors have no words: what they are called is their own number.
     const ProbeSequence* sequence = sequenceOf(result, side);
     bool counts = false;
@@ -136,13 +149,12 @@ std::vector<AxisToken> sideTokens(const ProbeResult& result, int side, int count
     std::vector<AxisToken> tokens;
     tokens.reserve(static_cast<std::size_t>(qMax(0, count)));
     const ProbeSequence* text = textAlong(result, side);
+    const std::vector<QImage> pictures = picturesAlong(result, side);
     for (int k = 0; k < count; ++k) {
         const auto at = static_cast<std::size_t>(k);
         tokens.push_back(
-            {objectLabel(result, side, k),
-             objectName(result, side, k),
-             {},
-             true,
+            {objectLabel(result, side, k), objectName(result, side, k),
+             at < pictures.size() ? pictures[at] : QImage(), true,
              text && at < text->words.size() ? piecePlace(k, text->words[at]) : QString()});
     }
     return tokens;
@@ -159,6 +171,7 @@ TileGroup sideTiles(const ProbeResult& result, int side) {
         group.vectors = sequence->vectors;
         group.width = sequence->width;
     }
+    group.pictures = picturesAlong(result, side);
     return group;
 }
 

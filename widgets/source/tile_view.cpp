@@ -1,33 +1,23 @@
 #include "widgets/source/tile_view.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "widgets/source/shared_view.h"
+#include "widgets/source/tile_view_metrics.h"
+#include "widgets/source/vector_bars.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
 
-constexpr int gap = 4;
-constexpr int edge = 2;         ///< room for the outline of a tile at the border
-constexpr int headHeight = 22;  ///< of a group's title
-constexpr int groupGap = 10;
-constexpr int wordHeight = 22;
-constexpr int numberHeight = 15;  ///< more, with a number below the word
-constexpr int widestWord = 160;
-constexpr int vectorWidth = 64;
-constexpr int vectorHeight = 48;
-
-float largestOf(const std::vector<float>& values) {
-    float largest = 0;
-    for (const float v : values)
-        if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
-    return largest;
-}
+using tiles::edge;
 
 }  // namespace
 
@@ -37,7 +27,7 @@ TileView::TileView(QWidget* parent) : QAbstractScrollArea(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(QStringLiteral("Source objects"));
     viewport()->setMouseTracking(true);
-    verticalScrollBar()->setSingleStep(wordHeight + gap);
+    verticalScrollBar()->setSingleStep(26);
     describe();
 }
 
@@ -53,6 +43,12 @@ void TileView::setSides(TileGroup rows, TileGroup columns) {
     take(std::move(sections));
 }
 
+void TileView::setGroups(std::vector<TileGroup> groups) {
+    std::vector<Section> sections;
+    for (TileGroup& group : groups) sections.push_back({std::move(group), false, false});
+    take(std::move(sections));
+}
+
 void TileView::take(std::vector<Section> sections) {
     const bool same = sections.size() == m_sections.size() &&
                       std::equal(sections.begin(), sections.end(), m_sections.begin(),
@@ -61,7 +57,7 @@ void TileView::take(std::vector<Section> sections) {
                                  });
     if (same) return;
     m_sections = std::move(sections);
-    for (Section& section : m_sections) section.largest = largestOf(section.group.vectors);
+    for (Section& section : m_sections) section.largest = largestSize(section.group.vectors);
     m_hover = {};
     m_preview = -1;
     m_source = qBound(0, m_source, qMax(0, rows() - 1));
@@ -143,46 +139,6 @@ void TileView::updateTile(bool sender, int index) {
     if (!place.isEmpty()) viewport()->update(place.adjusted(-edge, -edge, edge, edge));
 }
 
-void TileView::layOut() {
-    const QFontMetrics words(monoFont(12));
-    const int before = m_height;
-    // The width without a bar, so that the bar's coming does not wrap the rows anew and send it
-    // away.
-    const int wide =
-        qMax(vectorWidth, width() - 2 * edge - verticalScrollBar()->sizeHint().width());
-    int y = edge;
-    for (Section& section : m_sections) {
-        const TileGroup& group = section.group;
-        section.top = y;
-        section.places.clear();
-        section.places.reserve(static_cast<std::size_t>(group.size()));
-        if (!group.title.isEmpty()) y += headHeight;
-        const bool numbered = section.sends && group.size() <= numberedTiles;
-        const bool vectors = group.width > 0;
-        const int high = (vectors ? vectorHeight : wordHeight) + (numbered ? numberHeight : 0);
-        int x = edge;
-        for (int k = 0; k < group.size(); ++k) {
-            const int wanted =
-                vectors ? vectorWidth
-                        : qBound(numbered ? 44 : 24, words.horizontalAdvance(group.texts[k]) + 12,
-                                 qMin(widestWord, wide));
-            if (x > edge && x + wanted > edge + wide) {
-                x = edge;
-                y += high + gap;
-            }
-            section.places.push_back(QRect(x, y, wanted, high));
-            x += wanted + gap;
-        }
-        if (group.size() > 0) y += high;
-        y += groupGap;
-    }
-    m_height = m_sections.empty() ? 0 : y - groupGap + edge;
-    verticalScrollBar()->setPageStep(qMax(1, viewport()->height()));
-    verticalScrollBar()->setRange(0, qMax(0, m_height - viewport()->height()));
-    viewport()->update();
-    if (m_height != before) Q_EMIT laidOut();
-}
-
 TileView::Place TileView::placeAt(const QPoint& point) const {
     const QPoint at = point + QPoint(0, verticalScrollBar()->value());
     for (int s = 0; s < static_cast<int>(m_sections.size()); ++s) {
@@ -209,6 +165,11 @@ QString TileView::numberOf(int index) const {
 void TileView::describe() {
     const Section* from = sectionOf(false);
     const Section* to = sectionOf(true);
+    if (!from && !to) {  // only looked at
+        QStringList names;
+        for (const Section& section : m_sections) names << section.group.names;
+        return setAccessibleDescription(names.join(QStringLiteral(", ")));
+    }
     QString text = from && from->group.size() > 0
                        ? QStringLiteral("i is ") + from->group.names.value(m_source)
                        : QStringLiteral("no objects");
@@ -251,6 +212,18 @@ void TileView::scrollContentsBy(int, int) {
 
 bool TileView::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave) setHover({});
+    if (event->type() == QEvent::ToolTip) {
+        // Words end where their tile does.
+        auto* help = static_cast<QHelpEvent*>(event);
+        const Place place = placeAt(help->pos());
+        const QString name =
+            place.section < 0
+                ? QString()
+                : m_sections[static_cast<std::size_t>(place.section)].group.names.value(
+                      place.index);
+        QToolTip::showText(help->globalPos(), plainTip(name), viewport());
+        return true;
+    }
     return QAbstractScrollArea::viewportEvent(event);
 }
 
@@ -263,6 +236,7 @@ void TileView::mousePressEvent(QMouseEvent* event) {
     if (place.section < 0 || event->button() != Qt::LeftButton)
         return QAbstractScrollArea::mousePressEvent(event);
     const Section& section = m_sections[static_cast<std::size_t>(place.section)];
+    if (!section.sends && !section.receives) return;
     const bool target =
         section.sends && (!section.receives || event->modifiers() & Qt::ShiftModifier);
     if (target) {
@@ -272,30 +246,6 @@ void TileView::mousePressEvent(QMouseEvent* event) {
         setSource(place.index);
         Q_EMIT sourceChosen(place.index);
     }
-}
-
-int TileView::moved(const Section& section, int index, int key) const {
-    const auto& places = section.places;
-    const int last = static_cast<int>(places.size()) - 1;
-    if (key == Qt::Key_Left) return qMax(0, index - 1);
-    if (key == Qt::Key_Right) return qMin(last, index + 1);
-    if (key == Qt::Key_Home) return 0;
-    if (key == Qt::Key_End) return last;
-    // Up and down: the tile of the next row whose middle is nearest.
-    const QRect from = places[static_cast<std::size_t>(index)];
-    const int step = key == Qt::Key_Down ? 1 : -1;
-    int best = index, row = -1;
-    for (int k = index + step; k >= 0 && k <= last; k += step) {
-        const QRect& place = places[static_cast<std::size_t>(k)];
-        if (place.top() == from.top()) continue;
-        if (row >= 0 && place.top() != row) break;
-        row = place.top();
-        const auto away = [&](int at) {
-            return std::abs(places[static_cast<std::size_t>(at)].center().x() - from.center().x());
-        };
-        if (best == index || away(k) < away(best)) best = k;
-    }
-    return best;
 }
 
 void TileView::reveal(bool sender, int index) {

@@ -1,9 +1,11 @@
-// Objects of a set or a sequence as tiles in wrapping rows: tokens as words, vectors as small bars;
-// the chosen i outlined, the others tinted by the value towards them.
+// Objects of a set or a sequence as tiles in wrapping rows: pictures with their words, tokens as
+// words, vectors as small bars; the chosen i outlined, the others tinted by the value towards them.
 #pragma once
 
 #include <QAbstractScrollArea>
+#include <QImage>
 #include <QStringList>
+#include <iterator>
 #include <vector>
 
 #include "widgets/maps/color_map.h"
@@ -17,8 +19,10 @@ struct TileGroup {
     QStringList names;           ///< in a sentence: "target 3 '7'"
     std::vector<float> vectors;  ///< [n, width], drawn as bars; empty for tokens
     int width = 0;
+    std::vector<QImage> pictures;  ///< one each, drawn in place of the bars; empty: none
 
     int size() const { return static_cast<int>(texts.size()); }
+    bool hasPictures() const { return !pictures.empty() && std::ssize(pictures) == size(); }
     bool operator==(const TileGroup&) const = default;
 };
 
@@ -33,6 +37,8 @@ public:
     void setObjects(TileGroup objects);
     /// Those that receive above those that send; without columns these are drawn elsewhere.
     void setSides(TileGroup rows, TileGroup columns);
+    /// Objects to look at only: none is chosen.
+    void setGroups(std::vector<TileGroup> groups);
     /// One value a sender, towards it from i. A masked one wears the hatch; NaN the error's.
     void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
     void setNumberDigits(int digits, bool isSigned);
@@ -75,6 +81,8 @@ private:
         bool receives = true, sends = true;
         int top = 0;
         float largest = 0;          ///< of the vectors' numbers, the full height of a bar
+        QSize picture;              ///< as it is drawn; empty where there are none
+        int wordLines = 1;          ///< below a picture; 0 where they would not fit
         std::vector<QRect> places;  ///< on the content, in rows from the top
     };
     struct Place {
@@ -84,6 +92,11 @@ private:
     };
     void take(std::vector<Section> sections);
     void layOut();
+    void layOutPictures(Section& section, int wide, int high) const;
+    QSize tileSize(const Section& section, int index, int wide) const;
+    bool numbered(const Section& section) const {
+        return section.sends && section.group.size() <= numberedTiles;
+    }
     const Section* sectionOf(bool sender) const;
     Place placeAt(const QPoint& point) const;
     int shownTarget() const;
@@ -95,6 +108,9 @@ private:
     QString numberOf(int index) const;
     void paintSection(QPainter& painter, const Section& section, const QRect& exposed);
     void paintTile(QPainter& painter, const Section& section, int index, const QRect& place);
+    /// Draws a tile's word and what it shows; the number's line is left out of `inside`.
+    void paintObject(QPainter& painter, const Section& section, int index, const QRect& inside,
+                     const QColor& ink);
     void paintVector(QPainter& painter, const Section& section, int index, const QRect& place,
                      const QColor& ink);
 

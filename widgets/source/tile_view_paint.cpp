@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/source/pictures.h"
 #include "widgets/source/tile_view.h"
+#include "widgets/source/tile_view_metrics.h"
+#include "widgets/source/vector_bars.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
 
-constexpr int headHeight = 22;
-constexpr int numberHeight = 15;
-constexpr int mostBars = 28;  ///< of a vector's picture; wider vectors are pooled
+using namespace tiles;
 
 }  // namespace
 
@@ -68,7 +69,7 @@ void TileView::paintTile(QPainter& painter, const Section& section, int index, c
     }
     const QColor ink = masked ? t.muted : broken ? t.error : Theme::textOn(fill);
     QRect inside = place.adjusted(3, 2, -3, -2);
-    if (section.sends && section.group.size() <= numberedTiles) {
+    if (numbered(section)) {
         const QRect line(inside.left(), inside.bottom() - numberHeight + 1, inside.width(),
                          numberHeight);
         inside.setBottom(line.top() - 1);
@@ -80,21 +81,7 @@ void TileView::paintTile(QPainter& painter, const Section& section, int index, c
             painter.drawText(line, Qt::AlignCenter, QStringLiteral("i"));
         }
     }
-    if (section.group.width > 0) {
-        const QRect name(inside.left(), inside.top(), inside.width(), 13);
-        painter.setFont(captionFont());
-        painter.setPen(ink);
-        painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(section.group.texts[index],
-                                                          Qt::ElideRight, name.width()));
-        paintVector(painter, section, index, inside.adjusted(0, 15, 0, 0), ink);
-    } else {
-        painter.setFont(monoFont(12));
-        painter.setPen(ink);
-        painter.drawText(inside, Qt::AlignCenter,
-                         painter.fontMetrics().elidedText(section.group.texts[index],
-                                                          Qt::ElideRight, inside.width() + 2));
-    }
+    paintObject(painter, section, index, inside, ink);
     if (!i && !j) return;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -110,32 +97,55 @@ void TileView::paintTile(QPainter& painter, const Section& section, int index, c
     painter.restore();
 }
 
+void TileView::paintObject(QPainter& painter, const Section& section, int index,
+                           const QRect& inside, const QColor& ink) {
+    const QString& word = section.group.texts[index];
+    painter.setPen(ink);
+    if (section.group.hasPictures()) {
+        const QRect room(inside.left(), inside.top() + padding - 2, inside.width(),
+                         section.picture.height());
+        drawPicture(painter, room, section.group.pictures[static_cast<std::size_t>(index)]);
+        if (section.wordLines == 0) return;
+        painter.setFont(captionFont());
+        const QFontMetrics metrics = painter.fontMetrics();
+        // Two lines at most, cut between words; what is longer ends in an ellipsis.
+        QString first = word, second;
+        if (section.wordLines == 2 && metrics.horizontalAdvance(word) > inside.width()) {
+            qsizetype cut = word.indexOf(u' ');
+            for (qsizetype next = cut; next > 0; next = word.indexOf(u' ', next + 1))
+                if (metrics.horizontalAdvance(word.left(next)) <= inside.width()) cut = next;
+            if (cut > 0) {
+                first = word.left(cut);
+                second = word.mid(cut + 1);
+            }
+        }
+        QRect line(inside.left(), room.bottom() + 3, inside.width(), captionHeight);
+        for (const QString& text : {first, second}) {
+            painter.drawText(line, Qt::AlignCenter,
+                             metrics.elidedText(text, Qt::ElideRight, inside.width()));
+            line.translate(0, captionHeight);
+        }
+        return;
+    }
+    if (section.group.width > 0) {
+        const QRect name(inside.left(), inside.top(), inside.width(), 13);
+        painter.setFont(captionFont());
+        painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(word, Qt::ElideRight, name.width()));
+        return paintVector(painter, section, index, inside.adjusted(0, 15, 0, 0), ink);
+    }
+    painter.setFont(monoFont(12));
+    painter.drawText(inside, Qt::AlignCenter,
+                     painter.fontMetrics().elidedText(word, Qt::ElideRight, inside.width() + 2));
+}
+
 void TileView::paintVector(QPainter& painter, const Section& section, int index, const QRect& place,
                            const QColor& ink) {
-    const int width = section.group.width;
-    const auto first = static_cast<std::size_t>(index) * static_cast<std::size_t>(width);
-    if (section.largest <= 0 ||
-        first + static_cast<std::size_t>(width) > section.group.vectors.size())
-        return;
-    const int bars = qMin(width, mostBars);
-    const int middle = place.center().y();
-    const double reach = place.height() / 2.0 - 1;
-    QColor line = ink;
-    line.setAlpha(90);
-    painter.fillRect(QRect(place.left(), middle, place.width(), 1), line);
-    for (int bar = 0; bar < bars; ++bar) {
-        float value = 0;  // of a pooled stretch the largest: a spike must not drown in a mean
-        for (int k = bar * width / bars; k < (bar + 1) * width / bars; ++k) {
-            const float v = section.group.vectors[first + static_cast<std::size_t>(k)];
-            if (std::abs(v) > std::abs(value)) value = v;
-        }
-        const int left = place.left() + bar * place.width() / bars;
-        const int right = place.left() + (bar + 1) * place.width() / bars;
-        const int high = qRound(reach * std::abs(value) / section.largest);
-        painter.fillRect(
-            QRect(left, value > 0 ? middle - high : middle, qMax(1, right - left - 1), high + 1),
-            ink);
-    }
+    const auto width = static_cast<std::size_t>(section.group.width);
+    const auto first = static_cast<std::size_t>(index) * width;
+    const auto& vectors = section.group.vectors;
+    if (first + width > vectors.size()) return;
+    paintVectorBars(painter, place, std::span(vectors).subspan(first, width), section.largest, ink);
 }
 
 }  // namespace relascope

@@ -12,6 +12,13 @@ TokenStrip::TokenStrip(QWidget* parent) : PieceView(parent) {
     describe();
 }
 
+void TokenStrip::setRole(Role role) {
+    if (role == m_role) return;
+    m_role = role;
+    viewport()->update();
+    describe();
+}
+
 void TokenStrip::setTokens(std::vector<std::string> pieces) {
     if (pieces == m_pieces) return;
     m_pieces = std::move(pieces);
@@ -45,7 +52,7 @@ void TokenStrip::setSource(int index) {
     updateToken(m_source);
     m_source = wanted;
     updateToken(m_source);
-    reveal(m_source);
+    if (m_role != Role::Sends) reveal(m_source);
     describe();
 }
 
@@ -68,14 +75,15 @@ void TokenStrip::setPreview(int index) {
 }
 
 int TokenStrip::shownTarget() const {
+    if (m_role == Role::Receives) return -1;
     return hover() >= 0 ? hover() : m_preview >= 0 ? m_preview : m_target;
 }
 
 PieceLook TokenStrip::look(int index) const {
     const Theme& t = Theme::current();
     const auto at = static_cast<std::size_t>(index);
-    const bool i = index == m_source;
-    const bool known = !i && at < m_values.size();
+    const bool i = m_role != Role::Sends && index == m_source;
+    const bool known = !i && m_role != Role::Receives && at < m_values.size();
     const bool masked = known && at < m_masked.size() && m_masked[at];
     const bool broken = known && !masked && m_values[at] != m_values[at];
     PieceLook wears;
@@ -92,11 +100,19 @@ PieceLook TokenStrip::look(int index) const {
     } else if (index == shownTarget()) {
         wears.frame = PieceLook::Frame::Dashed;
         wears.frameColor = Theme::light().panel;
+    } else if (m_role == Role::Receives && index == hover()) {
+        wears.frame = PieceLook::Frame::Solid;
+        wears.frameColor = t.controlBorder;
     }
     return wears;
 }
 
 void TokenStrip::hoverMoved(int before, int now) {
+    if (m_role == Role::Receives) {
+        updateToken(before);
+        updateToken(now);
+        return Q_EMIT rowHovered(now);
+    }
     // What was shown before the pointer came, and what it shows now.
     updateToken(before >= 0 ? before : m_preview >= 0 ? m_preview : m_target);
     updateToken(shownTarget());
@@ -105,7 +121,7 @@ void TokenStrip::hoverMoved(int before, int now) {
 }
 
 void TokenStrip::pressed(int index, Qt::KeyboardModifiers modifiers) {
-    if (modifiers & Qt::ShiftModifier) {
+    if (m_role == Role::Sends || (m_role == Role::Both && modifiers & Qt::ShiftModifier)) {
         setTarget(index);
         Q_EMIT targetChosen(index);
     } else {
@@ -115,17 +131,18 @@ void TokenStrip::pressed(int index, Qt::KeyboardModifiers modifiers) {
 }
 
 int TokenStrip::current(Qt::KeyboardModifiers modifiers) const {
-    return modifiers & Qt::ShiftModifier ? m_target : m_source;
+    if (m_role == Role::Sends) return m_target;
+    return m_role == Role::Both && modifiers & Qt::ShiftModifier ? m_target : m_source;
 }
 
 void TokenStrip::describe() {
     const auto name = [this](int index) {
         return pieceName(index, m_pieces[static_cast<std::size_t>(index)]);
     };
-    QString text =
-        m_pieces.empty()
-            ? QStringLiteral("no text")
-            : QStringLiteral("%1 tokens, i is %2").arg(m_pieces.size()).arg(name(m_source));
+    QString text = m_pieces.empty() ? QStringLiteral("no text")
+                                    : QStringLiteral("%1 tokens").arg(m_pieces.size());
+    if (!m_pieces.empty() && m_role != Role::Sends)
+        text += QStringLiteral(", i is ") + name(m_source);
     if (const int j = shownTarget(); j >= 0 && j < size()) {
         const auto at = static_cast<std::size_t>(j);
         text += QStringLiteral(", j is ") + name(j);

@@ -10,7 +10,12 @@ namespace relascope {
 class TokenStrip : public PieceView {
     Q_OBJECT
 public:
+    /// Of two texts, one of which looks at the other, one receives and one sends.
+    enum class Role { Both, Receives, Sends };
     explicit TokenStrip(QWidget* parent = nullptr);
+
+    void setRole(Role role);
+    Role role() const { return m_role; }
 
     /// ProbeSequence::words: the bytes of each token, which joined are the text.
     void setTokens(std::vector<std::string> pieces);
@@ -25,9 +30,10 @@ public:
     int target() const { return m_target; }
 
 Q_SIGNALS:
-    void hovered(int index);       ///< -1 when the pointer leaves
+    void hovered(int index);       ///< a j; -1 when the pointer leaves
+    void rowHovered(int index);    ///< of a text that only receives
     void sourceChosen(int index);  ///< a click, or an arrow key
-    void targetChosen(int index);  ///< the same with Shift
+    void targetChosen(int index);  ///< the same with Shift, or in a text that only sends
 
 protected:
     PieceLook look(int index) const override;
@@ -39,6 +45,7 @@ private:
     int shownTarget() const;
     void describe();
 
+    Role m_role = Role::Both;
     std::vector<std::string> m_pieces;
     std::vector<float> m_values;
     std::vector<bool> m_masked;

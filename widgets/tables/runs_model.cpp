@@ -3,6 +3,8 @@
 #include <QRegularExpression>
 #include <cmath>
 
+#include "widgets/tables/run_metrics.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -19,8 +21,17 @@ QString fixed(double v, int digits, double scale = 1.0) {
     return std::isnan(v) ? dash() : QString::number(v * scale, 'f', digits);
 }
 
-double perplexity(const RunInfo& info) {
-    return info.metric == "perplexity" ? std::exp(info.bestLoss) : nan;
+/// The value of a Best or Test column, and which metric it is of.
+std::string metricIn(const RunInfo& info, int column) {
+    return column == RunsModel::Test ? resultMetric(info) : info.metric;
+}
+double valueIn(const RunInfo& info, int column) {
+    if (column != RunsModel::Test) return bestOf(info);
+    const SplitResult* result = shownResult(info);
+    return result ? result->value(resultMetric(info)) : nan;
+}
+double ours(const TableRow& row) {
+    return std::isnan(row.ours) ? row.info.bestAccuracy : row.ours;
 }
 
 QString clock(double seconds) {
@@ -42,35 +53,67 @@ void RunsModel::setRows(std::vector<TableRow> rows) {
     if (same) {
         // In place, so that selection, scrolling and an open editor stay.
         m_rows = std::move(rows);
+        findMetrics();
         if (!m_rows.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
         return;
     }
     beginResetModel();
     m_rows = std::move(rows);
+    findMetrics();
     endResetModel();
 }
 
-QString RunsModel::columnName(int column) {
-    static const QStringList names = {"",           "Run",         "Model",       "Parameters",
-                                      "Seed",       "State",       "Val. loss",   "Best acc. %",
-                                      "Perplexity", "Published %", "Ours − pub.", "Time, min",
-                                      "Note"};
+QString RunsModel::plainName(int column) {
+    static const QStringList names = {
+        "",     "Run",  "Model",       "Parameters",  "Seed",      "State", "Val. loss",
+        "Best", "Test", "Published %", "Ours − pub.", "Time, min", "Note"};
     return names.value(column);
+}
+
+void RunsModel::findMetrics() {
+    for (const int column : {Best, Test}) {
+        std::string& metric = m_metrics[column == Test];
+        bool& mixed = m_mixed[column == Test];
+        metric.clear();
+        mixed = false;
+        for (const TableRow& row : m_rows) {
+            if (std::isnan(valueIn(row.info, column))) continue;
+            const std::string here = metricIn(row.info, column);
+            mixed |= !metric.empty() && here != metric;
+            metric = here;
+        }
+        if (mixed) metric.clear();
+    }
+}
+
+QString RunsModel::columnName(int column) const {
+    const QString name = plainName(column);
+    if (column != Best && column != Test) return name;
+    const std::string metric = metricOf(column);
+    if (metric.empty()) return name;
+    return name + u' ' + metricShort(metric) +
+           (isShareMetric(metric) ? QStringLiteral(" %") : QString());
 }
 
 double RunsModel::number(int row, const QString& name) const {
     const TableRow& r = m_rows[static_cast<std::size_t>(row)];
+    const auto shown = [&r](int column) {
+        return (isShareMetric(metricIn(r.info, column)) ? 100.0 : 1.0) * valueIn(r.info, column);
+    };
+    if (name == "best") return shown(Best);
+    if (name == "test") return shown(Test);
     if (name == "best_acc" || name == "val_acc" || name == "acc" || name == "accuracy")
         return 100.0 * r.info.bestAccuracy;
     if (name == "loss" || name == "val_loss" || name == "best_loss") return r.info.bestLoss;
-    if (name == "perplexity" || name == "ppl") return perplexity(r.info);
+    if (name == "perplexity" || name == "ppl")
+        return r.info.metric == "perplexity" ? bestOf(r.info) : nan;
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
     if (name == "seed") return static_cast<double>(r.info.seed);
     if (name == "step" || name == "steps") return static_cast<double>(r.info.step);
     if (name == "epoch") return r.info.epoch;
     if (name == "time") return r.info.seconds / 60.0;
     if (name == "published") return 100.0 * r.published;
-    if (name == "diff") return 100.0 * (r.info.bestAccuracy - r.published);
+    if (name == "diff") return 100.0 * (ours(r) - r.published);
     return nan;
 }
 
@@ -90,6 +133,21 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole && column == State && !info.message.empty())
         return text(info.message);
     if (role == Qt::ToolTipRole && column == Run) return text(info.path);
+    if (role == Qt::ToolTipRole && column == Best && !std::isnan(bestOf(info)))
+        return QStringLiteral("best validation %1: %2")
+            .arg(metricWords(info.metric), metricText(info.metric, bestOf(info)));
+    if (role == Qt::ToolTipRole && column == Test)
+        return info.results.empty() ? QStringLiteral("measured when a run has ended")
+                                    : plainTip(resultLines(info));
+    if (role == Qt::ToolTipRole && (column == Published || column == Difference) &&
+        !row.publishedTip.isEmpty())
+        return row.publishedTip;
+    // Where the runs of the table are measured by different numbers, each says by which.
+    if (role == MetricRole)
+        return (column == Best || column == Test) && mixed(column) &&
+                       !std::isnan(valueIn(info, column))
+                   ? metricShort(metricIn(info, column))
+                   : QString();
     const bool numeric =
         column == Parameters || column == Seed || (column >= Loss && column <= Time);
     if (role == Qt::TextAlignmentRole)
@@ -97,7 +155,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::FontRole) {
         QFont face = numeric ? numberFont(12) : smallFont();
         if (column == Run) face.setWeight(QFont::Medium);
-        if (column == Accuracy || column == Perplexity) face.setWeight(QFont::DemiBold);
+        if (column == Best) face.setWeight(QFont::DemiBold);
         return face;
     }
     if (role == Qt::ForegroundRole) {
@@ -122,14 +180,13 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                 return static_cast<double>(info.seed);
             case Loss:
                 return info.bestLoss;
-            case Accuracy:
-                return info.bestAccuracy;
-            case Perplexity:
-                return perplexity(info);
+            case Best:
+            case Test:
+                return valueIn(info, column);
             case Published:
                 return row.published;
             case Difference:
-                return info.bestAccuracy - row.published;
+                return ours(row) - row.published;
             case Time:
                 return info.seconds;
             default:
@@ -150,17 +207,20 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             return QString::fromLatin1(runStateName(info.state));
         case Loss:
             return fixed(info.bestLoss, 3);
-        case Accuracy:
-            return fixed(info.bestAccuracy, 1, 100.0);
-        case Perplexity:
-            return perplexityText(perplexity(info));
+        case Best:
+        case Test: {
+            QString value = metricText(metricIn(info, column), valueIn(info, column));
+            // The head has the sign of percentages where all of them are.
+            if (!mixed(column) && value.endsWith(u'%')) value.chop(1);
+            return value;
+        }
         case Published:
             return fixed(row.published, 1, 100.0);
         case Difference:
-            if (std::isnan(row.published) || std::isnan(info.bestAccuracy)) return dash();
+            if (std::isnan(row.published) || std::isnan(ours(row))) return dash();
             // A run that has not ended is not yet comparable with a published result.
             if (info.state == RunState::Running) return QStringLiteral("running");
-            return signedNumber(100.0 * (info.bestAccuracy - row.published), 1);
+            return signedNumber(100.0 * (ours(row) - row.published), 1);
         case Time:
             return clock(info.seconds);
         case NoteText:
@@ -196,6 +256,12 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (role == Qt::DisplayRole) return columnName(section);
     if (role == Qt::ToolTipRole && section == Overlay)
         return QStringLiteral("Overlay the curves of this run");
+    if (role == Qt::ToolTipRole && section == Best)
+        return QStringLiteral("Best value on validation of the number that stands for a run");
+    if (role == Qt::ToolTipRole && section == Test)
+        return QStringLiteral("On the first test split, after the last step; hover for the others");
+    if (role == Qt::ToolTipRole && section == Published)
+        return QStringLiteral("The papers' accuracy for this model, size and split");
     if (role == Qt::TextAlignmentRole)
         return data(index(0, section), role).isNull()
                    ? QVariant(static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter))
@@ -213,10 +279,10 @@ Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
 QString RunsFilter::setText(const QString& typed) {
     static const QRegularExpression pattern(
         QStringLiteral("([A-Za-z_]+)\\s*(<=|>=|!=|=|<|>)\\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"));
-    static const QStringList known = {"best_acc", "val_acc",    "acc",    "accuracy",   "loss",
-                                      "val_loss", "best_loss",  "params", "parameters", "seed",
-                                      "step",     "steps",      "epoch",  "time",       "published",
-                                      "diff",     "perplexity", "ppl"};
+    static const QStringList known = {"best",       "test",      "best_acc", "val_acc",    "acc",
+                                      "accuracy",   "loss",      "val_loss", "best_loss",  "params",
+                                      "parameters", "seed",      "step",     "steps",      "epoch",
+                                      "time",       "published", "diff",     "perplexity", "ppl"};
     QString rest = typed, problem;
     m_comparisons.clear();
     for (auto it = pattern.globalMatch(typed); it.hasNext();) {
@@ -227,7 +293,7 @@ QString RunsFilter::setText(const QString& typed) {
         if (!ok)
             problem = QString("“%1” is not a number").arg(match.captured(3));
         else if (!known.contains(name))
-            problem = QString("no column is called %1; try best_acc, loss, params, seed or time")
+            problem = QString("no column is called %1; try best, test, loss, params, seed or time")
                           .arg(name);
         else
             m_comparisons.push_back({name, match.captured(2), value});
@@ -260,6 +326,10 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
 
 bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
+    // A perplexity is neither more nor less than an accuracy: each kind stands together.
+    const QString metric = left.data(RunsModel::MetricRole).toString(),
+                  other = right.data(RunsModel::MetricRole).toString();
+    if (!metric.isEmpty() && !other.isEmpty() && metric != other) return metric < other;
     if (a.typeId() != QMetaType::Double || b.typeId() != QMetaType::Double)
         return QSortFilterProxyModel::lessThan(left, right);
     const double x = a.toDouble(), y = b.toDouble();

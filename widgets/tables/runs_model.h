@@ -22,15 +22,15 @@ public:
         Seed,
         State,
         Loss,
-        Accuracy,
-        Perplexity,  ///< of text: exp of the loss
+        Best,  ///< of the metric that stands for the run
+        Test,  ///< of the first test split
         Published,
         Difference,
         Time,
         NoteText,
         Columns
     };
-    enum Role { SortRole = Qt::UserRole, ColorRole, PathRole };
+    enum Role { SortRole = Qt::UserRole, ColorRole, PathRole, MetricRole };
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRows(std::vector<TableRow> rows);
@@ -46,16 +46,28 @@ public:
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
-    /// Number by the name a filter uses ("best_acc"); NaN when there is none.
+    /// Number by the name a filter uses ("best"); NaN when there is none.
     double number(int row, const QString& name) const;
-    static QString columnName(int column);
+    /// The metric of every row in that column (Best or Test); empty where they differ, or there is
+    /// none.
+    const std::string& metricOf(int column) const { return m_metrics[column == Test]; }
+    /// Whether rows of that column are measured by different numbers.
+    bool mixed(int column) const { return m_mixed[column == Test]; }
+    /// As the head has it: "Best seq. acc. %".
+    QString columnName(int column) const;
+    /// Whatever the rows are.
+    static QString plainName(int column);
 
 Q_SIGNALS:
     void overlayChanged();
     void noteEdited(const QString& path, const QString& note);
 
 private:
+    void findMetrics();
+
     std::vector<TableRow> m_rows;
+    std::string m_metrics[2];  ///< of Best and Test
+    bool m_mixed[2] = {false, false};
 };
 
 /// Words and comparisons, all of which must hold: "vidat best_acc > 85 seed=0".

@@ -9,7 +9,10 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include "widgets/tables/run_metrics.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -47,6 +50,13 @@ public:
             painter->setBrush(t.seriesColor(color.toInt()));
             painter->drawRoundedRect(QRectF(r.left(), r.center().y() - 4.5, 10, 10), 2, 2);
             r.adjust(18, 0, 0, 0);
+        }
+        if (const QString metric = index.data(RunsModel::MetricRole).toString();
+            !metric.isEmpty()) {
+            painter->setFont(captionFont());
+            painter->setPen(t.muted);
+            painter->drawText(r, Qt::AlignLeft | Qt::AlignVCenter, metric);
+            r.adjust(painter->fontMetrics().horizontalAdvance(metric) + 6, 0, 0, 0);
         }
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
@@ -88,7 +98,7 @@ RunsTable::RunsTable(QWidget* parent)
       m_menu(new QMenu(this)),
       m_columns(new QMenu(QStringLiteral("Columns"), this)) {
     setAccessibleName(QStringLiteral("Runs to compare"));
-    m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. best_acc > 85"));
+    m_filter->setPlaceholderText(QStringLiteral("Filter, e.g. best > 85"));
     m_filter->setAccessibleName(QStringLiteral("Filter runs"));
     m_filter->addAction(icon("filter"), QLineEdit::LeadingPosition);
     m_filter->setFixedWidth(200);
@@ -121,19 +131,20 @@ RunsTable::RunsTable(QWidget* parent)
     header->setStretchLastSection(true);
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);
-    const int widths[RunsModel::Columns] = {36, 182, 112, 86, 50, 76, 80, 124, 86, 98, 94, 80, 120};
+    const int widths[RunsModel::Columns] = {36,  182, 112, 86, 50, 76, 80,
+                                            128, 110, 98,  94, 80, 120};
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;
-        QAction* action = m_columns->addAction(RunsModel::columnName(c));
+        QAction* action = m_columns->addAction(RunsModel::plainName(c));
         action->setCheckable(true);
         action->setChecked(true);
         action->setEnabled(c != RunsModel::Run);
         connect(action, &QAction::toggled, this,
                 [this, c](bool on) { m_view->setColumnHidden(c, !on); });
     }
-    setColumnShown(RunsModel::Perplexity, false);
-    m_view->sortByColumn(RunsModel::Accuracy, Qt::DescendingOrder);
+    m_view->sortByColumn(RunsModel::Best, Qt::DescendingOrder);
+    connect(header, &QHeaderView::sectionClicked, this, [this] { m_sorted = true; });
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -170,12 +181,13 @@ void RunsTable::words() {
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {
     m_model->setRows(rows);
-    // The column comes with the first run over text; afterwards it is the user's.
-    const bool texts = std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
-        return row.info.metric == "perplexity";
-    });
-    if (texts && !m_texts) setColumnShown(RunsModel::Perplexity, true);
-    m_texts |= texts;
+    // The best on top, which of errors and perplexities is the least.
+    if (const std::string& metric = m_model->metricOf(RunsModel::Best);
+        !m_sorted && !metric.empty()) {
+        const auto order = lowerIsBetter(metric) ? Qt::AscendingOrder : Qt::DescendingOrder;
+        if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Best, order);
+    }
+    m_view->horizontalHeader()->viewport()->update();
     words();
 }
 void RunsTable::setOverlaid(const QStringList& paths) {
@@ -211,13 +223,46 @@ int RunsTable::shownRows() const {
 QString RunsTable::csv() const {
     QStringList lines;
     const QHeaderView* header = m_view->horizontalHeader();
+    // Every value of every test split that some run has, in the order of appearance.
+    std::vector<std::pair<std::string, std::string>> tests;
+    for (const TableRow& row : m_model->rows())
+        for (const SplitResult& result : row.info.results)
+            for (const auto& [key, value] : result.values)
+                if (std::pair test(result.split, key);
+                    std::find(tests.begin(), tests.end(), test) == tests.end())
+                    tests.push_back(std::move(test));
+    const auto tested = [&](const RunInfo& info, const auto& test) {
+        for (const SplitResult& result : info.results)
+            if (result.split == test.first) return result.value(test.second);
+        return std::numeric_limits<double>::quiet_NaN();
+    };
+    const bool mixed = m_model->mixed(RunsModel::Best);
     for (int row = -1; row < m_proxy->rowCount(); ++row) {
         QStringList cells;
+        const int from = row < 0 ? -1 : m_proxy->mapToSource(m_proxy->index(row, 0)).row();
         for (int visual = 0; visual < RunsModel::Columns; ++visual) {
             const int c = header->logicalIndex(visual);
             if (c == RunsModel::Overlay || m_view->isColumnHidden(c)) continue;
+            const RunInfo* info =
+                from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
+            if (c == RunsModel::Test) {
+                for (const auto& test : tests) {
+                    const bool share = isShareMetric(test.second);
+                    const double value = info ? tested(*info, test) : 0.0;
+                    cells += quoted(!info ? QStringLiteral("Test %1 %2%3")
+                                                .arg(QString::fromStdString(test.first),
+                                                     metricWords(test.second),
+                                                     share ? QStringLiteral(" %") : QString())
+                                    : std::isnan(value)
+                                        ? QString()
+                                        : QString::number(value * (share ? 100.0 : 1.0), 'g', 6));
+                }
+                continue;
+            }
+            if (c == RunsModel::Best && mixed)
+                cells += info ? metricWords(info->metric) : QStringLiteral("Metric");
             QString cell =
-                row < 0 ? RunsModel::columnName(c) : m_proxy->index(row, c).data().toString();
+                row < 0 ? m_model->columnName(c) : m_proxy->index(row, c).data().toString();
             if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
             cells += quoted(cell.replace(QChar(0x2212), QLatin1Char('-')));
         }

@@ -23,10 +23,14 @@ struct TableRow {
     int colorIndex = 0;
     double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
     QString note;
+    /// What stands against the published number; NaN: the best validation accuracy.
+    double ours = std::numeric_limits<double>::quiet_NaN();
+    QString publishedTip;  ///< which split and metric, and what else was printed
 };
 
-/// Sortable by a click on a head, filtered by words and by comparisons such as "best_acc > 85".
-/// Names for comparisons: best_acc, loss, params, seed, step, time (minutes), published, diff.
+/// Sortable by a click on a head, filtered by words and by comparisons such as "best > 85". Names
+/// for comparisons: best, test, accuracy, loss, params, seed, step, time (minutes), published,
+/// diff; shares are percentages.
 class RunsTable : public QWidget {
     Q_OBJECT
 public:
@@ -38,7 +42,8 @@ public:
     QStringList selected() const;
     void setFilter(const QString& text);
     void setColumnShown(int column, bool shown);
-    QString csv() const;  ///< shown rows and columns, in the order shown
+    /// Shown rows and columns, in the order shown; of the test results every split and value.
+    QString csv() const;
     int shownRows() const;
     QTableView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
@@ -61,7 +66,7 @@ private:
     RunsModel* m_model;
     RunsFilter* m_proxy;
     QMenu *m_menu, *m_columns;
-    bool m_texts = false;  ///< a run over text was shown
+    bool m_sorted = false;  ///< by the user
 };
 
 }  // namespace relascope

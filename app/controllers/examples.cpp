@@ -1,0 +1,199 @@
+#include "app/controllers/examples.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr std::int64_t kLookedAt = 400;  // examples whose tokens are learned
+constexpr std::size_t kNumbersShown = 6;
+
+QString text(const std::string& s) {
+    return QString::fromStdString(s);
+}
+
+/// The answer's tokens up to its end.
+std::vector<std::int64_t> answerOf(const SequenceDataset& data, std::int64_t index) {
+    const auto shape = data.shape();
+    std::vector<float> vectors(static_cast<std::size_t>(shape.source * shape.width));
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(shape.width > 0 ? 0 : shape.source));
+    std::vector<std::int64_t> answer(static_cast<std::size_t>(shape.target));
+    data.read(index, vectors, tokens, answer);
+    const auto end = std::find_if(answer.begin(), answer.end(), [&](std::int64_t token) {
+        return token == shape.end || token == shape.padding;
+    });
+    answer.erase(end, answer.end());
+    return answer;
+}
+
+/// An answer that names every object of the source once is an order of them.
+std::vector<int> orderOf(const std::vector<std::int64_t>& answer, int objects) {
+    if (static_cast<int>(answer.size()) != objects) return {};
+    std::vector<int> order(answer.begin(), answer.end()), sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (int k = 0; k < objects; ++k)
+        if (sorted[static_cast<std::size_t>(k)] != k) return {};
+    return order;
+}
+
+void addAnswer(ShownSample& shown, const SequenceDataset& data, std::int64_t index) {
+    const ProbeSequence& source = shown.sample.source;
+    const ProbeSequence& target = shown.sample.target;
+    if (target.text) {
+        for (std::size_t k = 1; k < target.words.size(); ++k)  // behind the start
+            shown.answer += text(target.words[k]);
+        return;
+    }
+    const auto answer = answerOf(data, index);
+    shown.order = orderOf(answer, source.size());
+    QStringList words;
+    for (const auto token : answer) {
+        const auto at = static_cast<std::size_t>(token);
+        words << (!shown.order.empty() && at < source.words.size() ? text(source.words[at])
+                                                                   : QString::number(token));
+    }
+    shown.answer = words.join(QStringLiteral(", "));
+}
+
+void addAnswer(ShownSample& shown, const ObjectDataset& data, std::int64_t index) {
+    const auto& info = data.info();
+    const auto shape = data.shape();
+    std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width));
+    std::vector<float> targets(static_cast<std::size_t>(shape.targets));
+    data.read(index, objects, targets);
+    if (info.targets == TargetKind::Class) {
+        if (!targets.empty()) shown.sample.label = static_cast<std::int64_t>(targets[0]);
+        return;
+    }
+    QStringList words;
+    if (info.targets == TargetKind::Bits) {
+        for (std::size_t k = 0; k < targets.size(); ++k)
+            if (targets[k] > 0.5F)
+                words << (k < info.classNames.size() ? text(info.classNames[k])
+                                                     : QString::number(k + 1));
+        shown.answer = words.isEmpty() ? QStringLiteral("none") : words.join(QStringLiteral(", "));
+        return;
+    }
+    for (std::size_t k = 0; k < std::min(targets.size(), kNumbersShown); ++k) {
+        QString number = signedNumber(targets[k]);
+        words << number.remove(u'+');
+    }
+    shown.answer = words.join(QStringLiteral(", "));
+    if (targets.size() > kNumbersShown)
+        shown.answer +=
+            QStringLiteral(", \u2026 (%1 numbers)").arg(groupedNumber(std::ssize(targets)));
+}
+
+}  // namespace
+
+QString exampleWord(const DataOptions& o, bool several) {
+    static const std::map<std::string, const char*> words = {
+        {"text", "window"},         {"sorting", "sequence"},       {"pairs", "pair"},
+        {"set", "triple"},          {"math", "question"},          {"select-relate", "set"},
+        {"inner-products", "pair"}, {"symbol-recovery", "problem"}};
+    const auto found = words.find(o.kind);
+    QString word = QString::fromLatin1(found == words.end() ? "image" : found->second);
+    if (o.is("set") && o.task == "attributes") word = QStringLiteral("pair");
+    return several ? word + u's' : word;
+}
+
+QString exampleCount(const DataOptions& options, qint64 count) {
+    return QStringLiteral("%1 %2").arg(groupedNumber(count), exampleWord(options, count != 1));
+}
+
+QString taskTitle(const std::string& kind, const std::string& task) {
+    static const std::map<std::string, const char*> titles = {
+        {"xoccurs", "XOccurs"},
+        {"argsort", "Sorting"},
+        {"permuted-argsort", "Sorting, another order"},
+        {"order", "Pairwise order"},
+        {"sorting-order", "Order of two sorted objects"},
+        {"sets", "SET or not"},
+        {"attributes", "What two cards share"},
+        {"algebra__linear_1d", "Linear equations"},
+        {"algebra__sequence_next_term", "Next term"},
+        {"calculus__differentiate", "Differentiate"},
+        {"polynomials__add", "Add polynomials"},
+        {"polynomials__expand", "Expand polynomials"},
+        {"cifar10", "CIFAR-10"},
+        {"cifar100", "CIFAR-100"},
+        {"fashion-mnist", "Fashion-MNIST"},
+        {"folder", "Folder of images"},
+        {"select-relate", "Select and relate"},
+        {"gaussian-kernel", "Gaussian kernel"},
+        {"order-relation", "Order relation"},
+        {"dense", "Symbol recovery"},
+        {"sparse", "Symbol recovery, sparse"}};
+    if (kind == "text") return QStringLiteral("Text");
+    if (const auto found = titles.find(task); found != titles.end())
+        return QString::fromLatin1(found->second);
+    QString title = text(task).replace(u'_', u' ');
+    if (!title.isEmpty()) title[0] = title[0].toUpper();
+    return title;
+}
+
+std::vector<std::string> labelNames(const Dataset& data) {
+    return data.info().targets == TargetKind::Class ? data.info().classNames
+                                                    : std::vector<std::string>();
+}
+
+LabelReader::LabelReader(DatasetPtr data) : m_data(std::move(data)) {
+    if (const auto* images = dynamic_cast<const ImageDataset*>(m_data.get()))
+        m_pixels.resize(images->pixelBytes());
+    if (const auto* sets = dynamic_cast<const ObjectDataset*>(m_data.get());
+        sets && m_data->info().targets == TargetKind::Class) {
+        const auto shape = sets->shape();
+        m_objects.resize(static_cast<std::size_t>(shape.objects * shape.width));
+        m_targets.resize(static_cast<std::size_t>(shape.targets));
+    }
+}
+
+std::int64_t LabelReader::operator()(std::int64_t index) {
+    if (const auto* images = dynamic_cast<const ImageDataset*>(m_data.get()))
+        return images->read(index, m_pixels);
+    if (m_targets.empty()) return -1;
+    dynamic_cast<const ObjectDataset&>(*m_data).read(index, m_objects, m_targets);
+    return static_cast<std::int64_t>(m_targets[0]);
+}
+
+ShownSample shownSample(const Dataset& data, std::int64_t index) {
+    ShownSample shown{data.sample(index)};
+    if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data))
+        addAnswer(shown, *pairs, index);
+    else if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
+        addAnswer(shown, *sets, index);
+    return shown;
+}
+
+std::vector<std::string> tokenNames(const Dataset& data) {
+    const auto* pairs = dynamic_cast<const SequenceDataset*>(&data);
+    if (!pairs) return {};
+    const auto shape = pairs->shape();
+    std::vector<std::string> names(static_cast<std::size_t>(shape.targetVocabulary));
+    const auto learn = [&](const ProbeSequence& sequence) {
+        for (std::size_t k = 0; k < std::min(sequence.words.size(), sequence.tokens.size()); ++k) {
+            const auto token = static_cast<std::size_t>(sequence.tokens[k]);
+            if (token < names.size() && names[token].empty()) names[token] = sequence.words[k];
+        }
+    };
+    for (std::int64_t i = 0; i < std::min(kLookedAt, data.size()); ++i) {
+        const auto sample = data.sample(i);
+        learn(sample.target);
+        // One alphabet for both: questions have characters that answers seldom do.
+        if (sample.source.text && shape.sourceVocabulary == shape.targetVocabulary)
+            learn(sample.source);
+    }
+    if (shape.end >= 0 && static_cast<std::size_t>(shape.end) < names.size())
+        names[static_cast<std::size_t>(shape.end)] = "end";
+    if (shape.padding >= 0 && static_cast<std::size_t>(shape.padding) < names.size())
+        names[static_cast<std::size_t>(shape.padding)] = "blank";
+    for (std::size_t k = 0; k < names.size(); ++k)
+        if (names[k].empty()) names[k] = std::to_string(k);
+    return names;
+}
+
+}  // namespace relascope

@@ -1,0 +1,226 @@
+#include "app/pages/data_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "app/controllers/examples.h"
+#include "widgets/text/text_flow.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+using Rows = std::vector<std::pair<QString, QString>>;
+using Bars = std::vector<std::pair<QString, qint64>>;
+
+constexpr int kMostBars = 12;
+
+QString text(const std::string& s) {
+    return QString::fromStdString(s);
+}
+QString plain(double value, int digits = 2) {
+    QString number = signedNumber(value, digits);
+    return number.remove(u'+');
+}
+
+/// Smallest, mean and largest of what passed by.
+struct Range {
+    double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0.0;
+    std::int64_t count = 0;
+
+    void add(double value) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+        sum += value;
+        ++count;
+    }
+    QString words(int digits) const {
+        if (count == 0) return QString(QChar(0x2014));
+        const QString low = plain(least, digits), high = plain(most, digits);
+        if (low == high) return low;
+        return QString::fromUtf8("%1 to %2, mean %3")
+            .arg(low, high, plain(sum / static_cast<double>(count), std::max(1, digits)));
+    }
+};
+
+/// Lengths as bars, several together where there are many.
+Bars lengthBars(const std::map<std::int64_t, qint64>& lengths) {
+    Bars bars;
+    if (lengths.empty()) return bars;
+    const auto low = lengths.begin()->first, high = lengths.rbegin()->first;
+    const auto step = (high - low + kMostBars) / kMostBars;
+    for (auto from = low; from <= high; from += step) {
+        const auto to = std::min(high, from + step - 1);
+        qint64 count = 0;
+        for (const auto& [length, number] : lengths)
+            if (length >= from && length <= to) count += number;
+        bars.emplace_back(
+            from == to ? QString::number(from) : QString::fromUtf8("%1\u2013%2").arg(from).arg(to),
+            count);
+    }
+    return bars;
+}
+
+struct Counting {
+    std::int64_t size = 0;
+    const std::function<bool()>& wanted;
+    DataStatistics s;
+
+    bool next() {
+        if (s.counted >= size) return false;
+        if (!wanted()) throw Cancelled();
+        return true;
+    }
+};
+
+void nameClasses(DataStatistics& s, const DatasetInfo& info, const std::vector<qint64>& counts) {
+    for (std::size_t k = 0; k < counts.size(); ++k)
+        s.bars.emplace_back(
+            k < info.classNames.size() ? text(info.classNames[k]) : QString::number(k), counts[k]);
+}
+
+void count(const ImageDataset& data, Counting& c) {
+    const auto& info = data.info();
+    std::vector<qint64> classes(info.classNames.size());
+    std::vector<double> mean(static_cast<std::size_t>(std::max(1, info.channels)));
+    std::vector<std::uint8_t> pixels(data.pixelBytes());
+    for (; c.next(); ++c.s.counted) {
+        const auto label = data.read(c.s.counted, pixels);
+        if (label >= 0) {
+            if (static_cast<std::size_t>(label) >= classes.size())
+                classes.resize(static_cast<std::size_t>(label) + 1);
+            ++classes[static_cast<std::size_t>(label)];
+        }
+        for (std::size_t i = 0; i < pixels.size(); ++i) mean[i % mean.size()] += pixels[i];
+    }
+    nameClasses(c.s, info, classes);
+    const double values = static_cast<double>(c.s.counted) * info.width * info.height;
+    QStringList means;
+    for (const double sum : mean) means << QString::number(sum / std::max(1.0, values), 'f', 1);
+    c.s.rows = {{QStringLiteral("Size"),
+                 QString::fromUtf8("%1 \u00d7 %2, %3")
+                     .arg(info.width)
+                     .arg(info.height)
+                     .arg(info.channels == 1 ? QStringLiteral("grey") : QStringLiteral("RGB"))},
+                {info.channels == 1 ? QStringLiteral("Mean pixel") : QStringLiteral("Mean R, G, B"),
+                 means.join(QStringLiteral(", "))}};
+}
+
+void count(const ObjectDataset& data, Counting& c) {
+    const auto& info = data.info();
+    const auto shape = data.shape();
+    std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width)),
+        targets(static_cast<std::size_t>(shape.targets));
+    std::vector<qint64> classes(info.targets == TargetKind::Bits ? targets.size()
+                                                                 : info.classNames.size());
+    Range numbers, answers;
+    for (; c.next(); ++c.s.counted) {
+        data.read(c.s.counted, objects, targets);
+        for (const float v : objects) numbers.add(v);
+        for (std::size_t k = 0; k < targets.size(); ++k) {
+            if (info.targets == TargetKind::Numbers) answers.add(targets[k]);
+            if (info.targets == TargetKind::Bits) classes[k] += targets[k] > 0.5F;
+            if (info.targets == TargetKind::Class && k == 0 && targets[k] >= 0) {
+                const auto label = static_cast<std::size_t>(targets[k]);
+                if (label >= classes.size()) classes.resize(label + 1);
+                ++classes[label];
+            }
+        }
+    }
+    if (info.targets != TargetKind::Numbers) nameClasses(c.s, info, classes);
+    if (info.targets == TargetKind::Bits) c.s.what = QStringLiteral("same");
+    c.s.rows = {{QStringLiteral("Objects"),
+                 QString::fromUtf8("%1 \u00d7 %2 numbers").arg(shape.objects).arg(shape.width)},
+                {QStringLiteral("Numbers"), numbers.words(2)}};
+    if (info.targets == TargetKind::Numbers)
+        c.s.rows.emplace_back(shape.targets == 1
+                                  ? QStringLiteral("Answer")
+                                  : QStringLiteral("Answers (%1)").arg(shape.targets),
+                              answers.words(3));
+}
+
+void count(const SequenceDataset& data, Counting& c) {
+    const auto shape = data.shape();
+    std::vector<float> vectors(static_cast<std::size_t>(shape.source * shape.width));
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(shape.width > 0 ? 0 : shape.source)),
+        answer(static_cast<std::size_t>(shape.target));
+    std::map<std::int64_t, qint64> lengths;
+    Range questions, answers, numbers;
+    const auto lengthOf = [&](const std::vector<std::int64_t>& sequence) {
+        const auto end = std::find_if(sequence.begin(), sequence.end(), [&](std::int64_t token) {
+            return token == shape.end || token == shape.padding;
+        });
+        return end - sequence.begin();
+    };
+    for (; c.next(); ++c.s.counted) {
+        data.read(c.s.counted, vectors, tokens, answer);
+        const auto length = lengthOf(answer);
+        ++lengths[length];
+        answers.add(static_cast<double>(length));
+        if (!tokens.empty()) questions.add(static_cast<double>(lengthOf(tokens)));
+        for (const float v : vectors) numbers.add(v);
+    }
+    if (lengths.size() > 1) {
+        c.s.what = QStringLiteral("answer length");
+        c.s.bars = lengthBars(lengths);
+    }
+    if (shape.width > 0)
+        c.s.rows = {{QStringLiteral("Objects"),
+                     QString::fromUtf8("%1 \u00d7 %2 numbers").arg(shape.source).arg(shape.width)},
+                    {QStringLiteral("Numbers"), numbers.words(2)}};
+    else
+        c.s.rows = {{QStringLiteral("Question length"), questions.words(0)}};
+    c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.words(0));
+    c.s.rows.emplace_back(QStringLiteral("Answer vocabulary"),
+                          groupedNumber(shape.targetVocabulary));
+}
+
+void count(const TokenDataset& data, Counting& c) {
+    std::vector<std::int64_t> window(static_cast<std::size_t>(data.context() + 1));
+    std::map<std::int64_t, qint64> seen;
+    for (; c.next(); ++c.s.counted) {
+        data.read(c.s.counted, window);
+        for (std::size_t k = 0; k + 1 < window.size(); ++k) ++seen[window[k]];
+    }
+    std::vector<std::pair<std::int64_t, qint64>> most(seen.begin(), seen.end());
+    std::stable_sort(most.begin(), most.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    const auto tokenizer = data.tokenizer();
+    for (std::size_t k = 0; k < std::min<std::size_t>(most.size(), kMostBars); ++k) {
+        const auto id = most[k].first;
+        const bool known = tokenizer && id >= 0 && id < tokenizer->size();
+        c.s.bars.emplace_back(known ? pieceLabel(tokenizer->piece(static_cast<std::int32_t>(id)))
+                                    : QString::number(id),
+                              most[k].second);
+    }
+    c.s.what = QStringLiteral("token");
+    c.s.rows = {{QStringLiteral("Tokens of a window"), groupedNumber(data.context())},
+                {QStringLiteral("Different tokens"), groupedNumber(std::ssize(seen))}};
+    if (tokenizer) {
+        c.s.rows.emplace_back(QStringLiteral("Tokenizer"), text(tokenizer->name()));
+        c.s.rows.emplace_back(QStringLiteral("Vocabulary"), groupedNumber(tokenizer->size()));
+    }
+}
+
+}  // namespace
+
+DataStatistics countExamples(const Dataset& data, const DataOptions& options, std::int64_t most,
+                             const std::function<bool()>& wanted) {
+    Counting c{std::min(data.size(), most), wanted, {}};
+    if (const auto* images = dynamic_cast<const ImageDataset*>(&data))
+        count(*images, c);
+    else if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
+        count(*sets, c);
+    else if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data))
+        count(*pairs, c);
+    else if (const auto* windows = dynamic_cast<const TokenDataset*>(&data))
+        count(*windows, c);
+    QString several = exampleWord(options, true);
+    several[0] = several[0].toUpper();
+    c.s.rows.insert(c.s.rows.begin(), {several, groupedNumber(data.size())});
+    return c.s;
+}
+
+}  // namespace relascope

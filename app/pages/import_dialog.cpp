@@ -1,0 +1,188 @@
+#include "app/pages/import_dialog.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <QTimer>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "app/controllers/examples.h"
+#include "app/controllers/job_queue.h"
+#include "app/pages/import_guess.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+ImportDialog::ImportDialog(QWidget* parent)
+    : QDialog(parent),
+      m_path(new QLineEdit(this)),
+      m_kind(new QComboBox(this)),
+      m_task(new QComboBox(this)),
+      m_note(new FieldNote(this)),
+      m_import(new QPushButton(QStringLiteral("Import"), this)),
+      m_pause(new QTimer(this)),
+      m_jobs(std::make_unique<JobQueue>()) {
+    setWindowTitle(QStringLiteral("Import data"));
+    setMinimumWidth(520);
+    setAcceptDrops(true);
+    m_path->setAcceptDrops(false);  // it would take the address as text
+    askFile = [this] {
+        return QFileDialog::getOpenFileName(this, QStringLiteral("A file with data"),
+                                            m_path->text());
+    };
+    askFolder = [this] {
+        return QFileDialog::getExistingDirectory(this, QStringLiteral("A folder with data"),
+                                                 m_path->text());
+    };
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(12);
+    grid->setVerticalSpacing(10);
+    const auto label = [&](int row, const QString& text, QWidget* field) {
+        auto* words = mutedLabel(text, this);
+        words->setFont(smallFont());
+        words->setBuddy(field);
+        grid->addWidget(words, row, 0);
+        field->setFont(smallFont());
+        field->setAccessibleName(text);
+        return words;
+    };
+    label(0, QStringLiteral("From"), m_path);
+    m_path->setPlaceholderText(QStringLiteral("A file or a folder; it can be dropped here"));
+    auto* file = new QPushButton(QString::fromUtf8("File\u2026"), this);
+    auto* folder = new QPushButton(QString::fromUtf8("Folder\u2026"), this);
+    grid->addWidget(m_path, 0, 1);
+    grid->addWidget(file, 0, 2);
+    grid->addWidget(folder, 0, 3);
+    label(1, QStringLiteral("It is"), m_kind);
+    for (const auto& kind : importKinds())
+        m_kind->addItem(kind.title, QString::fromStdString(kind.id));
+    m_kind->setCurrentIndex(-1);
+    m_kind->setPlaceholderText(QStringLiteral("guessed from what it holds"));
+    grid->addWidget(m_kind, 1, 1, 1, 3);
+    m_taskLabel = label(2, QStringLiteral("Task"), m_task);
+    grid->addWidget(m_task, 2, 1, 1, 3);
+    grid->addWidget(m_note, 3, 1, 1, 3);
+    grid->setColumnStretch(1, 1);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    buttons->addButton(m_import, QDialogButtonBox::AcceptRole);
+    m_import->setProperty("primary", true);
+    m_import->setDefault(true);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 16, 20, 16);
+    column->setSpacing(16);
+    column->addLayout(grid);
+    column->addStretch(1);
+    column->addWidget(buttons);
+
+    m_pause->setSingleShot(true);
+    m_pause->setInterval(200);  // behind the last key
+    connect(m_pause, &QTimer::timeout, this, &ImportDialog::look);
+    connect(m_path, &QLineEdit::textChanged, this, [this] {
+        m_looking = !m_path->text().trimmed().isEmpty();
+        m_own = false;
+        m_pause->start();
+        judge();
+    });
+    connect(file, &QPushButton::clicked, this, [this] {
+        if (const QString path = askFile(); !path.isEmpty()) setPath(path);
+    });
+    connect(folder, &QPushButton::clicked, this, [this] {
+        if (const QString path = askFolder(); !path.isEmpty()) setPath(path);
+    });
+    connect(m_kind, &QComboBox::activated, this, [this] {
+        m_own = true;
+        m_read = m_path->text().trimmed().toStdString();
+        kindChosen();
+    });
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    kindChosen();
+}
+
+ImportDialog::~ImportDialog() = default;
+
+void ImportDialog::setPath(const QString& path) {
+    m_path->setText(path);
+    m_pause->stop();
+    look();
+}
+
+void ImportDialog::look() {
+    const std::string path = m_path->text().trimmed().toStdString();
+    const quint64 request = ++m_request;
+    if (path.empty()) {
+        m_looking = false;
+        return judge();
+    }
+    m_looking = true;
+    judge();
+    m_jobs->post(
+        this, [path](std::stop_token) { return guessImport(path); },
+        [this, request](const ImportGuess& guess) {
+            if (request == m_request) take(guess);
+        });
+}
+
+void ImportDialog::take(const ImportGuess& guess) {
+    m_looking = false;
+    m_read = guess.path;
+    m_found = guess.words;
+    if (!m_own) {
+        m_kind->setCurrentIndex(
+            guess.id.empty() ? -1 : m_kind->findData(QString::fromStdString(guess.id)));
+        kindChosen();
+        if (!guess.task.empty())
+            m_task->setCurrentIndex(m_task->findData(QString::fromStdString(guess.task)));
+    }
+    judge();
+}
+
+void ImportDialog::kindChosen() {
+    const auto id = m_kind->currentData().toString().toStdString();
+    const auto& tasks = id.empty() ? std::vector<std::string>() : importKind(id).tasks;
+    m_task->clear();
+    for (const auto& task : tasks)
+        m_task->addItem(taskTitle(id == "math" ? id : "relational-games", task),
+                        QString::fromStdString(task));
+    m_task->setVisible(!tasks.empty());
+    m_taskLabel->setVisible(!tasks.empty());
+    judge();
+}
+
+void ImportDialog::judge() {
+    const bool chosen = m_kind->currentIndex() >= 0;
+    m_import->setEnabled(chosen && !m_looking && !m_path->text().trimmed().isEmpty());
+    if (m_looking) return m_note->setHint(QString::fromUtf8("Looking at what is there\u2026"));
+    if (m_path->text().trimmed().isEmpty())
+        return m_note->setHint(QStringLiteral("Choose a file or a folder."));
+    if (!chosen) return m_note->setProblem(m_path->text().trimmed() + u' ' + m_found);
+    const auto& kind = importKind(m_kind->currentData().toString().toStdString());
+    m_note->setHint(m_own || m_found.isEmpty() ? kind.help : kind.help + u' ' + m_found + u'.');
+}
+
+void ImportDialog::dragEnterEvent(QDragEnterEvent* event) {
+    const auto urls = event->mimeData()->urls();
+    if (urls.size() == 1 && urls.first().isLocalFile()) event->acceptProposedAction();
+}
+void ImportDialog::dropEvent(QDropEvent* event) {
+    setPath(event->mimeData()->urls().first().toLocalFile());
+    event->acceptProposedAction();
+}
+
+QString ImportDialog::note() const {
+    return m_note->text();
+}
+
+DataOptions ImportDialog::options() const {
+    return importOptions(m_kind->currentData().toString().toStdString(),
+                         m_task->currentData().toString().toStdString(), m_read);
+}
+
+}  // namespace relascope

@@ -1,0 +1,15 @@
+// Chosen examples of a data set, as a data set: what Save writes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace relascope {
+
+/// The first `count` of those numbers (null: of all). Null for a text, which has no such form.
+DatasetPtr pickedOf(const DatasetPtr& data,
+                    std::shared_ptr<const std::vector<std::int64_t>> indices, std::int64_t count);
+
+}  // namespace relascope

@@ -1,0 +1,332 @@
+// Data other than images: their words, labels and answers; experiments that follow them; runs on
+// them in the inspector; and the Data page.
+#include <QComboBox>
+#include <QFile>
+#include <QListWidget>
+#include <QSettings>
+#include <QSignalSpy>
+#include <cmath>
+#include <set>
+
+#include "app/controllers/examples.h"
+#include "app/pages/data_chooser.h"
+#include "app/pages/data_page.h"
+#include "app/pages/data_progress.h"
+#include "app/pages/data_source.h"
+#include "app/pages/import_guess.h"
+#include "app/pages/picked.h"
+#include "datasets/registry.h"
+#include "tests/app/window_fixture.h"
+#include "widgets/data/sample_grid.h"
+#include "widgets/data/sample_view.h"
+#include "widgets/data/statistics_view.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/source/tile_view.h"
+
+namespace relascope {
+namespace {
+
+DataOptions small(const std::string& kind, const std::string& task) {
+    DataOptions o = DataChooser::usualOptions(kind, task);
+    if (kind != "set") o.train_size = 60, o.validation_size = 40, o.test_size = 20;
+    return o;
+}
+
+TEST(Examples, AreCountedByTheirNames) {
+    EXPECT_EQ(exampleCount(small("sorting", "argsort"), 2500), "2,500 sequences");
+    EXPECT_EQ(exampleCount(small("math", "polynomials__add"), 1), "1 question");
+    EXPECT_EQ(exampleCount(small("relational-games", "same"), 2), "2 images");
+    EXPECT_EQ(exampleCount(small("set", "attributes"), 2), "2 pairs");
+    EXPECT_EQ(taskTitle("relational-games", "match_pattern"), "Match pattern");
+    EXPECT_EQ(taskTitle("math", "algebra__linear_1d"), "Linear equations");
+    for (const auto& entry : listDatasets())
+        EXPECT_FALSE(taskTitle(entry.kind, entry.name).isEmpty()) << entry.kind;
+}
+
+TEST(Examples, SortingAnswersWithAnOrder) {
+    const auto splits = openData(small("sorting", "argsort"));
+    const ShownSample shown = shownSample(*splits.validation, 3);
+    ASSERT_EQ(shown.order.size(), 10U);
+    EXPECT_EQ(std::set<int>(shown.order.begin(), shown.order.end()).size(), 10U);
+    const auto& words = shown.sample.source.words;
+    EXPECT_TRUE(shown.answer.startsWith(
+        QString::fromStdString(words[static_cast<std::size_t>(shown.order[0])]) + ", "));
+    EXPECT_TRUE(labelNames(*splits.validation).empty());
+    const auto names = tokenNames(*splits.validation);
+    ASSERT_EQ(names.size(), 11U);
+    EXPECT_EQ(names.back(), "start");
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 11U);
+}
+
+TEST(Examples, QuestionsHaveAnswersInCharacters) {
+    const auto splits = openData(small("math", "algebra__linear_1d"));
+    const ShownSample shown = shownSample(*splits.train, 0);
+    EXPECT_TRUE(textOf(shown.sample.source).startsWith("Solve "));
+    EXPECT_FALSE(shown.answer.isEmpty());
+    bool number = false;
+    shown.answer.toInt(&number);
+    EXPECT_TRUE(number) << shown.answer.toStdString();
+    const auto names = tokenNames(*splits.train);
+    ASSERT_EQ(names.size(), 85U);
+    EXPECT_NE(std::find(names.begin(), names.end(), "7"), names.end());
+    EXPECT_NE(std::find(names.begin(), names.end(), "end"), names.end());
+}
+
+TEST(Examples, LabelsOfPairsAreRead) {
+    const auto data = openData(small("pairs", "order")).validation;
+    EXPECT_EQ(labelNames(*data).size(), 2U);
+    LabelReader labelOf(data);
+    for (std::int64_t i = 0; i < 20; ++i) EXPECT_EQ(labelOf(i), data->sample(i).label) << i;
+}
+
+TEST(Examples, ChosenOnesAreADataSetOfTheSameKind) {
+    const auto data = openData(small("pairs", "order")).validation;
+    const auto indices =
+        std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{4, 1});
+    const auto picked = pickedOf(data, indices, 2);
+    ASSERT_TRUE(picked);
+    EXPECT_EQ(picked->size(), 2);
+    EXPECT_EQ(picked->sample(0).source.vectors, data->sample(4).source.vectors);
+    EXPECT_TRUE(pickedOf(openData(small("sorting", "argsort")).train, nullptr, 3));
+}
+
+class AnyDataTest : public WindowTest {
+protected:
+    /// A preset whose model and data take a moment; trained to its end.
+    QString trained(const QString& preset, const QString& variant,
+                    const std::vector<std::pair<QString, FieldValue>>& changes) {
+        auto& experiment = c().experiment;
+        c().selection.setPreset(preset);
+        EXPECT_TRUE(experiment.choosePreset(preset, variant));
+        for (const auto& [key, value] : changes) experiment.set(key, value);
+        experiment.set("train.steps", std::int64_t{8});
+        EXPECT_EQ(experiment.obstacle(), QString());
+        experiment.start();
+        QString path;
+        const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
+                                                 window.get(), [&](const QString& p) { path = p; });
+        EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }, 60000));
+        QObject::disconnect(connection);
+        return path;
+    }
+};
+
+TEST_F(AnyDataTest, ModelsFollowTheirData) {
+    auto& experiment = c().experiment;
+    ASSERT_TRUE(experiment.choosePreset("pairwise-order"));
+    EXPECT_EQ(experiment.options().model.object_dim, 32);
+    experiment.set("data.dim", std::int64_t{8});
+    EXPECT_EQ(experiment.options().model.object_dim, 8);
+    for (const auto& state : experiment.states())
+        if (state.key == "model.object_dim") EXPECT_EQ(std::get<std::int64_t>(state.value), 8);
+    ASSERT_TRUE(experiment.choosePreset("sort-argsort"));
+    experiment.set("data.longest", std::int64_t{12});
+    EXPECT_EQ(experiment.options().model.out_block_size, 12);
+    EXPECT_EQ(experiment.options().model.output_size, 13);
+    EXPECT_TRUE(experiment.problems().empty());
+    EXPECT_TRUE(experiment.title().contains("sequences"));
+}
+
+TEST_F(AnyDataTest, TrainOnThisFindsTheExperiment) {
+    auto& experiment = c().experiment;
+    ASSERT_TRUE(experiment.choosePreset("quick"));
+    DataOptions order = small("pairs", "order");
+    order.seed = 5;
+    experiment.trainOn(order, {"task", "seed", "dim"}, DatasetInfo());
+    EXPECT_EQ(experiment.options().preset, "pairwise-order");
+    EXPECT_EQ(experiment.options().data.seed, 5);
+    EXPECT_EQ(experiment.options().model.input(), InputKind::Objects);
+    // Another run of the same kind keeps the experiment that stands in the form.
+    ASSERT_TRUE(experiment.choosePreset("sort-robustness", "transformer"));
+    experiment.trainOn(small("sorting", "argsort"), {"task"}, DatasetInfo());
+    EXPECT_EQ(experiment.options().preset, "sort-robustness");
+    EXPECT_EQ(experiment.options().variant, "transformer");
+    DatasetInfo photos;
+    photos.channels = 3, photos.width = 48, photos.height = 32;
+    photos.classNames = {"cat", "dog", "bird"};
+    experiment.trainOn(importOptions("folder", "", folder.path().toStdString()), {"task"}, photos);
+    EXPECT_EQ(experiment.options().data.task, "folder");
+    EXPECT_EQ(experiment.options().model.image_shape, (std::vector<std::int64_t>{3, 48, 32}));
+    EXPECT_EQ(experiment.options().model.num_classes, 3);
+}
+
+TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {
+    trained("pairwise-order", "abstractor",
+            {{"data.objects", std::int64_t{12}},
+             {"data.dim", std::int64_t{6}},
+             {"data.train_size", std::int64_t{0}},
+             {"data.validation_size", std::int64_t{0}},
+             {"data.test_size", std::int64_t{0}}});
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    const auto* pane = inspector()->sourcePane();
+    ASSERT_TRUE(pane->tiles()->isVisible());
+    EXPECT_EQ(pane->tiles()->rows(), 2);
+    EXPECT_EQ(inspector()->view().kind, MapKind::Relation);
+    for (const int label : {0, 1}) {
+        c().probe.chooseByLabel("validation", label, true);
+        EXPECT_TRUE(waitUntil([&] { return inspector()->result()->sample.label == label; }));
+    }
+    c().probe.chooseSample("test", 3);
+    EXPECT_TRUE(waitUntil(
+        [this] { return inspector()->result()->sample.origin.find("3") != std::string::npos; }));
+    QSignalSpy said(&c().messages, &Messages::message);
+    Q_EMIT inspector()->imageDropped(folder.path() + "/photo.png");
+    ASSERT_TRUE(waitUntil([&] { return !said.isEmpty(); }));
+    EXPECT_TRUE(said.last().at(1).toString().contains("looks at pairs"));
+    // The rail and the bar's words know the run by its metric and results.
+    const RunInfo* info = c().runs.info(c().selection.current());
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->metric, "accuracy");
+    EXPECT_FALSE(std::isnan(info->bestMetric));
+    EXPECT_TRUE(waitUntil([this] {
+        const RunInfo* now = c().runs.info(c().selection.current());
+        return now && !now->results.empty();
+    }));
+}
+
+TEST_F(AnyDataTest, SortingShowsTheNamesOfPlaces) {
+    trained("sort-argsort", "abstractor-decoder",
+            {{"data.length", std::int64_t{4}},
+             {"data.longest", std::int64_t{4}},
+             {"data.train_size", std::int64_t{64}},
+             {"data.validation_size", std::int64_t{32}},
+             {"data.test_size", std::int64_t{32}},
+             {"model.d_model", std::int64_t{16}},
+             {"model.key_dim", std::int64_t{8}},
+             {"train.batch_size", std::int64_t{16}},
+             {"train.decode_examples", std::int64_t{16}}});
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    const auto* result = inspector()->result();
+    EXPECT_EQ(result->sample.source.pictures.size(), 4U);
+    ASSERT_EQ(result->classNames.size(), result->probabilities.size());
+    EXPECT_NE(std::find(result->classNames.begin(), result->classNames.end(), "start"),
+              result->classNames.end());
+    QSignalSpy asked(inspector(), &RelationInspector::labelRequested);
+    inspector()->sourcePane()->setLabelFilter(0);
+    inspector()->sourcePane()->next();
+    EXPECT_TRUE(asked.isEmpty()) << "places are no labels";
+    EXPECT_TRUE(waitUntil([this] { return c().selection.sample() == 1; }));
+}
+
+struct Page {
+    QTemporaryDir folder;
+    Controllers controllers;
+    AppContext context = controllers.context();
+    DataPage page{context};
+
+    Page() {
+        QSettings().remove(QStringLiteral("data"));
+        controllers.runs.setFolder(folder.path());
+        page.resize(1160, 760);
+        page.show();
+        EXPECT_TRUE(waitUntil([&] { return page.grid()->count() > 0; }));
+    }
+    void open(const std::string& kind, const std::string& task) {
+        DataChoice choice;
+        choice.options = small(kind, task);
+        choice.name = taskTitle(kind, task);
+        page.chooser()->setCurrent(choice);
+        page.source()->open(choice);
+        EXPECT_TRUE(waitUntil([&] {
+            return page.source()->choice().options.task == task &&
+                   page.source()->choice().options.kind == kind;
+        })) << page.errorSentence().toStdString();
+        EXPECT_TRUE(
+            waitUntil([&] { return !page.statistics()->csv().startsWith("class,count\n\n"); }));
+    }
+};
+
+TEST(AnyDataPage, EveryKindIsListedAndShown) {
+    Page p;
+    const auto* list = p.page.chooser()->list();
+    for (const auto& entry : listDatasets())
+        EXPECT_EQ(list->findItems(taskTitle(entry.kind, entry.name), Qt::MatchExactly).size(), 1)
+            << entry.kind << entry.name;
+    for (const auto& entry : listDatasets()) {
+        if (entry.kind == "text" || entry.kind == "images") continue;  // files
+        if (entry.kind == "set") continue;  // trains its card network first
+        p.open(entry.kind, entry.name);
+        EXPECT_EQ(p.page.errorSentence(), "") << entry.kind << " " << entry.name;
+        const QImage shot = p.page.grab().toImage();
+        EXPECT_FALSE(shot.isNull());
+        ASSERT_TRUE(waitUntil(
+            [&] { return !p.page.sampleView()->accessibleDescription().startsWith("no label, "); },
+            3000))
+            << entry.name;
+    }
+}
+
+TEST(AnyDataPage, SortingHasNoLabelsAndIsSaved) {
+    Page p;
+    p.open("sorting", "argsort");
+    EXPECT_FALSE(p.page.labelBox()->isVisible());
+    ASSERT_TRUE(waitUntil([&] { return p.page.statistics()->csv().contains("Answer length,10"); }));
+    const QString path = p.folder.filePath("sorted.npz");
+    p.page.saveTo(path, 25);
+    EXPECT_TRUE(waitUntil([&] { return QFile::exists(path) && !p.page.saveStrip()->busy(); }));
+    EXPECT_EQ(p.page.errorSentence(), "");
+    p.open("pairs", "order");
+    EXPECT_TRUE(p.page.labelBox()->isVisible());
+    EXPECT_EQ(p.page.labelBox()->count(), 3);
+    p.page.labelBox()->setFocus();
+    QTest::keyClick(p.page.labelBox(), Qt::Key_End);
+    ASSERT_TRUE(waitUntil([&] { return p.page.source()->label() == 1; }));
+    EXPECT_LT(p.page.grid()->count(), 60);
+}
+
+TEST(AnyDataPage, TextsAreBrowsedInWindows) {
+    Page p;
+    const QString path = p.folder.filePath("story.txt");
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    for (int k = 0; k < 400; ++k) file.write("The cat sat on the mat. It sat there. ");
+    file.close();
+    DataOptions options = importOptions("text", "", path.toStdString());
+    options.context = 64;
+    p.page.importData(options);
+    ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == path; }))
+        << p.page.errorSentence().toStdString();
+    EXPECT_FALSE(p.page.saveButton()->isEnabled());
+    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("a file already"));
+    EXPECT_TRUE(
+        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens of a window"); }));
+    EXPECT_TRUE(
+        waitUntil([&] { return p.page.sampleView()->accessibleDescription().contains("cat"); }));
+    EXPECT_EQ(p.page.chooser()->files(), QStringList{path});
+}
+
+TEST(AnyDataPage, QuestionFilesAreImportedAndRemembered) {
+    Page p;
+    const QString path = p.folder.filePath("algebra__linear_1d.txt");
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    for (int k = 1; k <= 30; ++k)
+        file.write(QByteArray("Solve ") + QByteArray::number(k) +
+                   "*b = " + QByteArray::number(3 * k) + " for b.\n3\n");
+    file.close();
+    p.page.importFile(path);
+    ASSERT_TRUE(waitUntil([&] { return p.page.grid()->count() == 30; }))
+        << p.page.errorSentence().toStdString();
+    EXPECT_TRUE(waitUntil([&] { return p.page.sampleView()->labelText() == "answer 3"; }));
+    DataChooser again;
+    EXPECT_EQ(again.files(), QStringList{path});
+    QSettings().remove(QStringLiteral("data"));
+}
+
+TEST(AnyDataPage, AFileThatLiesChangesNothingButTheError) {
+    Page p;
+    const QString path = p.folder.filePath("polynomials__add.txt");
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("A question without an answer\n");
+    file.close();
+    const qint64 count = p.page.grid()->count();
+    p.page.importFile(path);
+    ASSERT_TRUE(waitUntil([&] { return !p.page.errorSentence().isEmpty(); }));
+    EXPECT_TRUE(p.page.errorSentence().contains("polynomials__add.txt"));
+    EXPECT_EQ(p.page.grid()->count(), count);
+    EXPECT_TRUE(p.page.chooser()->files().isEmpty());
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,113 @@
+#include "widgets/data/statistics_view.h"
+
+#include <QPainter>
+#include <algorithm>
+
+#include "widgets/export/export.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+constexpr int kMargin = 16;
+}
+
+StatisticsView::StatisticsView(QWidget* parent) : QWidget(parent) {
+    setAccessibleName(QStringLiteral("Statistics"));
+}
+void StatisticsView::setClasses(std::vector<std::pair<QString, qint64>> counts,
+                                const QString& what) {
+    m_counts = std::move(counts);
+    m_what = what;
+    refresh();
+}
+void StatisticsView::setRows(std::vector<std::pair<QString, QString>> rows) {
+    m_rows = std::move(rows);
+    refresh();
+}
+void StatisticsView::setNote(const QString& note) {
+    m_note = note;
+    refresh();
+}
+int StatisticsView::noteHeight() const {
+    if (m_note.isEmpty()) return 0;
+    const int wide = std::max(120, width() - 2 * kMargin);
+    return QFontMetrics(smallFont())
+               .boundingRect(QRect(0, 0, wide, 4000), Qt::TextWordWrap, m_note)
+               .height() +
+           12;
+}
+void StatisticsView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (const int high = sizeHint().height(); high != minimumHeight()) setMinimumHeight(high);
+}
+void StatisticsView::refresh() {
+    setAccessibleDescription(m_note.isEmpty() ? csv() : csv() + m_note);
+    setMinimumHeight(sizeHint().height());
+    updateGeometry();
+    update();
+}
+QSize StatisticsView::sizeHint() const {
+    return {260, static_cast<int>(20 * (m_counts.size() + m_rows.size())) + 32 + noteHeight()};
+}
+QString StatisticsView::csv() const {
+    QString text = QStringLiteral("%1,count\n").arg(m_what);
+    for (const auto& [name, count] : m_counts)
+        text += QString("%1,%2\n").arg(csvField(name)).arg(count);
+    for (const auto& [name, value] : m_rows)
+        text += QString("%1,%2\n").arg(csvField(name), csvField(value));
+    return text;
+}
+
+void StatisticsView::paintEvent(QPaintEvent*) {
+    const Theme& t = Theme::current();
+    QPainter painter(this);
+    painter.fillRect(rect(), t.panel);
+    const QFontMetrics words(smallFont()), numbers(numberFont(12));
+    qint64 most = 1;
+    int names = 40, counts = 20;
+    for (const auto& [name, count] : m_counts) {
+        most = std::max(most, count);
+        names = std::max(names, std::min(110, words.horizontalAdvance(name) + 2));
+        counts = std::max(counts, numbers.horizontalAdvance(groupedNumber(count)));
+    }
+    int y = 12;
+    const int bar = std::max(10, width() - 2 * kMargin - names - counts - 24);
+    for (const auto& [name, count] : m_counts) {
+        painter.setFont(smallFont());
+        painter.setPen(t.text);
+        painter.drawText(QRect(kMargin, y, names, 18), Qt::AlignVCenter,
+                         words.elidedText(name, Qt::ElideRight, names));
+        const QRect track(kMargin + names + 12, y + 5, bar, 8);
+        painter.fillRect(track, t.track);
+        painter.fillRect(
+            QRect(track.left(), track.top(),
+                  static_cast<int>(static_cast<double>(bar) * static_cast<double>(count) /
+                                   static_cast<double>(most)),
+                  8),
+            t.series[0]);
+        painter.setFont(numberFont(12));
+        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
+                         Qt::AlignVCenter | Qt::AlignRight, groupedNumber(count));
+        y += 20;
+    }
+    if (!m_counts.empty()) y += 8;
+    for (const auto& [name, value] : m_rows) {
+        painter.setFont(smallFont());
+        painter.setPen(t.muted);
+        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18), Qt::AlignVCenter, name);
+        painter.setFont(numberFont(12));
+        painter.setPen(t.text);
+        const int room = width() - 2 * kMargin - words.horizontalAdvance(name) - 12;
+        painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
+                         Qt::AlignVCenter | Qt::AlignRight,
+                         numbers.elidedText(value, Qt::ElideMiddle, std::max(20, room)));
+        y += 20;
+    }
+    if (m_note.isEmpty()) return;
+    painter.setFont(smallFont());
+    painter.setPen(t.muted);
+    painter.drawText(QRect(kMargin, y + 6, width() - 2 * kMargin, noteHeight()), Qt::TextWordWrap,
+                     m_note);
+}
+
+}  // namespace relascope

@@ -1,0 +1,50 @@
+// Two texts, one of which looks at the other: the answer above the question, linked by (i, j).
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <string>
+#include <vector>
+
+#include "widgets/maps/color_map.h"
+
+class QLabel;
+
+namespace relascope {
+
+class TokenStrip;
+
+class TextPair : public QWidget {
+    Q_OBJECT
+public:
+    explicit TextPair(QWidget* parent = nullptr);
+
+    /// The text that receives with its title ("target (from)"), and the one that sends.
+    void setTexts(const QString& from, const std::vector<std::string>& rows, const QString& to,
+                  const std::vector<std::string>& columns);
+    /// One value a token of the text that sends, towards it from i.
+    void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
+    void setNumberDigits(int digits, bool isSigned);
+    void setSource(int index);
+    void setTarget(int index);
+    void setPreview(int index);
+
+    TokenStrip* receiver() const { return m_from; }
+    TokenStrip* sender() const { return m_to; }
+    /// What both texts take at this width.
+    int contentHeight() const;
+
+Q_SIGNALS:
+    void hovered(int index);     ///< a token that sends; -1 when the pointer leaves
+    void rowHovered(int index);  ///< a token that receives
+    void sourceChosen(int index);
+    void targetChosen(int index);
+
+private:
+    void fit();
+
+    QLabel *m_fromTitle, *m_toTitle;
+    TokenStrip *m_from, *m_to;
+};
+
+}  // namespace relascope

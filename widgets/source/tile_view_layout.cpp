@@ -1,0 +1,144 @@
+// Where the tiles of a TileView stand, and the way from one to its neighbours.
+#include <QScrollBar>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/source/pictures.h"
+#include "widgets/source/tile_view.h"
+#include "widgets/source/tile_view_metrics.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+using namespace tiles;
+
+/// Pictures of a group may differ in size: the room of a tile is that of the largest.
+QSize largestPicture(const TileGroup& group) {
+    QSize size;
+    for (const QImage& picture : group.pictures) size = size.expandedTo(picture.size());
+    return size;
+}
+
+int linesNeeded(const QFontMetrics& words, const QStringList& texts, int wide) {
+    for (const QString& text : texts)
+        if (text.contains(u' ') && words.horizontalAdvance(text) > wide) return 2;
+    return 1;
+}
+
+}  // namespace
+
+/// The largest size at which the pictures fill `wide` x `high`, with their words below or, where
+/// that is too much, without; where nothing fits, they stand in their own size and scroll.
+void TileView::layOutPictures(Section& section, int wide, int high) const {
+    const QSize own = largestPicture(section.group);
+    const QFontMetrics words(captionFont());
+    const int count = section.group.size();
+    const int below = numbered(section) ? numberHeight : 0;
+    section.picture = {};
+    for (const bool captions : {true, false}) {
+        for (int columns = 1; columns <= count; ++columns) {
+            const int across = (wide + gap) / columns - gap;
+            if (across < qMin(own.width(), smallestPicture) + 2 * padding) break;
+            const int rows = (count + columns - 1) / columns;
+            const int down = (high + gap) / rows - gap;
+            const int room = qMin(across - 2 * padding, largestTile);
+            const int lines = captions ? linesNeeded(words, section.group.texts, room) : 0;
+            const int around = lines * captionHeight + below + 3 * padding;
+            const QSize shown = shownSize(own, QSize(room, qMin(down - around, largestTile)));
+            const bool seen = shown.width() >= qMin(own.width(), smallestPicture);
+            if (!seen || shown.width() <= section.picture.width()) continue;
+            section.picture = shown;
+            section.wordLines = lines;
+        }
+        if (!section.picture.isEmpty()) return;
+    }
+    section.picture = shownSize(own, QSize(qMin(own.width(), wide - 2 * padding), own.height()));
+    section.wordLines =
+        linesNeeded(words, section.group.texts, qMax(section.picture.width(), shortestWord));
+}
+
+QSize TileView::tileSize(const Section& section, int index, int wide) const {
+    const TileGroup& group = section.group;
+    const int below = numbered(section) ? numberHeight : 0;
+    if (group.hasPictures()) {
+        const int across = qMax(section.picture.width(), shortestWord) + 2 * padding;
+        return {qMin(across, wide),
+                section.picture.height() + section.wordLines * captionHeight + below + 3 * padding};
+    }
+    if (group.width > 0) return {vectorWidth, vectorHeight + below};
+    const int word = QFontMetrics(monoFont(12)).horizontalAdvance(group.texts[index]) + 12;
+    return {qBound(below > 0 ? 44 : 24, word, qMin(widestWord, wide)), wordHeight + below};
+}
+
+void TileView::layOut() {
+    const int before = m_height;
+    // The width without a bar, so that the bar's coming does not wrap the rows anew and send it
+    // away.
+    const int wide =
+        qMax(vectorWidth, width() - 2 * edge - verticalScrollBar()->sizeHint().width());
+    const auto place = [&](Section& section, int y) {
+        section.places.clear();
+        int x = edge, high = 0;
+        for (int k = 0; k < section.group.size(); ++k) {
+            const QSize size = tileSize(section, k, wide);
+            if (x > edge && x + size.width() > edge + wide) {
+                x = edge;
+                y += high + gap;
+            }
+            high = size.height();
+            section.places.push_back(QRect(QPoint(x, y), size));
+            x += size.width() + gap;
+        }
+        return y + high;
+    };
+    // Words and bars take what they need; pictures share what is left.
+    int left = height() - 2 * edge, sharing = 0;
+    for (Section& section : m_sections) {
+        section.places.reserve(static_cast<std::size_t>(section.group.size()));
+        left -= section.group.title.isEmpty() ? 0 : headHeight;
+        if (section.group.hasPictures())
+            ++sharing;
+        else
+            left -= place(section, 0);
+    }
+    left -= groupGap * qMax(0, static_cast<int>(m_sections.size()) - 1);
+    int y = edge;
+    for (Section& section : m_sections) {
+        section.top = y;
+        if (!section.group.title.isEmpty()) y += headHeight;
+        if (section.group.hasPictures()) layOutPictures(section, wide, left / sharing);
+        y = place(section, y) + groupGap;
+    }
+    m_height = m_sections.empty() ? 0 : y - groupGap + edge;
+    verticalScrollBar()->setPageStep(qMax(1, viewport()->height()));
+    verticalScrollBar()->setRange(0, qMax(0, m_height - viewport()->height()));
+    viewport()->update();
+    if (m_height != before) Q_EMIT laidOut();
+}
+
+int TileView::moved(const Section& section, int index, int key) const {
+    const auto& places = section.places;
+    const int last = static_cast<int>(places.size()) - 1;
+    if (key == Qt::Key_Left) return qMax(0, index - 1);
+    if (key == Qt::Key_Right) return qMin(last, index + 1);
+    if (key == Qt::Key_Home) return 0;
+    if (key == Qt::Key_End) return last;
+    // Up and down: the tile of the next row whose middle is nearest.
+    const QRect from = places[static_cast<std::size_t>(index)];
+    const int step = key == Qt::Key_Down ? 1 : -1;
+    int best = index, row = -1;
+    for (int k = index + step; k >= 0 && k <= last; k += step) {
+        const QRect& place = places[static_cast<std::size_t>(k)];
+        if (place.top() == from.top()) continue;
+        if (row >= 0 && place.top() != row) break;
+        row = place.top();
+        const auto away = [&](int at) {
+            return std::abs(places[static_cast<std::size_t>(at)].center().x() - from.center().x());
+        };
+        if (best == index || away(k) < away(best)) best = k;
+    }
+    return best;
+}
+
+}  // namespace relascope
