@@ -50,6 +50,17 @@ QString runCount(qsizetype count) {
 
 }  // namespace
 
+ComparePage::~ComparePage() {
+    // What is being written ends first; what waits or was dropped is written here.
+    m_disk.reset();
+    if ((!m_notesChanged && !m_notesWriting) || !m_notesReadable) return;
+    try {
+        writeNotes(m_notesFolder, notesText());
+    } catch (const Error& error) {
+        m_context.messages.error(QString::fromStdString(error.what()));
+    }
+}
+
 QString ComparePage::noteKey(const QString& path) const {
     // Relative to the folder, so that notes follow it when it moves; runs from elsewhere keep their
     // path.

@@ -61,17 +61,6 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
     overlay();
 }
 
-ComparePage::~ComparePage() {
-    // What is being written ends first; what waits or was dropped is written here.
-    m_disk.reset();
-    if ((!m_notesChanged && !m_notesWriting) || !m_notesReadable) return;
-    try {
-        writeNotes(m_notesFolder, notesText());
-    } catch (const Error& error) {
-        m_context.messages.error(QString::fromStdString(error.what()));
-    }
-}
-
 void ComparePage::layOut() {
     // No head of a column is cut.
     QHeaderView* heads = m_table->view()->horizontalHeader();

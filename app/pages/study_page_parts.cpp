@@ -138,32 +138,30 @@ QWidget* StudyPage::makeBar() {
     menu->addSeparator();
     auto* forget = menu->addAction(icon("close"), QStringLiteral("Take off the list"), this,
                                    [this] { m_c.forget(m_c.path()); });
-    m_c.forget(path);
-});
-connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
-    const bool any = !m_c.path().isEmpty();
-    folder->setEnabled(any);
-    slurm->setEnabled(any);
-    retry->setEnabled(obstacleToRetry().isEmpty());
-    retry->setToolTip(obstacleToRetry());
-    const bool elsewhere = any && m_c.opened().contains(m_c.path());
-    forget->setEnabled(elsewhere);
-    forget->setToolTip(elsewhere
-                           ? QStringLiteral("Its files stay")
-                           : QStringLiteral("Studies in %1 are always listed").arg(m_c.folder()));
-});
-more->setMenu(menu);
-more->setPopupMode(QToolButton::InstantPopup);
-row->addWidget(m_chooser);
-row->addWidget(fresh);
-row->addSpacing(8);
-row->addWidget(m_progress, 1);
-row->addSpacing(8);
-row->addWidget(jobs);
-row->addWidget(m_jobs);
-row->addWidget(m_start);
-row->addWidget(more);
-return bar;
+    connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
+        const bool any = !m_c.path().isEmpty();
+        folder->setEnabled(any);
+        slurm->setEnabled(any);
+        retry->setEnabled(obstacleToRetry().isEmpty());
+        retry->setToolTip(obstacleToRetry());
+        const bool elsewhere = any && m_c.opened().contains(m_c.path());
+        forget->setEnabled(elsewhere);
+        forget->setToolTip(
+            elsewhere ? QStringLiteral("Its files stay")
+                      : QStringLiteral("Studies in %1 are always listed").arg(m_c.folder()));
+    });
+    more->setMenu(menu);
+    more->setPopupMode(QToolButton::InstantPopup);
+    row->addWidget(m_chooser);
+    row->addWidget(fresh);
+    row->addSpacing(8);
+    row->addWidget(m_progress, 1);
+    row->addSpacing(8);
+    row->addWidget(jobs);
+    row->addWidget(m_jobs);
+    row->addWidget(m_start);
+    row->addWidget(more);
+    return bar;
 }
 
 QWidget* StudyPage::makeGridPart() {
