@@ -143,6 +143,7 @@ void EfficiencyPlot::resetZoom() {
 double EfficiencyPlot::replotNow() {
     QElapsedTimer timer;
     timer.start();
+    m->plot->replot(QCustomPlot::rpImmediateRefresh);  // the axes take their places
     m->setTicks();
     m->plot->replot(QCustomPlot::rpImmediateRefresh);
     return static_cast<double>(timer.nsecsElapsed()) / 1e6;
