@@ -16,14 +16,10 @@ const Tasks& allTasks() {
         {"text", {}},
         {"sorting", {"argsort", "permuted-argsort"}},
         {"pairs", {"order", "sorting-order"}},
-        {"set", {"sets", "attributes"}},
         {"math",
          {"algebra__linear_1d", "algebra__sequence_next_term", "calculus__differentiate",
           "polynomials__add", "polynomials__expand"}},
-        {"images", {"cifar10", "cifar100", "fashion-mnist", "folder"}},
-        {"select-relate", {"select-relate"}},
-        {"inner-products", {"gaussian-kernel", "order-relation"}},
-        {"symbol-recovery", {"dense", "sparse"}}};
+        {"images", {"cifar10", "cifar100", "fashion-mnist", "folder"}}};
     return table;
 }
 

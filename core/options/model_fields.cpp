@@ -21,14 +21,7 @@ const std::vector<std::string>& ModelOptions::architectures() {
                                                    "ObjectPrediNet",
                                                    "ObjectTransformer",
                                                    "ObjectMLP",
-                                                   "SymbolicMLP",
-                                                   "PairRelations",
-                                                   "FixedRelationAbstractor",
-                                                   "RelationalHead",
-                                                   "SensoryHead",
-                                                   "RcaHead",
-                                                   "InnerProductRelation",
-                                                   "RobustRegression"};
+                                                   "SymbolicMLP"};
     return names;
 }
 
@@ -312,7 +305,7 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
     using namespace fields;
     const auto owns = Applies([](const O& o) {
         return (o.isDual() && (o.n_heads_ra > 0 || (o.isSeq2Seq() && o.decoder.n_heads_ra > 0))) ||
-               o.isSeq2SeqAbstractor() || o.is("AbstractorModel");
+               o.isSeq2SeqAbstractor() || o.is("ObjectAbstractor") || o.is("AbstractorModel");
     });
     const auto kind = [owns](std::vector<std::string> kinds) {
         return both(owns, [kinds = std::move(kinds)](const O& o) {

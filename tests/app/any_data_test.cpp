@@ -118,7 +118,9 @@ TEST_F(AnyDataTest, ModelsFollowTheirData) {
     experiment.set("data.dim", std::int64_t{8});
     EXPECT_EQ(experiment.options().model.object_dim, 8);
     for (const auto& state : experiment.states())
-        if (state.key == "model.object_dim") EXPECT_EQ(std::get<std::int64_t>(state.value), 8);
+        if (state.key == "model.object_dim") {
+            EXPECT_EQ(std::get<std::int64_t>(state.value), 8);
+        }
     ASSERT_TRUE(experiment.choosePreset("sort-argsort"));
     experiment.set("data.longest", std::int64_t{12});
     EXPECT_EQ(experiment.options().model.out_block_size, 12);

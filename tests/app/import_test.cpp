@@ -87,7 +87,9 @@ TEST(ImportGuess, OptionsOpenEverythingThereIs) {
         const auto options =
             importOptions(kind.id, kind.tasks.empty() ? "" : kind.tasks.back(), path);
         EXPECT_EQ(importIdOf(options), kind.id);
-        if (!kind.tasks.empty()) EXPECT_EQ(options.task, kind.tasks.back());
+        if (!kind.tasks.empty()) {
+            EXPECT_EQ(options.task, kind.tasks.back());
+        }
     }
 }
 

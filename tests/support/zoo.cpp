@@ -131,6 +131,10 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
         m.n_layers = 2, m.symbol_dim = 5, m.message_softmax = m.symmetric_rels = true;
         m.rel_activation = "identity";
     });
+    add("sigmoid", objects("ObjectAbstractor"), [](O& m) {
+        m.key_dim = 3, m.symbol_retrieval = "learned", m.n_heads_abs = 3, m.dff_abs = 9;
+        m.rca_activation = "sigmoid";
+    });
     add("symmetric", objects("ObjectCoRelNet"), [](O& m) { m.symmetric_rels = true; });
     add("asymmetric", objects("ObjectCoRelNet"),
         [](O& m) { m.relation_softmax = false, m.key_dim = 3; });
