@@ -223,6 +223,12 @@ void Outline::objects(OutlineNode& root) {
     } else {
         add(root, "layers", "layers", "relu");
     }
+    if (o.is("ObjectAbstractor")) {
+        add(root, "object embedding", "source_embedder",
+            words(o.n_objects, "object") + " of " + std::to_string(o.object_dim) + " numbers");
+        add(root, "abstractor", "abstractor",
+            words(o.n_layers_abs, "layer") + ", " + words(o.abstractorHeads(), "head"));
+    }
     stack(root, "encoder", "encoder_blocks", o.n_layers, o);
     add(root, "relation queries", "wq", o.symmetric_rels ? "symmetric" : "");
     add(root, "relation keys", "wk", "");
