@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model/cache.h"
 #include "model/positions.h"
 
 namespace relascope {
@@ -11,8 +12,8 @@ constexpr double kNormEps = 1e-3;  // of the framework the Abstractor was publis
 
 }  // namespace
 
-torch::Tensor withHalvedPositions(const torch::Tensor& x) {
-    const auto pe = halvedSinusoids(x.size(-2), x.size(-1)).to(x.options());
+torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first) {
+    const auto pe = halvedSinusoids(first + x.size(-2), x.size(-1)).slice(0, first).to(x.options());
     return x * std::sqrt(static_cast<double>(x.size(-1))) + pe;
 }
 
@@ -29,14 +30,20 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
                                                const torch::Tensor& value,
                                                const Symbols& relative) {
     const auto& o = m_heads;
-    const std::int64_t n = query.size(1), m = key.size(1);
+    auto* cache = activeCache();
+    const bool own = key.is_same(query);
+    const auto project = [&](int slot, Linear& linear, const torch::Tensor& x) {
+        const auto heads = [&] { return splitHeads(linear(x), o.n_heads); };
+        return cache ? cache->keep(this, slot, own, heads) : heads();
+    };
+    const auto keys = project(0, wk, key), values = project(1, wv, value);  // [b, h, m, key_dim]
+    const std::int64_t n = query.size(1), m = keys.size(2);
     const double scale = o.scaled ? 1.0 / std::sqrt(static_cast<double>(o.key_dim)) : 1.0;
-    const auto inner = torch::matmul(splitHeads(wq(query), o.n_heads),
-                                     splitHeads(wk(key), o.n_heads).transpose(2, 3)) *
-                       scale;  // [b, h, n, m]
-    torch::Tensor hidden;      // [n, m], true where i may not look at j
+    const auto inner =
+        torch::matmul(splitHeads(wq(query), o.n_heads), keys.transpose(2, 3)) * scale;
+    torch::Tensor hidden;  // [n, m], true where i may not look at j
     const auto mask = torch::ones({n, m}, inner.options().dtype(torch::kBool));
-    if (o.causal) hidden = mask.triu(1);
+    if (o.causal) hidden = mask.triu(1 + (cache ? cache->past() : 0));
     if (o.mask_diagonal)
         hidden = hidden.defined() ? hidden.logical_or(mask.tril(0).triu(0)) : mask.tril(0).triu(0);
     torch::Tensor alpha;
@@ -53,7 +60,7 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
         recorder->scores(path, alpha);
     }
     alpha = m_dropout(alpha);
-    auto out = torch::matmul(alpha, splitHeads(wv(value), o.n_heads));  // [b, h, n, key_dim]
+    auto out = torch::matmul(alpha, values);  // [b, h, n, key_dim]
     if (relative.relative()) {
         // wv is linear: the symbol's part of the value is added without its bias.
         const auto rows = torch::matmul(relative.values, wv->weight.t());  // [2 max + 1, h * key]

@@ -87,7 +87,7 @@ private:
 };
 TORCH_MODULE(Abstractor);
 
-/// `x sqrt(d) + pe`, sines before cosines, for any length.
-torch::Tensor withHalvedPositions(const torch::Tensor& x);
+/// `x sqrt(d) + pe`, sines before cosines, for any length; row 0 stands at position `first`.
+torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first = 0);
 
 }  // namespace relascope

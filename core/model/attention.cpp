@@ -147,11 +147,16 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     const auto& o = m_options;
-    auto q = splitHeads(wq(query), o.n_heads);    // [b, h, n, key_dim]
-    auto k = splitHeads(wk(key), o.kvHeads());    // [b, h_kv, m, key_dim]
-    auto v = splitHeads(wv(value), o.kvHeads());  // [b, h_kv, m, d_h]
-    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
-    if (cache) k = cache->append(this, 0, k), v = cache->append(this, 1, v);
+    auto q = splitHeads(wq(query), o.n_heads);  // [b, h, n, key_dim]
+    if (o.rope) q = m_rotary.rotate(q, past);
+    const auto keys = [&] {
+        const auto k = splitHeads(wk(key), o.kvHeads());  // [b, h_kv, m, key_dim]
+        return o.rope ? m_rotary.rotate(k, past) : k;
+    };
+    const auto values = [&] { return splitHeads(wv(value), o.kvHeads()); };  // [b, h_kv, m, d_h]
+    const bool own = key.is_same(query);
+    const auto k = cache ? cache->keep(this, 0, own, keys) : keys();
+    const auto v = cache ? cache->keep(this, 1, own, values) : values();
 
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {

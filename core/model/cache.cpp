@@ -17,6 +17,11 @@ torch::Tensor DecodingCache::append(const void* module, int slot, const torch::T
     return kept.narrow(-2, 0, m_past + count);
 }
 
+torch::Tensor DecodingCache::room(const void* module, int slot) const {
+    const auto found = m_kept.find({module, slot});
+    return found == m_kept.end() ? torch::Tensor() : found->second;
+}
+
 torch::Tensor DecodingCache::once(const void* module, int slot,
                                   const std::function<torch::Tensor()>& make) {
     auto& kept = m_kept[{module, slot}];

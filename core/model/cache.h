@@ -1,4 +1,4 @@
-// What a language model remembers of the tokens it has read, so that the next one costs one row.
+// What a model remembers of the tokens it has read, so that the next one costs one row.
 #pragma once
 
 #include <torch/types.h>
@@ -12,7 +12,8 @@ namespace relascope {
 
 /// Keys, values and projected symbols of every module of heads, one row a token (performance.md
 /// 3.1). While a CacheScope is open on this thread, the modules take x for the tokens after
-/// `past()`, keep their projections here and attend to all of them.
+/// `past()`, keep their projections here and attend to all of them; what a decoder looks at beyond
+/// its own tokens is projected once.
 class DecodingCache {
 public:
     /// Room for `capacity` tokens.
@@ -29,6 +30,14 @@ public:
     /// Puts x [..., m, w] (rows along dimension -2) of a module's `slot` behind those kept and
     /// gives them all: [..., past() + m, w].
     torch::Tensor append(const void* module, int slot, const torch::Tensor& x);
+    /// What a module of heads attends to: `project`ed rows of the new tokens behind those kept
+    /// (`own`), or of another sequence, which stays.
+    torch::Tensor keep(const void* module, int slot, bool own,
+                       const std::function<torch::Tensor()>& project) {
+        return own ? append(module, slot, project()) : once(module, slot, project);
+    }
+    /// All the room of a module's slot, [..., capacity(), w], or an undefined tensor.
+    torch::Tensor room(const void* module, int slot) const;
     /// What does not depend on the tokens, made once.
     torch::Tensor once(const void* module, int slot, const std::function<torch::Tensor()>& make);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/row_decoder.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -23,7 +24,11 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
     : m_model(model),
       m_options(options),
       m_cache(options.max_block_size),
-      m_device(model.parameters().front().device()) {}
+      m_device(model.parameters().front().device()) {
+    if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
+}
+
+LanguageReader::~LanguageReader() = default;
 
 torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     const c10::InferenceMode inference;
@@ -39,11 +44,18 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     // Beyond the context every token moves, and what was kept of them no longer holds.
     if (total > m_options.max_block_size || !canCache(m_options)) m_cache.clear();
     const std::int64_t fresh = window - m_cache.past();
+    const std::int64_t usable = usableVocabulary(m_options);
+    if (m_row && fresh == 1 && m_cache.past() > 0 && !activeRecorder()) {
+        auto logits = torch::empty({m_options.vocab_size});
+        m_row->read(m_tokens.back(), m_cache,
+                    {logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel())});
+        return logits.slice(0, 0, usable);
+    }
     const auto ids = torch::from_blob(m_tokens.data() + (total - fresh), {1, fresh}, torch::kLong);
     const CacheScope scope(m_cache);
     const auto logits = m_model.forward(ids.to(m_device));  // [1, 1, vocab]
     return logits[0][-1]
-        .slice(0, 0, usableVocabulary(m_options))
+        .slice(0, 0, usable)
         .to(torch::TensorOptions().dtype(torch::kFloat).device(torch::kCPU))
         .contiguous();
 }

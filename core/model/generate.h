@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <span>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "types/model_options.h"
 
 namespace relascope {
+
+class RowDecoder;
 
 /// Rows of the vocabulary that stand for tokens: published vocabularies of 50304 rows have 50257;
 /// the rest is padding, never sampled.
@@ -29,6 +32,7 @@ bool canCache(const ModelOptions& options);
 class LanguageReader {
 public:
     LanguageReader(ModelImpl& model, const ModelOptions& options);
+    ~LanguageReader();
 
     /// Appends tokens (at least one in all) and gives the logits after the last: [usable
     /// vocabulary] float32 on the CPU. Throws OptionError for ids beyond the vocabulary.
@@ -41,6 +45,7 @@ private:
     DecodingCache m_cache;
     torch::Device m_device;
     std::vector<std::int64_t> m_tokens;
+    std::unique_ptr<RowDecoder> m_row;  ///< for one token at a time, where it takes the model
 };
 
 /// Chooses tokens from logits by temperature, top-k and top-p, from a generator of its own: the

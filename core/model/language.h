@@ -17,6 +17,8 @@ struct LanguageModelImpl : ModelImpl {
     torch::Tensor forward(const ModelInput& tokens) override;
 
 protected:
+    friend class RowDecoder;  // walks through the parts for one row
+
     explicit LanguageModelImpl(const ModelOptions& options);
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
@@ -48,6 +50,8 @@ protected:
     torch::Tensor decode(torch::Tensor x) override;
 
 private:
+    friend class RowDecoder;
+
     std::vector<std::shared_ptr<SymbolRetrieverImpl>> m_retrievers;  ///< one a layer
 };
 

@@ -33,11 +33,12 @@ SinusoidalPositionsImpl::SinusoidalPositionsImpl(std::int64_t d, std::int64_t ma
                                    : newConstant({max_length, d}, 0.0));
 }
 
-torch::Tensor SinusoidalPositionsImpl::forward(const torch::Tensor& x) {
-    if (x.size(1) > pe.size(0))
-        throw OptionError("sequence", std::to_string(x.size(1)) + " elements, but only " +
+torch::Tensor SinusoidalPositionsImpl::forward(const torch::Tensor& x, std::int64_t first) {
+    const std::int64_t end = first + x.size(1);
+    if (end > pe.size(0))
+        throw OptionError("sequence", std::to_string(end) + " elements, but only " +
                                           std::to_string(pe.size(0)) + " positions");
-    return x * std::sqrt(static_cast<double>(x.size(2))) + pe.slice(0, 0, x.size(1));
+    return x * std::sqrt(static_cast<double>(x.size(2))) + pe.slice(0, first, end);
 }
 
 }  // namespace relascope

@@ -2,6 +2,7 @@
 
 #include <torch/nn/functional.h>
 
+#include "model/cache.h"
 #include "model/language.h"
 
 namespace relascope {
@@ -56,11 +57,19 @@ void Seq2SeqImpl::finish() {
     if (m_options.tie_weights) m_target->register_module("weights", m_out);
 }
 
-torch::Tensor Seq2SeqImpl::forward(const ModelInput& input) {
-    m_source->check(input.x, m_options.in_block_size, "source");
-    m_target->check(input.target, m_options.out_block_size, "target");
-    const auto x = encode(m_sourcePositions(m_source(input.x)));  // [b, n, d]
-    return m_out(decode(m_targetPositions(m_target(input.target)), x));
+std::vector<torch::Tensor> Seq2SeqImpl::encodeSource(const torch::Tensor& source) {
+    m_source->check(source, m_options.in_block_size, "source");
+    return {encode(m_sourcePositions(m_source(source)))};  // [b, n, d]
+}
+
+torch::Tensor Seq2SeqImpl::decodeTarget(const torch::Tensor& target,
+                                        const std::vector<torch::Tensor>& contexts) {
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    m_target->check(target, m_options.out_block_size - past, "target");
+    const auto y = decode(m_targetPositions(m_target(target), past), contexts[0]);
+    if (cache) cache->advance(target.size(1));
+    return m_out(y);
 }
 
 Seq2SeqTransformerImpl::Seq2SeqTransformerImpl(const ModelOptions& o) : Seq2SeqImpl(o) {

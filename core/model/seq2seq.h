@@ -27,10 +27,27 @@ private:
 };
 TORCH_MODULE(SequenceEmbedder);
 
-/// What both have in common, under `layers.`.
-struct Seq2SeqImpl : ModelImpl {
+/// A model that reads a source and then writes a target, in two steps: answers decoded token by
+/// token read their source once.
+struct SequenceModelImpl : ModelImpl {
     /// source and target input -> logits [b, m, out_dim].
-    torch::Tensor forward(const ModelInput& input) override;
+    torch::Tensor forward(const ModelInput& input) override {
+        const auto contexts = encodeSource(input.x);
+        return decodeTarget(input.target, contexts);
+    }
+    /// What the decoder looks at: one or several [b, n, d]. Throws OptionError for a source that
+    /// does not fit.
+    virtual std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) = 0;
+    /// target [b, m], with a DecodingCache the elements after its past -> logits [b, m, out_dim].
+    virtual torch::Tensor decodeTarget(const torch::Tensor& target,
+                                       const std::vector<torch::Tensor>& contexts) = 0;
+};
+
+/// What both of DAT's have in common, under `layers.`.
+struct Seq2SeqImpl : SequenceModelImpl {
+    std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override;
+    torch::Tensor decodeTarget(const torch::Tensor& target,
+                               const std::vector<torch::Tensor>& contexts) override;
 
 protected:
     explicit Seq2SeqImpl(const ModelOptions& options);

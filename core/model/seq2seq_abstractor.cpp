@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/cache.h"
+
 namespace relascope {
 namespace {
 
@@ -82,25 +84,32 @@ void Seq2SeqAbstractorImpl::initialise() {
     }
 }
 
-torch::Tensor Seq2SeqAbstractorImpl::forward(const ModelInput& input) {
-    source_embedder->check(input.x, m_options.in_block_size, "source");
-    target_embedder->check(input.target, m_options.out_block_size, "target");
-    const auto objects = m_dropout(withHalvedPositions(source_embedder(input.x)));  // [b, n, d]
+std::vector<torch::Tensor> Seq2SeqAbstractorImpl::encodeSource(const torch::Tensor& source) {
+    source_embedder->check(source, m_options.in_block_size, "source");
+    const auto objects = m_dropout(withHalvedPositions(source_embedder(source)));  // [b, n, d]
     auto encoded = objects;
     for (const auto& block : *encoder_blocks)
         encoded = block->as<AbstractorBlockImpl>()->forward(encoded, {});
     auto abstract = m_options.abstractor_architecture == "c" ? objects : encoded;
     for (auto& abstractor : chain) abstract = abstractor(abstract);  // [b, n, d]
-
-    auto y = m_dropout(withHalvedPositions(target_embedder(input.target)));  // [b, m, d]
     const bool concatenated = m_twoContexts && m_options.decoder_contexts == "concatenated";
-    const auto context = concatenated ? torch::cat({encoded, abstract}, 1) : abstract;
+    return {encoded, concatenated ? torch::cat({encoded, abstract}, 1) : abstract};
+}
+
+torch::Tensor Seq2SeqAbstractorImpl::decodeTarget(const torch::Tensor& target,
+                                                  const std::vector<torch::Tensor>& contexts) {
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    target_embedder->check(target, m_options.out_block_size - past, "target");
+    auto y = m_dropout(withHalvedPositions(target_embedder(target), past));  // [b, m, d]
+    const bool inTurn = m_twoContexts && m_options.decoder_contexts != "concatenated";
     std::size_t index = 0;
     for (const auto& block : *decoder_blocks) {
-        const bool toEncoder = m_twoContexts && !concatenated && index % 2 == 0;
-        y = block->as<AbstractorBlockImpl>()->forward(y, toEncoder ? encoded : context);
+        const auto& context = contexts[inTurn && index % 2 == 0 ? 0 : 1];
+        y = block->as<AbstractorBlockImpl>()->forward(y, context);
         ++index;
     }
+    if (cache) cache->advance(target.size(1));
     return final_out(y);  // [b, m, out_dim]
 }
 

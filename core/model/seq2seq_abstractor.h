@@ -13,10 +13,12 @@ namespace relascope {
 /// are seen "in-turn" (one decoder block each a layer, encoder first: decoder_blocks.{2i} and
 /// {2i+1}) or "concatenated" along the sequence. "none" has no abstractor: the Transformer that the
 /// others are compared with, of the same blocks.
-struct Seq2SeqAbstractorImpl : ModelImpl {
+struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     explicit Seq2SeqAbstractorImpl(const ModelOptions& options);
-    /// source and target input -> logits [b, m, out_dim].
-    torch::Tensor forward(const ModelInput& input) override;
+    /// The encoder's output and the last abstractor's.
+    std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override;
+    torch::Tensor decodeTarget(const torch::Tensor& target,
+                               const std::vector<torch::Tensor>& contexts) override;
 
     SequenceEmbedder source_embedder{nullptr}, target_embedder{nullptr};
     torch::nn::ModuleList encoder_blocks, decoder_blocks;

@@ -1,23 +1,73 @@
 #include "model/seq2seq_decode.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "model/cache.h"
+#include "model/seq2seq.h"
 #include "types/error.h"
 
 namespace relascope {
+namespace {
 
-torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions&, const torch::Tensor& source,
-                           std::int64_t startToken, std::int64_t length, std::int64_t,
-                           std::stop_token stop) {
+// Evaluation mode for the scope's life, whatever is thrown in it.
+class Evaluating {
+public:
+    explicit Evaluating(ModelImpl& model) : m_model(model), m_training(model.is_training()) {
+        model.eval();
+    }
+    ~Evaluating() { m_model.train(m_training); }
+    Evaluating(const Evaluating&) = delete;
+    Evaluating& operator=(const Evaluating&) = delete;
+
+private:
+    ModelImpl& m_model;
+    bool m_training;
+};
+
+}  // namespace
+
+bool canCacheAnswers(const ModelOptions& o) {
+    if (o.isSeq2SeqAbstractor()) return true;  // its decoder blocks are causal, of sensory heads
+    if (!o.isSeq2Seq() || !o.decoder.causal) return false;
+    if (!o.isDual() || o.decoder.n_heads_ra == 0) return true;
+    const bool wholeRows = o.decoder.ra_type != "rca" && o.decoder.rel_activation == "softmax";
+    return !wholeRows && o.symbol_retrieval != "rel_sym_attn";
+}
+
+torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions& options,
+                           const torch::Tensor& source, std::int64_t startToken,
+                           std::int64_t length, std::int64_t endToken, std::stop_token stop) {
+    auto* sequences = dynamic_cast<SequenceModelImpl*>(&model);
+    if (!sequences)
+        throw OptionError("model.architecture", options.architecture + " answers no sequences");
     const torch::NoGradGuard noGrad;
-    const bool training = model.is_training();
-    model.eval();
-    auto seen = torch::full({source.size(0), 1}, startToken,
-                            torch::TensorOptions().dtype(torch::kLong).device(source.device()));
+    const Evaluating evaluating(model);
+    const auto contexts = sequences->encodeSource(source);
+    const auto ids = torch::TensorOptions().dtype(torch::kLong).device(source.device());
+    auto answers = torch::full({source.size(0), length}, std::max<std::int64_t>(endToken, 0), ids);
+    auto read = torch::full({source.size(0), 1}, startToken, ids);
+    auto ended = torch::zeros({source.size(0)}, ids.dtype(torch::kBool));
+    DecodingCache cache(length);
+    const bool cached = canCacheAnswers(options);
     for (std::int64_t i = 0; i < length; ++i) {
         if (stop.stop_requested()) throw Cancelled();
-        seen = torch::cat({seen, model.forward({source, seen}).select(1, -1).argmax(-1, true)}, 1);
+        torch::Tensor logits;
+        {
+            std::optional<CacheScope> scope;
+            if (cached) scope.emplace(cache);
+            logits = sequences->decodeTarget(read, contexts);  // [b, 1 or i + 1, out_dim]
+        }
+        auto next = logits.select(1, -1).argmax(-1);
+        if (endToken >= 0) {
+            next = next.masked_fill(ended, endToken);
+            ended = ended.logical_or(next.eq(endToken));
+        }
+        answers.select(1, i).copy_(next);
+        if (endToken >= 0 && ended.all().item<bool>()) break;
+        read = cached ? next.unsqueeze(1) : torch::cat({read, next.unsqueeze(1)}, 1);
     }
-    model.train(training);
-    return seen.slice(1, 1).to(torch::kCPU).contiguous();
+    return answers.to(torch::kCPU);
 }
 
 }  // namespace relascope

@@ -151,9 +151,7 @@ void Trainer::test() {
     for (const auto& [name, data] : m_data.tests) {
         if (m_stop.stop_requested()) throw Cancelled();
         auto how = measuring();
-        // Every element of an answer reads all before it anew: of long texts some answers must do.
-        how.freely =
-            m_options.model.input_type == "token" ? 4 * m_options.train.decode_examples : -1;
+        how.freely = -1;  // every answer
         const auto e = evaluateModel(*m_model, m_options.model, data, how, m_stop);
         SplitResult result{name, e.examples, {{"loss", e.loss}}};
         if (!std::isnan(e.accuracy)) result.values.emplace_back("accuracy", e.accuracy);

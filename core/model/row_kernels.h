@@ -1,0 +1,56 @@
+// What decoding one token asks of the CPU, on bare memory: products of one row with matrices of
+// weights, and attention of one query. No tensors are made; a language model reads each weight once
+// a token, so these run as fast as the memory gives the weights (performance.md 3.1).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+/// A matrix [out, in] as it lies in memory, row by row: float32, or bfloat16 (`half`).
+struct MatrixRows {
+    const void* weight = nullptr;
+    const float* bias = nullptr;  ///< [out], or null
+    std::int64_t out = 0, in = 0;
+    bool half = false;
+};
+
+/// A vector that matrices are multiplied with.
+struct RowInput {
+    std::vector<float> x;
+    std::vector<float> even, odd;  ///< its elements apart, which bfloat16 rows are read with
+
+    /// Makes even and odd of x. Widths of bfloat16 rows have to be even.
+    void split();
+};
+
+struct RowProduct {
+    MatrixRows matrix;
+    const RowInput* input;  ///< split when the matrix is half
+    float* out;
+};
+
+/// out = matrix x + bias for every product, summed in float32, the rows of all of them shared among
+/// the threads at once.
+void multiplyRows(std::span<const RowProduct> products);
+
+/// out[j] = scale <x, rows_j>: `count` rows of `width` numbers, `stride` apart.
+void dotRows(const float* x, const float* rows, std::int64_t count, std::int64_t width,
+             std::int64_t stride, float scale, float* out);
+/// out = sum_j weights[j] rows_j, [width].
+void mixRows(const float* weights, const float* rows, std::int64_t count, std::int64_t width,
+             std::int64_t stride, float* out);
+/// out[j, l] = scale sum_p q[l p] keys[j, l p]: keys [count, relations * width] -> [count,
+/// relations].
+void relateRows(const float* q, const float* keys, std::int64_t count, std::int64_t relations,
+                std::int64_t width, float scale, float* out);
+
+/// x becomes softmax(x).
+void softmaxRow(std::span<float> x);
+/// x becomes activation(x), named as in applyActivation (layers.h).
+void activateRow(const std::string& activation, std::span<float> x);
+
+}  // namespace relascope
