@@ -112,6 +112,18 @@ TEST(Estimates, RefuseWhatCannotFitAndSayWhatWould) {
     EXPECT_LT(trainingBytes(o), needed);
 }
 
+TEST(Estimates, KnowHowMuchAllOfTheDataIs) {
+    auto pairs = presetOptions("pairwise-order");  // 64 objects: half of 64 * 63 ordered pairs
+    pairs.data.train_size = 0, pairs.train.batch_size = 63;
+    EXPECT_EQ(stepsPerEpoch(pairs), 32);
+    pairs.data.train_size = 126;
+    EXPECT_EQ(stepsPerEpoch(pairs), 2);
+    auto images = presetOptions("cifar10");
+    images.data.train_size = 0, images.data.validation_size = 5000;
+    EXPECT_EQ(stepsPerEpoch(images),
+              (45000 + images.train.batch_size - 1) / images.train.batch_size);
+}
+
 TEST(Presets, AllCanBeBuiltAndEstimated) {
     EXPECT_EQ(presets().size(), 24u);
     for (const auto& preset : presets())
