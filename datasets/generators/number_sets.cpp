@@ -11,13 +11,6 @@ namespace {
 
 using Vector = std::span<const float>;
 
-double inner(Vector x, Vector y) {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i)
-        sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
-    return sum;
-}
-
 double inner(const std::vector<double>& w, Vector x) {
     double sum = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) sum += w[i] * static_cast<double>(x[i]);
