@@ -86,9 +86,9 @@ torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
         };
         const auto r = torch::matmul(split(rel_query(x)), split(rel_key(y)).transpose(2, 3));
         const auto related = torch::matmul(r.squeeze(2).transpose(1, 2), wr.t());  // [b, n, out]
-        if (recorder)
-            recorder->relations(path, torch::constant_pad_nd(related, {0, 0, 1, 0}).unsqueeze(1));
         sent = sent + related;
+        if (recorder)
+            recorder->relations(path, torch::constant_pad_nd(sent, {0, 0, 1, 0}).unsqueeze(1));
     }
     return torch::matmul(alpha, sent.expand({objects.size(0), -1, -1})).squeeze(1);
 }

@@ -17,8 +17,9 @@ std::int64_t featureWidth(const ModelOptions& options);
 ///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
 ///   sensory     sum_i alpha_i phi_v y_i,
 ///   RCA         sum_i alpha_i W_s s_i.
-/// No MLP follows, and the object itself is not added: the head is alone. It shows W_r r_i, in
-/// which the answer is measured, as its relations.
+/// No MLP follows, and the object itself is not added: the head is alone. As its relations the
+/// relational one shows what each y_i sends, W_r r_i + W_s s_i, for that is measured as the answer
+/// is: where alpha has settled on one y, it is R(x, y).
 struct OneHeadImpl : torch::nn::Module, RecordingPoint {
     explicit OneHeadImpl(const ModelOptions& options);
     /// objects [b, 1 + n, dim], x first -> [b, out_dim].

@@ -52,9 +52,9 @@ TEST(OneHead, EqualsItsLoopAndShowsItsParts) {
                     const auto q = head.rel_query(x).view({2, 16}),
                                k = head.rel_key(y).view({2, 16});
                     const auto related = torch::mv(head.wr, (q * k).sum(1));
-                    EXPECT_TRUE(torch::allclose(seen.tensors().at("relations/head")[b][0][i],
-                                                related, 1e-4, 1e-5));
                     message = message + related;
+                    EXPECT_TRUE(torch::allclose(seen.tensors().at("relations/head")[b][0][i],
+                                                message, 1e-4, 1e-5));
                 }
                 sent.push_back(message);
             }

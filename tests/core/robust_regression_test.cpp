@@ -29,7 +29,8 @@ Trials draw(std::int64_t trials, std::int64_t d, std::int64_t m, double share,
     t.symbols = torch::randn({trials, d, m}, like) / std::sqrt(static_cast<double>(d));
     auto r = -torch::rand({trials, m}, like).log();
     if (nonzero > 0) {
-        const auto order = torch::rand({trials, m}, like).argsort(1).argsort(1);
+        const auto order =
+            torch::rand({trials, m}, like).argsort(std::int64_t{1}).argsort(std::int64_t{1});
         r = r * order.lt(nonzero);
     }
     t.mixed = r / r.sum(1, true);
