@@ -40,10 +40,16 @@ DatasetPtr evaluateImages(const std::string& path, const DataOptions& options,
                           std::stop_token stop);
 std::vector<DatasetEntry> listImages();
 
-// select-relate
+DataSplits openSelectRelate(const DataOptions& options, const ProgressCallback& progress,
+                            std::stop_token stop);
+std::vector<DatasetEntry> listSelectRelate();
 
-// inner-products
+DataSplits openInnerProducts(const DataOptions& options, const ProgressCallback& progress,
+                             std::stop_token stop);
+std::vector<DatasetEntry> listInnerProducts();
 
-// symbol-recovery
+DataSplits openSymbolRecovery(const DataOptions& options, const ProgressCallback& progress,
+                              std::stop_token stop);
+std::vector<DatasetEntry> listSymbolRecovery();
 
 }  // namespace relascope

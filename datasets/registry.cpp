@@ -29,11 +29,11 @@ const std::vector<Kind>& kinds() {
 
         {"images", openImages, listImages, evaluateImages},
 
-        // select-relate
+        {"select-relate", openSelectRelate, listSelectRelate},
 
-        // inner-products
+        {"inner-products", openInnerProducts, listInnerProducts},
 
-        // symbol-recovery
+        {"symbol-recovery", openSymbolRecovery, listSymbolRecovery},
     };
     return table;
 }

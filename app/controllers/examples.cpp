@@ -124,6 +124,8 @@ QString taskTitle(const std::string& kind, const std::string& task) {
         {"fashion-mnist", "Fashion-MNIST"},
         {"folder", "Folder of images"},
         {"select-relate", "Select and relate"},
+        {"select-kernel", "Select and relate, kernel"},
+        {"select-wave", "Select and relate, wave"},
         {"gaussian-kernel", "Gaussian kernel"},
         {"order-relation", "Order relation"},
         {"dense", "Symbol recovery"},

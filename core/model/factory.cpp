@@ -6,8 +6,10 @@
 #include "model/message_passing.h"
 #include "model/object_abstractor.h"
 #include "model/object_baselines.h"
+#include "model/one_head.h"
 #include "model/published_start.h"
 #include "model/relational_baselines.h"
+#include "model/robust_regression.h"
 #include "model/seq2seq.h"
 #include "model/seq2seq_abstractor.h"
 #include "model/vision.h"
@@ -38,6 +40,11 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
         {"ObjectCoRelNet", build<ObjectCoRelNetImpl>},
         {"ObjectPrediNet", build<ObjectPrediNetImpl>},
         {"ObjectTransformer", build<ObjectTransformerImpl>},
+        {"RelationalHead", build<OneHeadModelImpl>},
+        {"SensoryHead", build<OneHeadModelImpl>},
+        {"RcaHead", build<OneHeadModelImpl>},
+        {"InnerProductRelation", build<InnerProductRelationImpl>},
+        {"RobustRegression", build<RobustRegressionImpl>},
         {"ObjectMLP", build<ObjectMlpImpl>},
         {"SymbolicMLP", build<ObjectMlpImpl>}};
     return table;

@@ -1,6 +1,7 @@
 // modelOutline() of shapes.h.
 #include <map>
 
+#include "model/one_head.h"
 #include "model/shapes.h"
 
 namespace relascope {
@@ -229,6 +230,27 @@ void Outline::objects(OutlineNode& root) {
         add(root, "abstractor", "abstractor",
             words(o.n_layers_abs, "layer") + ", " + words(o.abstractorHeads(), "head"));
     }
+    if (o.isOneHead()) {
+        auto* head = add(root, "head", "head",
+                         "feature maps " + std::to_string(featureWidth(o)) + " wide, relu");
+        if (!head) return;
+        const std::string products =
+            words(o.n_relations, "relation") + " of " + std::to_string(o.rel_proj_dim);
+        add(*head, "attention queries", "query", "");
+        add(*head, "attention keys", "key", "");
+        add(*head, "relation queries", "rel_query", products);
+        add(*head, "relation keys", "rel_key", products);
+        add(*head, "relations to answer", "wr", words(o.out_dim, "number"));
+        add(*head, "values", "value", words(o.out_dim, "number"));
+        add(*head, "learned symbols", "symbols", std::to_string(o.n_objects - 1) + " rows");
+        add(*head, "symbols to answer", "wv", words(o.out_dim, "number"));
+        return;
+    }
+    const std::string map = std::to_string(o.d_model) + " wide, relu, to " +
+                            std::to_string(o.rel_proj_dim) + " numbers";
+    add(root, "feature map of the first", "left", map + (o.symmetric_rels ? ", symmetric" : ""));
+    add(root, "feature map of the second", "right", map);
+    add(root, "robust regression", "regression", "solved for every example, not trained");
     stack(root, "encoder", "encoder_blocks", o.n_layers, o);
     add(root, "relation queries", "wq", o.symmetric_rels ? "symmetric" : "");
     add(root, "relation keys", "wk", "");

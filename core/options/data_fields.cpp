@@ -19,7 +19,10 @@ const Tasks& allTasks() {
         {"math",
          {"algebra__linear_1d", "algebra__sequence_next_term", "calculus__differentiate",
           "polynomials__add", "polynomials__expand"}},
-        {"images", {"cifar10", "cifar100", "fashion-mnist", "folder"}}};
+        {"images", {"cifar10", "cifar100", "fashion-mnist", "folder"}},
+        {"select-relate", {"select-relate", "select-kernel", "select-wave"}},
+        {"inner-products", {"gaussian-kernel", "order-relation"}},
+        {"symbol-recovery", {"dense", "sparse"}}};
     return table;
 }
 
@@ -78,12 +81,18 @@ std::vector<FieldProblem> DataOptions::problems() const {
         found.push_back({"streaming", "goes with generated images only; leave data.path empty"});
     if (is("sorting")) {
         least("length", length, 2);
-        if (length > 48)
-            found.push_back({"length", "there are 48 objects, and none comes twice"});
+        if (length > 48) found.push_back({"length", "there are 48 objects, and none comes twice"});
         if (longest > 48)
             found.push_back({"longest", "there are 48 objects, and none comes twice"});
     }
     if (is("pairs") || is("select-relate") || is("symbol-recovery")) least("objects", objects, 2);
+    if (is("select-relate") || is("inner-products") || is("symbol-recovery")) {
+        least("dim", dim, 1);
+        for (const auto& [field, value] : {std::pair{"train_size", train_size},
+                                           {"validation_size", validation_size},
+                                           {"test_size", test_size}})
+            least(field, value, 1);  // 0 means all there are, and there is no end to them
+    }
     if (is("symbol-recovery") && task == "sparse" && nonzero > objects)
         found.push_back({"nonzero", "is more than the " + std::to_string(objects) + " symbols"});
     if (is("images") && path.empty() && task != "fashion-mnist")
@@ -128,9 +137,9 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
                          "files. Empty: generated, or what the set-up installs.")),
             when<O>(texts, text(&O::tokenizer, "tokenizer", "Tokenizer",
                                 "characters, gpt2, or a tokenizer's file or folder.")),
-            when<O>(texts, integer(&O::context, "context", "Context",
-                                   "Tokens of one example; at most the model's context.", 2,
-                                   1048576)),
+            when<O>(texts,
+                    integer(&O::context, "context", "Context",
+                            "Tokens of one example; at most the model's context.", 2, 1048576)),
             integer(&O::train_size, "train_size", "Training size",
                     "Examples trained on: images, sets, sequences, or windows of text (0 means "
                     "all there are).",
@@ -138,10 +147,9 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
             integer(&O::validation_size, "validation_size", "Validation size",
                     "Examples held out to watch training (0 means all that are held out).", 0,
                     10000000),
-            when<O>(texts,
-                    real(&O::validation_fraction, "validation_fraction", "Held out",
-                         "Share of the text, from its end, that is never trained on.", 0.0001,
-                         0.9)),
+            when<O>(texts, real(&O::validation_fraction, "validation_fraction", "Held out",
+                                "Share of the text, from its end, that is never trained on.",
+                                0.0001, 0.9)),
             when<O>([](const O& o) { return !o.isText(); },
                     integer(&O::test_size, "test_size", "Test size",
                             "Examples of each test split (0 means all there are).", 0, 10000000)),

@@ -180,6 +180,12 @@ std::string modelWords(const ModelOptions& m) {
         return m.symmetric_rels ? "CoRelNet, symmetric" : "CoRelNet, asymmetric";
     if (m.is("PrediNet") || m.is("ObjectPrediNet")) return "PrediNet" + count;
     if (m.is("ObjectTransformer")) return "Transformer" + count;
+    if (m.is("RelationalHead")) return "Relational head";
+    if (m.is("SensoryHead")) return "Sensory head";
+    if (m.is("RcaHead")) return "RCA head";
+    if (m.is("InnerProductRelation"))
+        return m.symmetric_rels ? "Inner product, symmetric" : "Inner product, asymmetric";
+    if (m.is("RobustRegression")) return "Robust regression";
     return m.is("SymbolicMLP") ? "Symbolic MLP" : "MLP";
 }
 

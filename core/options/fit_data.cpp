@@ -47,11 +47,16 @@ void fitToData(RunOptions& options) {
         else
             fitObjects(m, 3, d.set_input == "relations" ? 4 : d.embedding, 1);
     } else if (d.is("select-relate")) {
-        fitObjects(m, d.objects + 1, d.dim, 2);
+        fitObjects(m, d.objects + 1, d.dim, d.task == "select-relate" ? 2 : 1);
     } else if (d.is("inner-products")) {
         fitObjects(m, 2, d.dim, 1);
     } else if (d.is("symbol-recovery")) {
-        fitObjects(m, 2 * d.objects, d.dim, d.objects * d.objects);
+        fitObjects(m, d.objects + 1, d.dim, d.objects);
+        // The weight of |u|_1 belongs to sparse relations, and only to them.
+        if (d.task != "sparse")
+            m.rel_scale = 0.0;
+        else if (m.is("RobustRegression") && m.rel_scale == 0.0)
+            m.rel_scale = 1.0;
     } else if (d.is("images") && d.task != "folder") {
         const bool grey = d.task == "fashion-mnist";
         m.image_shape =

@@ -20,6 +20,11 @@ const std::vector<std::string>& ModelOptions::architectures() {
                                                    "ObjectCoRelNet",
                                                    "ObjectPrediNet",
                                                    "ObjectTransformer",
+                                                   "RelationalHead",
+                                                   "SensoryHead",
+                                                   "RcaHead",
+                                                   "InnerProductRelation",
+                                                   "RobustRegression",
                                                    "ObjectMLP",
                                                    "SymbolicMLP"};
     return names;
@@ -66,6 +71,8 @@ bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool deco
                    "dropout_rate"}) ||
                (o.use_self_attn && in({"n_heads_sa"}));
     if (o.is("ObjectCoRelNet")) return in({"symmetric_rels"});
+    if (o.isOneHead()) return in({"n_relations", "rel_proj_dim"});
+    if (o.is("InnerProductRelation")) return in({"rel_proj_dim", "symmetric_rels"});
     if (o.is("PrediNet") || o.is("ObjectPrediNet")) return in({"n_heads_sa", "n_relations"});
     return false;
 }
@@ -247,8 +254,8 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
         integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
                    "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0, 1048576))));
     t.push_back(advanced(when<O>(
-        of({"Seq2SeqAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "PrediNet",
-            "ObjectPrediNet"}),
+        of({"Seq2SeqAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet",
+            "RelationalHead", "SensoryHead", "RcaHead"}),
         integer<O>(&O::key_dim, "key_dim", "Key width",
                    "Width of every head's queries, keys and values; 0 means the model's default.",
                    0, 65536))));
@@ -279,10 +286,10 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
     t.push_back(
         when<O>(seq, boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
                                 "Adds sinusoidal positions to the symbols.")));
-    t.push_back(
-        advanced(when<O>(of({"MessagePassingAbstractor"}),
-                         integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
-                                    "Width of the learned symbols; 0 means d.", 0, 65536))));
+    t.push_back(advanced(
+        when<O>(of({"MessagePassingAbstractor", "RelationalHead", "SensoryHead", "RcaHead"}),
+                integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                           "Width of the learned symbols; 0 means d.", 0, 65536))));
     t.push_back(advanced(when<O>(
         of({"MessagePassingAbstractor"}),
         boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
@@ -365,9 +372,11 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
         when<O>(neighbours, boolean<O>(&O::normalize_rels, "normalize_rels", "Normalise relations",
                                        "Softmax over the neighbourhood."))));
     t.push_back(advanced(when<O>(
-        neighbours,
-        real<O>(&O::rel_scale, "rel_scale", "Neighbour scale",
-                "Scale of the neighbour relations; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
+        [neighbours](const O& o) { return neighbours(o) || o.is("RobustRegression"); },
+        real<O>(&O::rel_scale, "rel_scale", "Relation scale",
+                "Scale of the neighbour relations; 0 means 1/sqrt(d / heads). Robust regression: "
+                "the weight lambda that keeps relations sparse; 0 for dense ones.",
+                0.0, 1e6))));
 }
 
 }  // namespace
@@ -398,7 +407,8 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
                                               "Blocks that write the target.", 1, 1000)));
         t.push_back(when<O>(
             [](const O& o) {
-                return !o.is("ObjectPrediNet") && !o.is("ObjectMLP") && !o.is("SymbolicMLP");
+                return !o.is("ObjectPrediNet") && !o.is("ObjectMLP") && !o.is("SymbolicMLP") &&
+                       !o.is("RobustRegression");
             },
             integer<O>(&O::d_model, "d_model", "Width d",
                        "Width of the residual stream; a multiple of the number of heads.", 1,

@@ -125,6 +125,16 @@ std::vector<FieldProblem> ModelOptions::problems() const {
             refuse("n_relations", n(n_relations) + " does not divide the width " + n(d_model));
         if (use_self_attn) divides("n_heads_sa", n_heads_sa, d_model);
     }
+    if (isOneHead() || is("RobustRegression")) atLeast("n_objects", n_objects, 2);
+    if (isOneHead()) atLeast("n_relations", n_relations, 1);
+    if (isOneHead() || is("InnerProductRelation")) atLeast("rel_proj_dim", rel_proj_dim, 1);
+    if (is("InnerProductRelation") && n_objects != 2)
+        refuse("n_objects", "a relation is of 2 objects, not of " + n(n_objects));
+    if (is("InnerProductRelation") && out_dim != 1)
+        refuse("out_dim", "an inner product is 1 number, not " + n(out_dim));
+    if (is("RobustRegression") && out_dim != n_objects - 1)
+        refuse("out_dim", "of " + n(n_objects - 1) + " symbols and a column there are " +
+                              n(n_objects - 1) + " weights, not " + n(out_dim));
     if (is("PrediNet") || is("ObjectPrediNet")) {
         atLeast("n_heads_sa", n_heads_sa, 1);
         atLeast("n_relations", n_relations, 1);

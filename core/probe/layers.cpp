@@ -86,7 +86,11 @@ std::vector<LayerPlace> layerPlaces(const ModelOptions& o) {
         addStack(places, "abstractor.abstractor_layers.", o.n_layers, "abstractor");
     } else if (o.is("MessagePassingAbstractor")) {
         addStack(places, "layers.", o.n_layers, "abstractor");
-    } else if (o.isCoRelNet()) {
+    } else if (o.isOneHead()) {
+        places.push_back({"head", {"head", kSelection, kSource}});
+    } else if (o.is("RobustRegression")) {
+        places.push_back({"regression", {"regression", kSelection, kSource}});
+    } else if (o.isCoRelNet() || o.is("InnerProductRelation")) {
         places.push_back({"relation", {"relations", kSource, kSource}});
     } else if (o.is("PrediNet") || o.is("ObjectPrediNet")) {
         places.push_back({"predinet", {"selection", kSelection, kSource}});
@@ -130,6 +134,8 @@ std::vector<ProbeSide> probeSides(const ModelOptions& o, const ProbeSample& samp
     if (o.input() == InputKind::Objects) {
         std::vector<ProbeSide> sides = {{"objects", source}};
         if (o.is("ObjectPrediNet")) sides.push_back({"selection", {"E1", "E2"}});
+        if (o.isOneHead()) sides.push_back({"query", {"x"}});
+        if (o.is("RobustRegression")) sides.push_back({"column", {"observed"}});
         return sides;
     }
     std::vector<ProbeSide> sides = {{"source", source}, {"target", labelsOf(sample.target)}};

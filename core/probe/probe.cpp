@@ -22,7 +22,8 @@ bool endsWith(const std::string& text, const std::string& tail) {
 bool isRelational(const std::string& module, const ModelOptions& o) {
     for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
         if (endsWith(module, tail)) return true;
-    return module == "relation" ||
+    return module == "relation" || module == "regression" ||
+           (module == "head" && !o.is("SensoryHead")) ||
            (o.is("MessagePassingAbstractor") && !endsWith(module, "self_attn"));
 }
 
@@ -80,6 +81,8 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
 
 void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
                       const std::vector<std::string>& classNames) {
+    if (o.isOneHead() || o.is("InnerProductRelation") || o.is("RobustRegression"))
+        return;  // they answer with numbers
     logits = logits.detach().to(torch::kCPU, torch::kFloat);
     logits = (logits.dim() == 3 ? logits.select(1, -1) : logits)[0];  // of the last element
     if (o.input() == InputKind::Objects && o.out_dim == 1) {

@@ -39,7 +39,7 @@ TEST_P(Zoo, GradientsMatchFiniteDifferences) {
     const auto batch = smallBatch(options(), 2, torch::kDouble);
     const auto weights = torch::randn_like(model->forward(batch));
     const auto value = [&] { return (model->forward(batch) * weights).sum(); };
-    value().backward();
+    if (!trainableParameters(*model).empty()) value().backward();
     for (const auto& entry : stateOf(*model)) {
         if (!entry.aliasOf.empty() || !entry.tensor.requires_grad()) continue;
         auto flat = entry.tensor.detach().view(-1);
@@ -168,7 +168,9 @@ TEST_P(Zoo, ProbeSeesEveryLayerAndChangesNothing) {
     }
     double sum = 0;
     for (const float p : result.probabilities) sum += p;
-    EXPECT_NEAR(sum, 1.0, 1e-5);
+    if (!result.probabilities.empty()) {  // of classes, not of numbers
+        EXPECT_NEAR(sum, 1.0, 1e-5);
+    }
     EXPECT_EQ(result.probabilities.size(), result.classNames.size());
 }
 

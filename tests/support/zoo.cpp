@@ -140,6 +140,15 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
         [](O& m) { m.relation_softmax = false, m.key_dim = 3; });
     add("plain", objects("ObjectPrediNet"), plain);
     add("plain", objects("ObjectTransformer"), plain);
+    const auto two = [](O& m) { m.out_dim = 2, m.key_dim = 3; };
+    add("two relations", objects("RelationalHead"), two);
+    add("two numbers", objects("SensoryHead"), two);
+    add("two numbers", objects("RcaHead"), two);
+    for (const bool symmetric : {true, false})
+        add(symmetric ? "symmetric" : "asymmetric", objects("InnerProductRelation"),
+            [symmetric](O& m) { m.n_objects = 2, m.symmetric_rels = symmetric; });
+    add("dense", objects("RobustRegression"), two);
+    add("sparse", objects("RobustRegression"), [](O& m) { m.out_dim = 2, m.rel_scale = 0.5; });
     add("plain", objects("ObjectMLP"), plain);
     add("plain", objects("SymbolicMLP"), plain);
     return all;
