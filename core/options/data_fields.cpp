@@ -16,6 +16,7 @@ const Tasks& allTasks() {
         {"text", {}},
         {"sorting", {"argsort", "permuted-argsort"}},
         {"pairs", {"order", "sorting-order"}},
+        {"set", {"sets", "attributes"}},
         {"math",
          {"algebra__linear_1d", "algebra__sequence_next_term", "calculus__differentiate",
           "polynomials__add", "polynomials__expand"}},
@@ -78,8 +79,7 @@ std::vector<FieldProblem> DataOptions::problems() const {
         found.push_back({"streaming", "goes with generated images only; leave data.path empty"});
     if (is("sorting")) {
         least("length", length, 2);
-        if (length > 48)
-            found.push_back({"length", "there are 48 objects, and none comes twice"});
+        if (length > 48) found.push_back({"length", "there are 48 objects, and none comes twice"});
         if (longest > 48)
             found.push_back({"longest", "there are 48 objects, and none comes twice"});
     }
@@ -103,6 +103,7 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
     };
     static const Applies texts = kinds({"text"}), games = kinds({"relational-games"}),
                          sorting = kinds({"sorting"}), set = kinds({"set"}),
+                         triples = [](const O&o) { return set(o) && o.task == "sets"; },
                          images = kinds({"images"}), recovery = kinds({"symbol-recovery"});
     static const Applies hasTasks = [](const O& o) { return tasksOf(o.kind).size() > 1; };
     static const Applies fromFiles = kinds({"relational-games", "text", "math", "images"});
@@ -128,9 +129,9 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
                          "files. Empty: generated, or what the set-up installs.")),
             when<O>(texts, text(&O::tokenizer, "tokenizer", "Tokenizer",
                                 "characters, gpt2, or a tokenizer's file or folder.")),
-            when<O>(texts, integer(&O::context, "context", "Context",
-                                   "Tokens of one example; at most the model's context.", 2,
-                                   1048576)),
+            when<O>(texts,
+                    integer(&O::context, "context", "Context",
+                            "Tokens of one example; at most the model's context.", 2, 1048576)),
             integer(&O::train_size, "train_size", "Training size",
                     "Examples trained on: images, sets, sequences, or windows of text (0 means "
                     "all there are).",
@@ -138,10 +139,9 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
             integer(&O::validation_size, "validation_size", "Validation size",
                     "Examples held out to watch training (0 means all that are held out).", 0,
                     10000000),
-            when<O>(texts,
-                    real(&O::validation_fraction, "validation_fraction", "Held out",
-                         "Share of the text, from its end, that is never trained on.", 0.0001,
-                         0.9)),
+            when<O>(texts, real(&O::validation_fraction, "validation_fraction", "Held out",
+                                "Share of the text, from its end, that is never trained on.",
+                                0.0001, 0.9)),
             when<O>([](const O& o) { return !o.isText(); },
                     integer(&O::test_size, "test_size", "Test size",
                             "Examples of each test split (0 means all there are).", 0, 10000000)),
@@ -198,16 +198,19 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
             when<O>([](const O& o) { return recovery(o) && o.task == "sparse"; },
                     integer(&O::nonzero, "nonzero", "Non-zero",
                             "Symbols that one relation is made of.", 1, 100000)),
-            when<O>(set, choice(&O::set_split, "set_split", "Split",
-                                "draws: as published, a SET may occur on both sides. triples: "
-                                "distinct triples are kept apart.",
-                                {"draws", "triples"})),
-            when<O>(set, choice(&O::set_input, "set_input", "Cards as",
-                                "The card network's output, or the bits that say which attributes "
-                                "two cards share.",
-                                {"embedding", "relations"})),
-            when<O>(set, integer(&O::embedding, "embedding", "Card embedding",
-                                 "Width of the card network's output.", 2, 4096)),
+            when<O>(triples, choice(&O::set_split, "set_split", "Split",
+                                    "draws: as published, a SET may occur on both sides. triples: "
+                                    "distinct triples are kept apart.",
+                                    {"draws", "triples"})),
+            when<O>(triples,
+                    choice(&O::set_input, "set_input", "Cards as",
+                           "The card network's output, or the bits that say which attributes "
+                           "two cards share.",
+                           {"embedding", "relations"})),
+            when<O>(
+                [](const O& o) { return set(o) && !(triples(o) && o.set_input == "relations"); },
+                integer(&O::embedding, "embedding", "Card embedding",
+                        "Width of the card network's output.", 2, 4096)),
             when<O>(images, choice(&O::augment, "augment", "Augmentation",
                                    "Random crop with a border of 4 and flip; AutoAugment's policy "
                                    "after them.",

@@ -86,7 +86,7 @@ std::vector<LayerPlace> layerPlaces(const ModelOptions& o) {
         addStack(places, "abstractor.abstractor_layers.", o.n_layers, "abstractor");
     } else if (o.is("MessagePassingAbstractor")) {
         addStack(places, "layers.", o.n_layers, "abstractor");
-    } else if (o.isCoRelNet()) {
+    } else if (o.isCoRelNet() || o.is("PairRelations") || o.is("FixedRelationAbstractor")) {
         places.push_back({"relation", {"relations", kSource, kSource}});
     } else if (o.is("PrediNet") || o.is("ObjectPrediNet")) {
         places.push_back({"predinet", {"selection", kSelection, kSource}});

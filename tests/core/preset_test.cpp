@@ -113,7 +113,7 @@ TEST(Estimates, RefuseWhatCannotFitAndSayWhatWould) {
 }
 
 TEST(Presets, AllCanBeBuiltAndEstimated) {
-    EXPECT_EQ(presets().size(), 24u);
+    EXPECT_EQ(presets().size(), 25u);
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);
