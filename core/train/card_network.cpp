@@ -37,7 +37,8 @@ struct CardNetworkImpl : ModelImpl {
     /// pictures [b, 3, h, w] -> [b, embedding].
     torch::Tensor embed(torch::Tensor x) {
         for (const char* name : {"conv1", "conv2"})
-            x = torch::max_pool2d(torch::relu(torch::conv2d(x, weight(name), bias(name))), 4);
+            // The largest of what is positive, or 0: relu last has a sixteenth of the work.
+            x = torch::relu(torch::max_pool2d(torch::conv2d(x, weight(name), bias(name)), {4, 4}));
         x = torch::relu(linear("hidden", x.flatten(1)));
         return torch::tanh(linear("embedding", x));
     }

@@ -47,7 +47,8 @@ void putVectors(const CardTable& table, std::span<const int> cards, std::span<fl
 // Four bits: which attributes two cards share.
 void putShared(int first, int second, std::span<float> bits) {
     for (int a = 0; a < kCardAttributes; ++a)
-        bits[static_cast<std::size_t>(a)] = cardValue(first, a) == cardValue(second, a);
+        bits[static_cast<std::size_t>(a)] =
+            cardValue(first, a) == cardValue(second, a) ? 1.0f : 0.0f;
 }
 
 DatasetInfo infoOf(const std::string& task, const SetPart& part, std::uint64_t seed) {
