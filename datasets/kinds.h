@@ -24,7 +24,9 @@ DataSplits openPairs(const DataOptions& options, const ProgressCallback& progres
                      std::stop_token stop);
 std::vector<DatasetEntry> listPairs();
 
-// set
+DataSplits openSet(const DataOptions& options, const ProgressCallback& progress,
+                   std::stop_token stop);
+std::vector<DatasetEntry> listSet();
 
 DataSplits openMath(const DataOptions& options, const ProgressCallback& progress,
                     std::stop_token stop);

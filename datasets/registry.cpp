@@ -23,7 +23,7 @@ const std::vector<Kind>& kinds() {
         {"sorting", openSorting, listSorting},
         {"pairs", openPairs, listPairs},
 
-        // set
+        {"set", openSet, listSet},
 
         {"math", openMath, listMath, evaluateMath},
 

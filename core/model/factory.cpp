@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "model/fixed_relations.h"
 #include "model/language.h"
 #include "model/message_passing.h"
 #include "model/object_abstractor.h"
@@ -46,7 +47,9 @@ const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
         {"InnerProductRelation", build<InnerProductRelationImpl>},
         {"RobustRegression", build<RobustRegressionImpl>},
         {"ObjectMLP", build<ObjectMlpImpl>},
-        {"SymbolicMLP", build<ObjectMlpImpl>}};
+        {"SymbolicMLP", build<ObjectMlpImpl>},
+        {"PairRelations", build<PairRelationsImpl>},
+        {"FixedRelationAbstractor", build<FixedRelationAbstractorImpl>}};
     return table;
 }
 

@@ -214,7 +214,12 @@ void Outline::objects(OutlineNode& root) {
     const auto& o = m_o;
     add(root, "object embedding", "embedder",
         words(o.n_objects, "object") + " of " + std::to_string(o.object_dim) + " numbers");
-    add(root, "learned symbols", "symbols", std::to_string(o.n_objects) + " rows");
+    const bool fixed = o.is("FixedRelationAbstractor");
+    add(root, fixed ? "frozen relations" : "relations", "relation",
+        words(o.n_relations, "relation") + " of " + std::to_string(o.rel_proj_dim) +
+            (fixed ? ", sigmoid" : ""));
+    add(root, fixed ? "fixed symbols" : "learned symbols", "symbols",
+        std::to_string(o.n_objects) + " rows");
     if (o.is("MessagePassingAbstractor")) {
         if (auto* node = add(root, "message passing", "layers", words(o.n_layers, "layer")))
             for (std::int64_t i = 0; i < o.n_layers; ++i)

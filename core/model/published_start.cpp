@@ -11,8 +11,8 @@ namespace relascope {
 namespace {
 
 bool isPublishedSetModel(const ModelOptions& o) {
-    return o.is("MessagePassingAbstractor") || o.is("SymbolicMLP") ||
-           o.architecture.rfind("Object", 0) == 0;
+    return o.is("MessagePassingAbstractor") || o.is("SymbolicMLP") || o.is("PairRelations") ||
+           o.is("FixedRelationAbstractor") || o.architecture.rfind("Object", 0) == 0;
 }
 
 }  // namespace

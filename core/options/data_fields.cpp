@@ -16,6 +16,7 @@ const Tasks& allTasks() {
         {"text", {}},
         {"sorting", {"argsort", "permuted-argsort"}},
         {"pairs", {"order", "sorting-order"}},
+        {"set", {"sets", "attributes"}},
         {"math",
          {"algebra__linear_1d", "algebra__sequence_next_term", "calculus__differentiate",
           "polynomials__add", "polynomials__expand"}},
@@ -112,6 +113,7 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
     };
     static const Applies texts = kinds({"text"}), games = kinds({"relational-games"}),
                          sorting = kinds({"sorting"}), set = kinds({"set"}),
+                         triples = [](const O&o) { return set(o) && o.task == "sets"; },
                          images = kinds({"images"}), recovery = kinds({"symbol-recovery"});
     static const Applies hasTasks = [](const O& o) { return tasksOf(o.kind).size() > 1; };
     static const Applies fromFiles = kinds({"relational-games", "text", "math", "images"});
@@ -206,16 +208,19 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
             when<O>([](const O& o) { return recovery(o) && o.task == "sparse"; },
                     integer(&O::nonzero, "nonzero", "Non-zero",
                             "Symbols that one relation is made of.", 1, 100000)),
-            when<O>(set, choice(&O::set_split, "set_split", "Split",
-                                "draws: as published, a SET may occur on both sides. triples: "
-                                "distinct triples are kept apart.",
-                                {"draws", "triples"})),
-            when<O>(set, choice(&O::set_input, "set_input", "Cards as",
-                                "The card network's output, or the bits that say which attributes "
-                                "two cards share.",
-                                {"embedding", "relations"})),
-            when<O>(set, integer(&O::embedding, "embedding", "Card embedding",
-                                 "Width of the card network's output.", 2, 4096)),
+            when<O>(triples, choice(&O::set_split, "set_split", "Split",
+                                    "draws: as published, a SET may occur on both sides. triples: "
+                                    "distinct triples are kept apart.",
+                                    {"draws", "triples"})),
+            when<O>(triples,
+                    choice(&O::set_input, "set_input", "Cards as",
+                           "The card network's output, or the bits that say which attributes "
+                           "two cards share.",
+                           {"embedding", "relations"})),
+            when<O>(
+                [](const O& o) { return set(o) && !(triples(o) && o.set_input == "relations"); },
+                integer(&O::embedding, "embedding", "Card embedding",
+                        "Width of the card network's output.", 2, 4096)),
             when<O>(images, choice(&O::augment, "augment", "Augmentation",
                                    "Random crop with a border of 4 and flip; AutoAugment's policy "
                                    "after them.",

@@ -174,6 +174,9 @@ std::string modelWords(const ModelOptions& m) {
     if (m.is("AbstractorModel")) return "Abstractor" + count;
     if (m.is("MessagePassingAbstractor"))
         return "Abstractor " + std::to_string(m.n_relations) + " relations";
+    if (m.is("PairRelations")) return "Relations of pairs";
+    if (m.is("FixedRelationAbstractor"))
+        return "Abstractor " + std::to_string(m.n_relations) + " frozen relations";
     if (m.is("CoRelNet")) return "CoRelNet, linear";
     if (m.is("CoRelNetSoftmax")) return "CoRelNet";
     if (m.is("ObjectCoRelNet"))

@@ -26,7 +26,9 @@ const std::vector<std::string>& ModelOptions::architectures() {
                                                    "InnerProductRelation",
                                                    "RobustRegression",
                                                    "ObjectMLP",
-                                                   "SymbolicMLP"};
+                                                   "SymbolicMLP",
+                                                   "PairRelations",
+                                                   "FixedRelationAbstractor"};
     return names;
 }
 
@@ -73,6 +75,8 @@ bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool deco
     if (o.is("ObjectCoRelNet")) return in({"symmetric_rels"});
     if (o.isOneHead()) return in({"n_relations", "rel_proj_dim"});
     if (o.is("InnerProductRelation")) return in({"rel_proj_dim", "symmetric_rels"});
+    if (o.is("PairRelations") || o.is("FixedRelationAbstractor"))
+        return in({"n_relations", "rel_proj_dim"});
     if (o.is("PrediNet") || o.is("ObjectPrediNet")) return in({"n_heads_sa", "n_relations"});
     return false;
 }
@@ -286,10 +290,10 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
     t.push_back(
         when<O>(seq, boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
                                 "Adds sinusoidal positions to the symbols.")));
-    t.push_back(advanced(
-        when<O>(of({"MessagePassingAbstractor", "RelationalHead", "SensoryHead", "RcaHead"}),
-                integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
-                           "Width of the learned symbols; 0 means d.", 0, 65536))));
+    t.push_back(advanced(when<O>(of({"MessagePassingAbstractor", "FixedRelationAbstractor",
+                                     "RelationalHead", "SensoryHead", "RcaHead"}),
+                                 integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                                            "Width of the symbols; 0 means d.", 0, 65536))));
     t.push_back(advanced(when<O>(
         of({"MessagePassingAbstractor"}),
         boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
@@ -302,7 +306,7 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
             "ObjectTransformer"}),
         integer<O>(&O::hidden, "hidden", "Hidden width",
                    "Width of the layer between the relations and the outputs.", 1, 1048576)));
-    t.push_back(when<O>(of({"ObjectMLP", "SymbolicMLP"}),
+    t.push_back(when<O>(of({"ObjectMLP", "SymbolicMLP", "FixedRelationAbstractor"}),
                         integers<O>(&O::hidden_layers, "hidden_layers", "Hidden layers",
                                     "Widths of the hidden layers.", 1, 1048576)));
 }
@@ -408,6 +412,7 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
         t.push_back(when<O>(
             [](const O& o) {
                 return !o.is("ObjectPrediNet") && !o.is("ObjectMLP") && !o.is("SymbolicMLP") &&
+                       !o.is("PairRelations") && !o.is("FixedRelationAbstractor") &&
                        !o.is("RobustRegression");
             },
             integer<O>(&O::d_model, "d_model", "Width d",

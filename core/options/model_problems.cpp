@@ -135,6 +135,14 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     if (is("RobustRegression") && out_dim != n_objects - 1)
         refuse("out_dim", "of " + n(n_objects - 1) + " symbols and a column there are " +
                               n(n_objects - 1) + " weights, not " + n(out_dim));
+    if (is("PairRelations") || is("FixedRelationAbstractor")) {
+        atLeast("n_relations", n_relations, 1);
+        atLeast("rel_proj_dim", rel_proj_dim, 1);
+    }
+    if (is("PairRelations") && n_objects != 2)
+        refuse("n_objects", "pairs have 2 objects, not " + n(n_objects));
+    if (is("PairRelations") && n_relations != out_dim)
+        refuse("n_relations", "has to be model.out_dim, " + n(out_dim) + ": one a bit to be told");
     if (is("PrediNet") || is("ObjectPrediNet")) {
         atLeast("n_heads_sa", n_heads_sa, 1);
         atLeast("n_relations", n_relations, 1);

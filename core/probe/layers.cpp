@@ -90,7 +90,8 @@ std::vector<LayerPlace> layerPlaces(const ModelOptions& o) {
         places.push_back({"head", {"head", kSelection, kSource}});
     } else if (o.is("RobustRegression")) {
         places.push_back({"regression", {"regression", kSelection, kSource}});
-    } else if (o.isCoRelNet() || o.is("InnerProductRelation")) {
+    } else if (o.isCoRelNet() || o.is("InnerProductRelation") || o.is("PairRelations") ||
+               o.is("FixedRelationAbstractor")) {
         places.push_back({"relation", {"relations", kSource, kSource}});
     } else if (o.is("PrediNet") || o.is("ObjectPrediNet")) {
         places.push_back({"predinet", {"selection", kSelection, kSource}});

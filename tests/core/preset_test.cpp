@@ -125,7 +125,7 @@ TEST(Estimates, KnowHowMuchAllOfTheDataIs) {
 }
 
 TEST(Presets, AllCanBeBuiltAndEstimated) {
-    EXPECT_EQ(presets().size(), 27u);
+    EXPECT_EQ(presets().size(), 28u);
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);

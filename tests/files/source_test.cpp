@@ -92,6 +92,19 @@ TEST_F(Source, GoesByContentNotByName) {
     expectRefused(home / "gone.pt", "does not exist");
 }
 
+// A header of 640 bytes begins with 80 02, as a pickle does.
+TEST_F(Source, TakesNoLengthForAPickle) {
+    const std::string path = home / "model.safetensors";
+    writeOne(path, {"a"}, {{"note", ""}});
+    const auto shortest = std::filesystem::file_size(path) - 8 - kBytes.size();
+    ASSERT_LT(shortest, 640u);
+    writeOne(path, {"a"}, {{"note", std::string(640 - shortest, 'x')}});
+    std::ifstream file(path, std::ios::binary);
+    ASSERT_EQ(file.get(), 0x80);
+    ASSERT_EQ(file.get(), 0x02);
+    EXPECT_EQ(names(*CheckpointSource::open(path)), "a");
+}
+
 TEST_F(Source, FindsTheArchiveOfAFolder) {
     expectRefused(home.path(), "holds no weights");
     writeTextFile(home / "run.json", "{}");

@@ -151,6 +151,8 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
     add("sparse", objects("RobustRegression"), [](O& m) { m.out_dim = 2, m.rel_scale = 0.5; });
     add("plain", objects("ObjectMLP"), plain);
     add("plain", objects("SymbolicMLP"), plain);
+    add("plain", objects("PairRelations"), [](O& m) { m.n_objects = m.out_dim = 2; });
+    add("plain", objects("FixedRelationAbstractor"), [](O& m) { m.symbol_dim = 5; });
     return all;
 }
 

@@ -1,0 +1,17 @@
+// The vectors of the 81 cards, as the card network sees them (ABS 4.5).
+#pragma once
+
+#include <memory>
+
+#include "train/card_network.h"
+
+namespace relascope {
+
+/// The table of that seed and width, trained when it is first asked for and kept while the program
+/// runs. Who asks for one that is being trained waits for it. Throws what trainCardNetwork()
+/// throws.
+std::shared_ptr<const CardTable> cardTable(std::int64_t width, std::uint64_t seed,
+                                           const ProgressCallback& progress = {},
+                                           std::stop_token stop = {});
+
+}  // namespace relascope

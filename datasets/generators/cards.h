@@ -1,0 +1,38 @@
+// The 81 cards of the game SET, drawn by us (ABS 4.5).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "types/image.h"
+
+namespace relascope {
+
+inline constexpr int kCards = 81;
+/// A card lies on its long side, its symbols upright beside one another.
+inline constexpr int kCardWidth = 70, kCardHeight = 50;
+
+/// In this order: number (1, 2, 3), colour (red, green, purple), pattern (solid, striped, open),
+/// shape (oval, squiggle, diamond).
+inline constexpr int kCardAttributes = 4, kCardValues = 3;
+/// "number", "colour", "pattern", "shape".
+const std::array<std::string, kCardAttributes>& cardAttributeNames();
+
+/// The value, 0 .. 2, of attribute 0 .. 3. A card's number is 27 number + 9 colour + 3 pattern +
+/// shape, in these values.
+int cardValue(int card, int attribute);
+int cardOf(const std::array<int, kCardAttributes>& values);
+
+/// [50, 70, 3], the same bytes each time: made once. Throws std::out_of_range for no card.
+const Image& cardPicture(int card);
+/// Two cards beside one another, [50, 142, 3].
+Image cardPairPicture(int first, int second);
+/// "2 red striped squiggles".
+std::string cardWord(int card);
+
+/// The one card that makes a SET of three with two different ones.
+int thirdCard(int first, int second);
+/// Three different cards, of which each attribute is the same on all or different on all.
+bool isSet(int a, int b, int c);
+
+}  // namespace relascope

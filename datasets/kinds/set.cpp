@@ -1,0 +1,58 @@
+// The card game SET as a kind of data (ABS 4.5).
+#include "datasets/generators/set.h"
+
+#include "datasets/generators/cards.h"
+#include "datasets/kinds.h"
+#include "datasets/kinds/parts.h"
+
+namespace relascope {
+namespace {
+
+// 70, 10 and 20 % of a pool, each cut to the size wanted.
+template <class Data>
+DataSplits partsOf(const DataOptions& o, std::shared_ptr<const CardTable> table,
+                   const std::string& examples) {
+    constexpr std::int64_t train = Data::kPool * 7 / 10, validation = Data::kPool / 10,
+                           test = Data::kPool - train - validation;
+    const auto part = [&](const char* name, const char* field, std::int64_t first,
+                          std::int64_t wanted, std::int64_t available, int from,
+                          int to) -> DatasetPtr {
+        SetPart p{name, first, partOf(field, wanted, available, examples + " of that part")};
+        if (o.set_split == "triples") p.from = from, p.to = to;
+        return std::make_shared<Data>(table, static_cast<std::uint64_t>(o.seed), std::move(p));
+    };
+    DataSplits splits;
+    splits.train = part("train", "train_size", 0, o.train_size, train, 0, 70);
+    splits.validation =
+        part("validation", "validation_size", train, o.validation_size, validation, 70, 80);
+    splits.tests.emplace_back(
+        "test", part("test", "test_size", train + validation, o.test_size, test, 80, 100));
+    return splits;
+}
+
+}  // namespace
+
+DataSplits openSet(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+    const bool triples = o.task == "sets", bits = triples && o.set_input == "relations";
+    // Bits need no network.
+    const auto table = bits ? nullptr
+                            : cardTable(o.embedding, static_cast<std::uint64_t>(o.seed), progress,
+                                        std::move(stop));
+    return triples ? partsOf<SetTriples>(o, table, "triples")
+                   : partsOf<CardPairs>(o, table, "pairs");
+}
+
+std::vector<DatasetEntry> listSet() {
+    return {{"set",
+             "sets",
+             "Three cards of the game SET: is each attribute the same on all or different on all?",
+             {},
+             {"no SET", "SET"}},
+            {"set",
+             "attributes",
+             "Two cards: which attributes do they share? To learn before the game.",
+             {},
+             {cardAttributeNames().begin(), cardAttributeNames().end()}}};
+}
+
+}  // namespace relascope
