@@ -22,7 +22,7 @@ struct CardNetworkOptions {
     std::int64_t embedding = 64;   ///< width of the vectors
     std::uint64_t seed = 0;        ///< of the cards drawn, of the weights and of the order
     std::int64_t examples = 1000;  ///< cards drawn, each moved by up to two pixels
-    std::int64_t epochs = 15;      ///< over these; more until every attribute is told
+    std::int64_t epochs = 8;       ///< over these; more until every attribute is told
 };
 
 struct CardTable {

@@ -33,7 +33,7 @@ CardNetworkOptions few(std::int64_t embedding = 8) {
     CardNetworkOptions options;
     options.embedding = embedding;
     options.examples = 200;
-    options.epochs = 12;
+    options.epochs = 6;
     return options;
 }
 
@@ -45,7 +45,7 @@ TEST(CardNetwork, TellsEveryAttribute) {
     });
     EXPECT_EQ(table.width, 8);
     EXPECT_EQ(table.accuracy, 1.0);
-    EXPECT_GE(table.epochs, 12);
+    EXPECT_GE(table.epochs, 6);
     ASSERT_EQ(table.vectors.size(), 72u);
     std::set<std::vector<float>> distinct;
     for (std::size_t card = 0; card < 9; ++card)
