@@ -30,7 +30,9 @@ Content contentOf(const std::string& path) {
     bytes->read(0, std::span(start).first(std::min<std::uint64_t>(bytes->size(), sizeof(start))));
     const std::string_view text(reinterpret_cast<const char*>(start), sizeof(start));
     if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return Content::Zip;
-    if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5) return Content::OldPickle;
+    // The length of a safetensors header may begin like a pickle: 640 does. Its JSON follows.
+    const bool json = text.substr(4, 5) == std::string_view("\0\0\0\0{", 5);
+    if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5 && !json) return Content::OldPickle;
     if (text.substr(257, 5) == "ustar") return Content::Tar;
     return Content::Safetensors;
 }
