@@ -120,7 +120,7 @@ double errorAfter(const RunOptions& options, const Draw& draw, std::int64_t step
     auto model = makeModel(options.model);
     Optimizer optimizer(*model, options.train);
     for (std::int64_t step = 0; step < steps; ++step) {
-        const auto [inputs, targets] = draw(256);
+        const auto [inputs, targets] = draw(128);
         optimizer.zeroGradients();
         torch::mse_loss(model->forward(inputs), targets).backward();
         optimizer.step(scheduledRate(options.train, 4e-3, step, steps));
@@ -151,7 +151,7 @@ TEST(OneHead, OnlyTheRelationalOneSelectsAndRelates) {
     };
     std::map<std::string, double> error;
     for (const auto& name : kHeads)
-        error[name] = errorAfter(presetOptions("select-relate", name), draw, 300);
+        error[name] = errorAfter(presetOptions("select-relate", name), draw, 700);
     EXPECT_LT(error["relational"], 0.5 * error["sensory"]);
     EXPECT_LT(error["relational"], 0.5 * error["rca"]);
     RecordProperty("relational", std::to_string(error["relational"]));
@@ -174,8 +174,8 @@ TEST(InnerProductRelation, SymmetricOrNotFitsAKernelAndOnlyTheOtherAnOrder) {
     std::map<std::string, double> error;
     for (const char* name : {"symmetric", "asymmetric"}) {
         const auto options = presetOptions("inner-product-relations", name);
-        error[std::string("kernel ") + name] = errorAfter(options, kernel, 300);
-        error[std::string("order ") + name] = errorAfter(options, order, 300);
+        error[std::string("kernel ") + name] = errorAfter(options, kernel, 500);
+        error[std::string("order ") + name] = errorAfter(options, order, 500);
     }
     EXPECT_LT(error["kernel symmetric"], 0.05);
     EXPECT_LT(error["kernel asymmetric"], 0.05);
