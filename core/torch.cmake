@@ -28,6 +28,11 @@ foreach(lib c10 torch_cpu)
     INTERFACE_INCLUDE_DIRECTORIES "${torch_root}/include;${torch_root}/include/torch/csrc/api/include")
 endforeach()
 
+# The OpenMP runtime that LibTorch brings, where its wheel has one: a program is to have one of them.
+file(GLOB torch_gomp_file "${torch_root}/lib/libgomp*.so*")
+add_library(torch_gomp INTERFACE)
+target_link_libraries(torch_gomp INTERFACE $<IF:$<BOOL:${torch_gomp_file}>,${torch_gomp_file},gomp>)
+
 # Every program that holds torch code names libtorch_cpu as its first needed library, so that its
 # BLAS is found before any other that Qt or OpenCV may bring (breadth-first lookup).
 function(relascope_link_torch_first target)

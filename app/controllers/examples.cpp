@@ -128,8 +128,8 @@ QString taskTitle(const std::string& kind, const std::string& task) {
         {"select-wave", "Select and relate, wave"},
         {"gaussian-kernel", "Gaussian kernel"},
         {"order-relation", "Order relation"},
-        {"dense", "Symbol recovery"},
-        {"sparse", "Symbol recovery, sparse"}};
+        {"dense", "Dense mixture"},
+        {"sparse", "Sparse mixture"}};
     if (kind == "text") return QStringLiteral("Text");
     if (const auto found = titles.find(task); found != titles.end())
         return QString::fromLatin1(found->second);
