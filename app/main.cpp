@@ -38,10 +38,10 @@ bool drawStudy(const StudyFigure& figure, std::string* error) {
     const StudyMetric metric = studyMetric({figure.metric, {}});
     const QString path = QString::fromStdString(figure.out);
     QString sentence;
-    const bool done = renderStudy(
-        StudyLayout(figure.points, figure.published), metric, figure.points, figure.published,
-        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), path,
-        &sentence);
+    const bool done =
+        renderStudy(StudyLayout(figure.study), metric, figure.points, figure.published,
+                    QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(),
+                    path, &sentence);
     // The command names the file itself.
     if (sentence.startsWith(path + QStringLiteral(": "))) sentence.remove(0, path.size() + 2);
     if (error) *error = sentence.toStdString();

@@ -26,6 +26,7 @@ using FigureRenderer =
 
 /// Draws a study's sample-efficiency curves; false and a reason when that fails.
 struct StudyFigure {
+    StudyInfo study;
     std::string title, metric;  ///< "sort-argsort, test", "sequence_accuracy"
     std::vector<StudyPoint> points;
     std::vector<PublishedPoint> published;

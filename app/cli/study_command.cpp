@@ -115,7 +115,10 @@ void printTable(const StudyInfo& study, const StudyMeasure& measure) {
     const auto published = publishedCurves(study.plan, measure);
     std::printf("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
                 measure.split.c_str());
-    std::printf("%-34s %9s %5s %20s %12s %11s\n", "model", "size", "runs", "mean +- s.e.m.",
+    std::size_t width = 10;
+    for (const auto& p : points) width = std::max(width, p.series.size());
+    const int names = static_cast<int>(width);
+    std::printf("%-*s %9s %5s %20s %12s %11s\n", names, "model", "size", "runs", "mean +- s.e.m.",
                 "parameters", "published");
     for (const auto& p : points) {
         char value[48], paper[48] = "";
@@ -125,7 +128,7 @@ void printTable(const StudyInfo& study, const StudyMeasure& measure) {
         for (const auto& q : published)
             if (q.series == p.series && q.size == p.size)
                 std::snprintf(paper, sizeof paper, "%.4f", q.mean);
-        std::printf("%-34s %9lld %5zu %20s %12lld %11s\n", p.series.c_str(),
+        std::printf("%-*s %9lld %5zu %20s %12lld %11s\n", names, p.series.c_str(),
                     static_cast<long long>(p.size), p.values.size(), value,
                     static_cast<long long>(p.parameters), paper);
     }
@@ -233,23 +236,20 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
         } else {
             workAlone(a, stop);
         }
-        if (a.quiet) return exit;
     }
+    // Pictures are the other program's: it finds everything done and goes on from here.
+    if (!a.figure.empty() && !renderer) return drawWithSibling(argc, argv);
     const auto study = a.show ? begun : readStudy(a.out);
     const auto measure = measureOf(a, study);
     if (!a.csv.empty()) writeTextFile(a.csv, studyCsv(study, measure));
     if (!a.latex.empty()) writeTextFile(a.latex, studyLatex(study, measure));
     if (a.json)
         std::cout << studyJson(study, measure).dump(2) << "\n";
-    else
+    else if (!a.quiet)
         printTable(study, measure);
     if (!a.figure.empty()) {
-        if (!renderer) {
-            if (a.show) return drawWithSibling(argc, argv);
-            throw OptionError("--figure", "is drawn from what is done: repeat with --show");
-        }
         std::string error;
-        if (!renderer({study.plan.preset + ", " + measure.split, measure.metric,
+        if (!renderer({study, study.plan.preset + ", " + measure.split, measure.metric,
                        studyPoints(study, measure), publishedCurves(study.plan, measure), a.figure},
                       &error))
             throw FileError(a.figure, error);

@@ -160,7 +160,8 @@ std::vector<std::string> SelectRelate::words(Vector objects, Vector) const {
     const auto best = static_cast<std::size_t>(chosen(objects)) + 1;
     std::vector<std::string> all = {"x"};
     for (std::size_t i = 1; i < static_cast<std::size_t>(shape().objects); ++i) {
-        std::string word = "y" + std::to_string(i) + (i == best ? ", chosen: R" : ": R");
+        // The one that x prefers is marked where a narrow tile still shows it.
+        std::string word = (i == best ? "\u2713 y" : "y") + std::to_string(i) + ": R";
         for (const double r : relate(object(objects, width, 0), object(objects, width, i)))
             word += " " + shortNumber(r);
         all.push_back(std::move(word));

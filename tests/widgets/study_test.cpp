@@ -416,7 +416,7 @@ TEST(StudyFigure, IsWrittenInEveryFormat) {
         const QString path = folder.filePath(QString("figure.%1").arg(ending));
         QString error;
         EXPECT_TRUE(
-            renderStudy(StudyLayout(points(), {}), accuracy, points(), {}, "Occurs", path, &error))
+            renderStudy(StudyLayout(study()), accuracy, points(), {}, "Occurs", path, &error))
             << error.toStdString();
         EXPECT_GT(QFileInfo(path).size(), 2000) << ending;
     }

@@ -115,27 +115,6 @@ StudyLayout::StudyLayout(const StudyInfo& study) : m_axis(kSizes) {
     }
 }
 
-StudyLayout::StudyLayout(const std::vector<StudyPoint>& points,
-                         const std::vector<PublishedPoint>& published)
-    : m_axis(kSizes) {
-    std::set<std::int64_t> sizes;
-    const auto add = [&](const std::string& series, std::int64_t size, std::int64_t parameters) {
-        const QString name = QString::fromStdString(series);
-        sizes.insert(size);
-        if (!m_seriesRow.contains(name)) {
-            m_seriesRow.insert(name, static_cast<int>(m_rows.size()));
-            m_rows.push_back({name, name, {}, parameters});
-        }
-    };
-    for (const auto& p : points) add(p.series, p.size, p.parameters);
-    if (points.empty())
-        for (const auto& p : published) add(p.series, p.size, 0);
-    for (const auto size : sizes) {
-        m_sizeColumn.insert(size, static_cast<int>(m_columns.size()));
-        m_columns.push_back({groupedNumber(size), static_cast<double>(size)});
-    }
-}
-
 StudyLayout::Place StudyLayout::place(const QString& series, std::int64_t size) const {
     const int row = m_seriesRow.value(series, -1);
     const int column = m_sizes ? m_sizeColumn.value(size, -1) : m_seriesColumn.value(series, -1);

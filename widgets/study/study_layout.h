@@ -53,9 +53,6 @@ public:
 
     StudyLayout() = default;
     explicit StudyLayout(const StudyInfo& study);
-    /// Of finished points alone, over training sizes.
-    StudyLayout(const std::vector<StudyPoint>& points,
-                const std::vector<PublishedPoint>& published);
 
     const std::vector<Row>& rows() const { return m_rows; }
     const std::vector<Column>& columns() const { return m_columns; }

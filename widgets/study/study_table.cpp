@@ -40,6 +40,12 @@ public:
     }
 
 protected:
+    // The style greys what is left below the last row.
+    void paintEvent(QPaintEvent* event) override {
+        QHeaderView::paintEvent(event);
+        QPainter painter(viewport());
+        painter.fillRect(viewport()->rect().adjusted(0, length(), 0, 0), Theme::current().panel);
+    }
     void paintSection(QPainter* painter, const QRect& rect, int section) const override {
         const Theme& t = Theme::current();
         painter->save();
