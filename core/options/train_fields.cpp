@@ -98,7 +98,8 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                          "Validation examples whose relations are kept along the run.", 0, 64)),
         advanced(
             integer(&O::checkpoint_every, "checkpoint_every", "Checkpoint every",
-                    "Steps between checkpoints; 0 means each epoch, at most once in ten seconds.",
+                    "Steps between checkpoints; 0 means each epoch, at most once in ten seconds "
+                    "and at least once in five minutes.",
                     0, 100000000)),
         stopping(choice(&E::metric, "metric", "Stop early on",
                         "Metric that must go on improving: of the validation set, or the training "

@@ -86,7 +86,8 @@ void Trainer::trainEpoch() {
         if (m_state.captureEvery > 0 ? m_state.step % m_state.captureEvery == 0
                                      : isGrowingCaptureStep(m_state.step))
             capture();
-        const bool timed = epochEnds && secondsSince(m_lastCheckpoint) >= 10.0;
+        // A long epoch is not to be lost whole.
+        const bool timed = secondsSince(m_lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
         if (train.checkpoint_every > 0 ? m_state.step % train.checkpoint_every == 0 : timed)
             checkpoint();
         progress();

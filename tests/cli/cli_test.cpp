@@ -141,7 +141,9 @@ TEST(Cli, AnInterruptSavesAndExits130) {
     }
     for (int i = 0; i < 1500 && !std::filesystem::exists(run + "/metrics.jsonl"); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // A supervisor that sends to the process and to its group means it once.
     kill(child, SIGINT);
+    kill(child, SIGTERM);
     int status = 0;
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status));
