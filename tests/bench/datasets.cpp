@@ -63,8 +63,10 @@ int main(int argc, char** argv) {
             continue;
         DataOptions o;
         o.kind = entry.kind, o.task = entry.name;
-        // Relational Games have no "all".
-        if (!o.is("relational-games")) o.train_size = o.validation_size = o.test_size = 0;
+        // What is drawn without end has no "all".
+        const bool endless = o.is("relational-games") || o.is("select-relate") ||
+                             o.is("inner-products") || o.is("symbol-recovery");
+        if (!endless) o.train_size = o.validation_size = o.test_size = 0;
         const auto name = entry.kind + " " + entry.name;
         try {
             const auto start = std::chrono::steady_clock::now();
