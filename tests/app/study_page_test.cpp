@@ -255,7 +255,7 @@ TEST_F(StudyPageTest, SlurmScriptNamesTheStudy) {
 // ---------------------------------------------------------------------------------------------------
 
 TEST_F(StudyPageTest, StartTrainsEveryRunInAChildProcess) {
-    if (!QFileInfo::exists(kCli)) GTEST_SKIP() << "relascope-cli is not built";
+    ASSERT_TRUE(QFileInfo::exists(kCli)) << "build relascope-cli";
     ASSERT_TRUE(opened(tiny(tinyStudy())));
     EXPECT_EQ(page()->startButton()->text(), "Start study");
     QSignalSpy ended(&study(), &StudyController::finished);
@@ -271,7 +271,7 @@ TEST_F(StudyPageTest, StartTrainsEveryRunInAChildProcess) {
 }
 
 TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
-    if (!QFileInfo::exists(kCli)) GTEST_SKIP() << "relascope-cli is not built";
+    ASSERT_TRUE(QFileInfo::exists(kCli)) << "build relascope-cli";
     const QString path = tiny(tinyStudy(100000));
     ASSERT_TRUE(opened(path));
     page()->jobsBox()->setValue(2);

@@ -200,7 +200,7 @@ TEST_F(ImageReaders, IdxFoldersHoldImagesAndLabelsOfTwoParts) {
 }
 
 TEST_F(ImageReaders, FashionMnistIsReadWhereItIsInstalled) {
-    if (installedFashionMnist().empty()) GTEST_SKIP() << "run app/setup.sh";
+    ASSERT_FALSE(installedFashionMnist().empty()) << "run app/setup.sh";
     DataOptions o;
     o.kind = "images", o.task = "fashion-mnist";
     o.train_size = o.test_size = 0, o.validation_size = 5000;
