@@ -3,6 +3,7 @@
 // read.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@ struct RelationalGamesOptions {
     FigureFamily family = FigureFamily::Pentos;
     std::int64_t size = 1000;
     std::uint64_t seed = 0;
-    std::vector<std::string> patterns = {"AAB", "ABA", "ABB", "ABC"};  ///< match_pattern
+    std::vector<std::string> patterns = {"AAA", "AAB", "ABA", "ABB", "ABC"};  ///< match_pattern
     /// Streaming: `pass` moves the whole set to fresh images (one pass = one epoch).
     std::uint64_t pass = 0;
 };
@@ -53,10 +54,13 @@ private:
     void xoccurs(SplitMix& random, Scene& scene) const;
     void matchPattern(SplitMix& random, Scene& scene) const;
     Figure draw(SplitMix& random) const { return randomFigure(m_options.family, random); }
-    Figure drawOther(SplitMix& random, std::initializer_list<Figure> than) const;
-    Difference anyDifference(SplitMix& random) const {
-        return static_cast<Difference>(random.below(3));
-    }
+    Figure drawOther(SplitMix& random, const Figure& than) const;
+    /// A figure that the task makes differ from `from`: as in the real files, in equal thirds by
+    /// colour only, by shape only, by both.
+    Figure drawApart(SplitMix& random, const Figure& from) const;
+    /// The letters A, B, C of a pattern: B is set apart from A, C from either one of them, and
+    /// equals neither.
+    std::array<Figure, 3> drawThreeApart(SplitMix& random) const;
 };
 
 /// Draws a scene into [36, 36, 3] bytes.
