@@ -6,6 +6,7 @@
 
 #include "model/abstractor.h"
 #include "model/parameters.h"
+#include "model/relational_attention.h"
 
 namespace relascope {
 namespace {
@@ -37,6 +38,16 @@ void startAsPublished(ModelImpl& model, const ModelOptions& o) {
             (*projection)->weight.uniform_(-in, in);
         const double out = std::sqrt(6.0 / (heads * (key + d)));
         attention->wo->weight.uniform_(-out, out);
+    }
+}
+
+void initRelationsAsMay2024(ModelImpl& model) {
+    const torch::NoGradGuard noGrad;
+    for (const auto& item : model.named_modules("", false)) {
+        auto* attention = item.value()->as<RelationalAttentionImpl>();
+        if (!attention) continue;
+        const double bound = 1.0 / std::sqrt(static_cast<double>(attention->wr.size(2)));
+        attention->wr.uniform_(-bound, bound);
     }
 }
 

@@ -1,4 +1,4 @@
-// Start weights of the Abstractor's family, as the framework it was published in draws them.
+// Initial weights that differ from those of LibTorch's layers and the published package.
 #pragma once
 
 #include "model/model.h"
@@ -12,5 +12,10 @@ namespace relascope {
 /// an order from the lengths of its projections; with these it stays at chance, as published. Does
 /// nothing to other models, nor where a file fills the parameters.
 void startAsPublished(ModelImpl& model, const ModelOptions& options);
+
+/// W_r of every relational attention as the authors' code of May 2024 drew it, which made the
+/// published curves of Relational Games (DAT 4.1): a linear layer of n_relations inputs, uniform
+/// within 1 / sqrt(n_relations). The package's later start has the fan-in head_dim * n_relations.
+void initRelationsAsMay2024(ModelImpl& model);
 
 }  // namespace relascope

@@ -54,10 +54,11 @@ torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& s
 
 void RelationalOptions::check() const {
     HeadOptions::check();
-    if (relations() * projDim() != width())
-        throw OptionError("rel_proj_dim",
-                          std::to_string(projDim()) + " x " + std::to_string(relations()) +
-                              " relations is not the relational width " + std::to_string(width()));
+    if (rel_proj_dim == 0 && width() % relations() != 0)
+        throw OptionError("n_relations", std::to_string(relations()) +
+                                             " does not divide the relational width " +
+                                             std::to_string(width()) +
+                                             "; set rel_proj_dim to choose their width");
 }
 
 RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_options(options) {
@@ -201,7 +202,7 @@ std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q
                                                           const torch::Tensor& k_rel,
                                                           const ProjectedSymbols& symbols) const {
     const auto& o = m_options;
-    const std::int64_t kv = k.size(1), w = o.head_dim, width = o.width();
+    const std::int64_t kv = k.size(1), w = o.head_dim, width = o.relations() * o.projDim();
     auto shared = joinHeads(k_rel).unsqueeze(1);  // [b, 1, m, D]: one value for all heads
     shared = shared.expand({shared.size(0), kv, shared.size(2), width});
     // One pass over the scores where a kernel takes values of any width, ...
@@ -210,11 +211,14 @@ std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q
         const auto mixed = fusedAttention(q, k, together, o);
         return {relatedTo(q_rel, mixed.slice(3, 0, width).contiguous()), mixed.slice(3, width)};
     }
-    // ... else one for each piece as wide as the keys.
+    // ... else one for each piece as wide as the keys, the last one filled up with zeros.
+    const std::int64_t missing = (w - width % w) % w;
+    const auto whole = missing > 0 ? torch::constant_pad_nd(shared, {0, missing}) : shared;
     std::vector<torch::Tensor> keys;
     for (std::int64_t begin = 0; begin < width; begin += w)
-        keys.push_back(fusedAttention(q, k, shared.slice(3, begin, begin + w), o));
-    return {relatedTo(q_rel, torch::cat(keys, 3)), fusedAttention(q, k, symbols.values, o)};
+        keys.push_back(fusedAttention(q, k, whole.slice(3, begin, begin + w), o));
+    return {relatedTo(q_rel, torch::cat(keys, 3).slice(3, 0, width).contiguous()),
+            fusedAttention(q, k, symbols.values, o)};
 }
 
 torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {

@@ -18,7 +18,7 @@ namespace relascope {
 
 struct RelationalOptions : HeadOptions {
     std::int64_t n_relations = 0;   ///< d_r [n_heads]
-    std::int64_t rel_proj_dim = 0;  ///< d_p [head_dim * n_heads / n_relations]
+    std::int64_t rel_proj_dim = 0;  ///< d_p, any width [head_dim * n_heads / n_relations]
     std::string rel_activation = "identity";
     bool symmetric_rels = false;
     std::string rca_activation = "softmax";

@@ -45,7 +45,7 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         advanced(when<O>(
             disentangled,
             integer(&O::rel_proj_dim, "rel_proj_dim", "Relation projection",
-                    "Width of each relation's projections; 0 fits it to the heads.", 0, 65536))),
+                    "Width of each relation's projections; 0 means relational width / relations.", 0, 65536))),
         advanced(when<O>(
             rca, choice(&O::rca_activation, "rca_activation", "RCA activation",
                         "What turns the inner products of relational cross-attention into weights.",
@@ -133,12 +133,9 @@ std::vector<FieldProblem> BlockOptions::problems(std::int64_t d, bool dual, bool
     keyHeads("ra_n_kv_heads", ra_n_kv_heads, n_heads_ra);
     const std::int64_t width = headDim * n_heads_ra;
     if (ra_type == "relational_attention") {
-        if (rel_proj_dim > 0 && rel_proj_dim * relations() != width)
-            refuse("rel_proj_dim", n(rel_proj_dim) + " x " + n(relations()) +
-                                       " relations is not the relational width " + n(width));
-        else if (width % relations() != 0)
-            refuse("n_relations",
-                   n(relations()) + " does not divide the relational width " + n(width));
+        if (rel_proj_dim == 0 && width % relations() != 0)
+            refuse("n_relations", n(relations()) + " does not divide the relational width " +
+                                      n(width) + "; set rel_proj_dim to choose their width");
     }
     if (share_attn_params && n_heads_sa != n_heads_ra)
         refuse("share_attn_params", "needs as many sensory heads (" + n(n_heads_sa) +

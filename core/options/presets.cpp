@@ -35,7 +35,9 @@ const std::vector<Definition>& definitions() {
                           file.at("family"),
                           preset.at("title"),
                           preset.at("help"),
-                          {}};
+                          {},
+                          preset.value("notes", file.value("notes", Json::object()))
+                              .get<std::map<std::string, std::string>>()};
                 d.base = file.at("base");
                 d.own = preset.value("set", Json::object());
                 for (const auto& model :

@@ -1,6 +1,7 @@
 // The papers' experiments by name. Definitions live in resources/presets/*.json and are built in.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct PresetInfo {
     std::string title;                  ///< "Between"
     std::string help;                   ///< one sentence
     std::vector<std::string> variants;  ///< models; the first is the default
+    /// Option key -> a sentence: how the value is known where the papers do not state it.
+    std::map<std::string, std::string> notes;
     bool operator==(const PresetInfo&) const = default;
 };
 

@@ -76,6 +76,11 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                          "Validation sequences that each evaluation answers without help, element "
                          "by element; 0 means none.",
                          0, 10000000)),
+        advanced(choice(&O::init, "init", "Initial weights",
+                        "Of W_r, which maps the relations to a head's output: as the published "
+                        "package draws them, or as the code of May 2024 did, which made the "
+                        "published curves of Relational Games: uniform within 1 / sqrt(relations).",
+                        {"package", "may-2024"})),
         advanced(text(&O::pretrain, "pretrain", "Stage before",
                       "Settings of a stage trained before, as key=value words over these options, "
                       "stages apart by |; empty means none.")),

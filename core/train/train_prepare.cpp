@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "data/text.h"
+#include "model/published_start.h"
 #include "options/builtin_resources.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
@@ -75,6 +76,7 @@ void Trainer::prepare() {
     const auto seed = static_cast<std::uint64_t>(m_folder.info().seed);
     torch::manual_seed(seed);
     m_model = makeModel(model);
+    if (m_options.train.init == "may-2024") initRelationsAsMay2024(*m_model);
     if (m_options.pretraining() && checkpointSteps(m_folder.checkpointsPath()).empty())
         handOn(m_folder.path() + "/before", m_options.handedOn(), *m_model);
     m_model->to(m_device);

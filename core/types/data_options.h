@@ -37,7 +37,7 @@ struct DataOptions {
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
     std::string family = "pentos";  // trained and validated on
     bool streaming = false;  // a fresh image for every example; train_size is then an epoch
-    std::string patterns = "AAB,ABA,ABB,ABC";  // match_pattern
+    std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // match_pattern
 
     // Text: path is a text file, a folder of them, JSON lines, or token shards (formats.md 8)
     std::string tokenizer = "characters";  // or "gpt2", or a tokenizer's file or folder
