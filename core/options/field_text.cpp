@@ -114,6 +114,8 @@ void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldV
     const auto inBounds = [&](double number) {
         if (number < spec.minimum)
             throw OptionError(key, numberText(number) + " is below " + numberText(spec.minimum));
+        if (spec.aboveMinimum && number == spec.minimum)
+            throw OptionError(key, "must be greater than " + numberText(spec.minimum));
         if (number > spec.maximum)
             throw OptionError(key, numberText(number) + " is above " + numberText(spec.maximum));
     };

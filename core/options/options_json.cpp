@@ -49,7 +49,9 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
             break;
         }
     }
-    checkFieldValue(key, spec, value);
+    FieldSpec lenient = spec;
+    lenient.aboveMinimum = false;  // runs of earlier versions may hold a learning rate of 0
+    checkFieldValue(key, lenient, value);
     return value;
 }
 

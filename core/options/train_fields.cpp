@@ -29,8 +29,9 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
         return advanced(field);
     };
     static const FieldTable<O> table = {
-        live(real(&O::learning_rate, "learning_rate", "Learning rate",
-                  "Step size of the optimizer; a new value holds from the next step.", 0.0, 1e9)),
+        live(positive(real(&O::learning_rate, "learning_rate", "Learning rate",
+                           "Step size of the optimizer; a new value holds from the next step.", 0.0,
+                           1e9))),
         integer(&O::batch_size, "batch_size", "Batch size", "Examples in one optimizer step.", 1,
                 1048576),
         integer(&O::epochs, "epochs", "Epochs", "Passes over the training set.", 1, 1000000),

@@ -339,6 +339,8 @@ RunInfo readRunInfo(const std::string& path) {
     const std::string parent =
         fs::absolute(path).lexically_normal().parent_path().filename().string();
     if (i.name.rfind("seed-", 0) == 0) i.name = parent + " · " + i.name;
+    i.labels = readRunLabels(path);
+    if (!i.labels.name.empty()) i.name = i.labels.name;
     i.preset = get<std::string>(json, "preset", "");
     i.variant = get<std::string>(json, "variant", "");
     i.model = get<std::string>(json, "model", "");
@@ -428,6 +430,10 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
          end;
          !error && it != end; it.increment(error)) {
         if (!it->is_directory(error)) continue;
+        if (it->path().filename().string().front() == '.') {
+            it.disable_recursion_pending();
+            continue;
+        }
         if (isRunFolder(it->path().string())) {
             it.disable_recursion_pending();
             try {
@@ -441,6 +447,53 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
     std::stable_sort(runs.begin(), runs.end(),
                      [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
     return runs;
+}
+
+RunLabels readRunLabels(const std::string& path) {
+    RunLabels labels;
+    const std::string file = path + "/labels.json";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return labels;
+    try {
+        const Json json = Json::parse(readTextFile(file, 1u << 20), nullptr, false);
+        if (!json.is_object()) return labels;
+        labels.name = get<std::string>(json, "name", "");
+        labels.tags = get<std::vector<std::string>>(json, "tags", {});
+        labels.hidden = get<bool>(json, "hidden", false);
+    } catch (const FileError&) {  // a run without labels is still a run
+    }
+    return labels;
+}
+
+void writeRunLabels(const std::string& path, const RunLabels& labels) {
+    writeTextFile(
+        path + "/labels.json",
+        Json({{"name", labels.name}, {"tags", labels.tags}, {"hidden", labels.hidden}}).dump(2) +
+            "\n");
+}
+
+std::string trashPath(const std::string& root, const std::string& path) {
+    const fs::path run = fs::absolute(path).lexically_normal();
+    const fs::path inside = run.lexically_relative(fs::absolute(root).lexically_normal());
+    const bool own = !inside.empty() && *inside.begin() != "..";
+    const fs::path base =
+        own ? fs::path(root) / ".trash" / inside : run.parent_path() / ".trash" / run.filename();
+    std::string free = base.string();
+    for (int copy = 2; fs::exists(free); ++copy) free = base.string() + "-" + std::to_string(copy);
+    return free;
+}
+
+void moveRun(const std::string& from, const std::string& to) {
+    if (heldByAnother(from))
+        throw FileError(from, "is being trained; stop the run before it is moved");
+    makeDirectories(fs::path(to).parent_path().string());
+    std::error_code error;
+    if (fs::exists(to, error)) throw FileError(to, "exists already");
+    fs::rename(from, to, error);
+    if (error) throw FileError(from, "could not be moved to " + to + ": " + error.message());
+    syncDirectory(fs::path(to).parent_path().string());
+    // The folder of a group goes with its last run.
+    fs::remove(fs::path(from).parent_path(), error);
 }
 
 std::string defaultRunsFolder() {

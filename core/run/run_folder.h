@@ -78,8 +78,18 @@ DataOptions runData(const std::string& path, DataOptions options);
 std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position = nullptr);
 std::vector<Note> readEvents(const std::string& path);
 /// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
-/// newest first.
+/// newest first. Folders whose names begin with a point are left out.
 std::vector<RunInfo> listRuns(const std::string& folder);
+/// labels.json of a run folder, a file of its own so that it can be written while another process
+/// trains the run. No labels when it is missing or damaged.
+RunLabels readRunLabels(const std::string& path);
+/// Throws FileError.
+void writeRunLabels(const std::string& path, const RunLabels& labels);
+/// A free place for a deleted run in the folder .trash beside the runs: of `root` where the run is
+/// inside it, else of the run's parent.
+std::string trashPath(const std::string& root, const std::string& path);
+/// Moves a run folder within a file system. Throws FileError, also when the run is being trained.
+void moveRun(const std::string& from, const std::string& to);
 /// Where runs go when nobody says: $RELASCOPE_RUNS, else ~/Relascope/runs.
 std::string defaultRunsFolder();
 /// A fresh folder name there: "between-dat-s0", "-2" and so on appended when taken.

@@ -10,6 +10,7 @@
 
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
+#include "options/options_json.h"
 
 namespace relascope {
 namespace {
@@ -118,9 +119,27 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
     }
 }
 
-TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer) {
+TrainState checkpointState(const std::string& checkpoint) {
     const std::string path = checkpoint + "/state.json";
-    const TrainState state = stateFromText(readTextFile(path, 1 << 20), path);
+    return stateFromText(readTextFile(path, 1 << 20), path);
+}
+
+void keepCheckpoint(const std::string& checkpoint, const RunOptions& options) {
+    writeTextFile(keptMark(checkpoint), runOptionsToJson(options) + "\n");
+}
+
+RunOptions keptOptions(const std::string& checkpoint) {
+    const std::string path = keptMark(checkpoint);
+    const std::string text = readTextFile(path, 16u << 20);
+    try {
+        return runOptionsFromJson(text);
+    } catch (const Error& error) {
+        throw FileError(path, error.what());
+    }
+}
+
+TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer) {
+    const TrainState state = checkpointState(checkpoint);
     loadWeights(model, checkpoint + "/model.safetensors");
     if (!optimizer) return state;
     const auto tensors = readTensors(checkpoint + "/optimizer.safetensors");
@@ -180,8 +199,9 @@ void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep) {
     const auto steps = checkpointSteps(checkpoints);
     std::error_code ignored;
     for (std::size_t i = 0; i + 2 < steps.size(); ++i)
-        if (steps[i] != bestStep)
-            fs::remove_all(checkpoints + "/step-" + std::to_string(steps[i]), ignored);
+        if (const auto folder = checkpoints + "/step-" + std::to_string(steps[i]);
+            steps[i] != bestStep && !isKeptCheckpoint(folder))
+            fs::remove_all(folder, ignored);
     // Left-overs of a kill within a save: no manifest, and older than the newest whole one.
     for (const auto& entry : fs::directory_iterator(checkpoints, ignored)) {
         const auto step = stepOf(entry.path().filename().string());
@@ -203,9 +223,8 @@ std::string checkpointWeights(const std::string& run, const std::string& which,
             throw FileError(checkpoints, "has no checkpoint that matches its checksums");
         chosen = stepOf(fs::path(newest).filename().string());
     } else if (which == "best") {
-        const std::string path =
-            checkpoints + "/step-" + std::to_string(steps.back()) + "/state.json";
-        const auto best = stateFromText(readTextFile(path, 1 << 20), path).bestStep;
+        const auto best =
+            checkpointState(checkpoints + "/step-" + std::to_string(steps.back())).bestStep;
         if (best >= 0 && std::find(steps.begin(), steps.end(), best) != steps.end()) chosen = best;
     } else {
         const auto number = stepOf("step-" + which);

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "model/factory.h"
+#include "run/kept_checkpoints.h"
 #include "train/optimizer.h"
+#include "types/run_options.h"
 
 namespace relascope {
 
@@ -47,7 +49,13 @@ std::string newestCheckpoint(const std::string& checkpoints,
 std::string checkpointProblem(const std::string& checkpoint);
 /// Steps of all checkpoints that have a manifest, ascending.
 std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints);
-/// Removes all but the newest two and the best one.
+/// Where the run stood at a checkpoint. Throws FileError.
+TrainState checkpointState(const std::string& checkpoint);
+/// Keeps a checkpoint for good, with the options in force at its step: a branch can start there.
+void keepCheckpoint(const std::string& checkpoint, const RunOptions& options);
+/// The options that keepCheckpoint wrote. Throws FileError.
+RunOptions keptOptions(const std::string& checkpoint);
+/// Removes all but the newest two, the best one and those that are kept.
 void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep);
 /// The weights file that `which` ("last", "best", a step) names. Throws FileError.
 std::string checkpointWeights(const std::string& run, const std::string& which,

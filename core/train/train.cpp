@@ -17,6 +17,8 @@ TrainResult Trainer::run() {
             evaluate();
             capture();
         }
+        m_rateStart = Clock::now();
+        m_rateExamples = m_state.examples;
         trainEpochs();
     } catch (const NonFinite& problem) {
         // The optimizer has not touched the weights: what is saved is the last good state.

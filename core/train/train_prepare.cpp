@@ -97,6 +97,7 @@ void Trainer::prepare() {
         note(Note::Level::Warning, "checkpoint " + problem + "; an older one is used");
     if (!newest.empty()) {
         m_state = loadCheckpoint(newest, *m_model, m_optimizer.get());
+        takeLiveOptions();
         if (m_state.device != m_device.str() || m_state.threads != threadCount())
             note(Note::Level::Warning, "goes on with " + m_device.str() + " and " +
                                            std::to_string(threadCount()) + " threads instead of " +

@@ -25,11 +25,12 @@ void Trainer::waitWhilePaused() {
         }
         applyEdits();
         answerProbe();
-        if (m_control.stopping() || m_control.takeStep()) break;
+        if (m_control.takeStep()) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     m_resumed = m_rateStart = Clock::now();
-    m_rateExamples = 0;
+    m_rateExamples = m_state.examples;
+    m_rate = 0.0;  // the speed before the pause says nothing about the time left now
     if (!m_control.paused()) report(RunState::Running);
 }
 
@@ -39,7 +40,9 @@ void Trainer::applyEdits() {
             const auto& field = RunOptions::field(key);
             if (!field.spec.live) throw OptionError(key, "cannot change while a run goes on");
             checkFieldValue(key, field.spec, value);
-            const std::string before = fieldValueText(field.get(m_options));
+            const FieldValue before = field.get(m_options);
+            if (before == value) continue;
+            keepBefore(m_options);
             field.set(m_options, value);
             m_state.baseRate = m_options.train.learning_rate;
             m_state.evaluateEvery = m_options.train.evaluate_every;
@@ -47,12 +50,43 @@ void Trainer::applyEdits() {
             m_folder.setOptions(m_options);
             m_folder.info().options = optionTexts(m_options);
             whileDiskFull([&] { m_folder.saveInfo(); });
-            note(Note::Level::Edit,
-                 field.spec.label + " " + before + " → " + fieldValueText(value));
+            noteEdit(field, before);
         } catch (const OptionError& error) {
             note(Note::Level::Warning, error.what());
         }
     }
+}
+
+void Trainer::keepBefore(const RunOptions& options) {
+    if (hasKeptCheckpoint(m_folder.path(), m_state.step)) return;  // an earlier edit at this step
+    checkpoint();
+    whileDiskFull([&] {
+        keepCheckpoint(m_folder.checkpointsPath() + "/step-" + std::to_string(m_state.step),
+                       options);
+    });
+}
+
+void Trainer::takeLiveOptions() {
+    RunOptions before = m_options;
+    before.train.learning_rate = m_state.baseRate;
+    before.train.evaluate_every = m_state.evaluateEvery;
+    before.train.capture_every = m_state.captureEvery;
+    m_state.baseRate = m_options.train.learning_rate;
+    m_state.evaluateEvery = m_options.train.evaluate_every;
+    m_state.captureEvery = m_options.train.capture_every;
+    // A kept checkpoint has the mark of its edit already.
+    if (before == m_options || hasKeptCheckpoint(m_folder.path(), m_state.step)) return;
+    whileDiskFull([&] {
+        keepCheckpoint(m_folder.checkpointsPath() + "/step-" + std::to_string(m_state.step),
+                       before);
+    });
+    for (const auto& field : RunOptions::fieldTable())
+        if (const auto was = field.get(before); was != field.get(m_options)) noteEdit(field, was);
+}
+
+void Trainer::noteEdit(const Field<RunOptions>& field, const FieldValue& before) {
+    note(Note::Level::Edit, field.spec.label + " " + fieldValueText(before) + " → " +
+                                fieldValueText(field.get(m_options)));
 }
 
 void Trainer::answerProbe() {
@@ -85,9 +119,7 @@ void Trainer::progress(bool force) {
     m_lastProgress = Clock::now();
     if (const double window = secondsSince(m_rateStart); window > 0.5) {
         m_rate = static_cast<double>(m_state.examples - m_rateExamples) / window;
-        if (m_rateExamples == 0) m_rate = 0.0;
-        if (m_rateExamples == 0 || window > 5.0)
-            m_rateStart = Clock::now(), m_rateExamples = m_state.examples;
+        if (window > 5.0) m_rateStart = Clock::now(), m_rateExamples = m_state.examples;
     }
     const double left = static_cast<double>(m_totalSteps - m_state.step) *
                         static_cast<double>(m_options.train.batch_size * batchesPerStep());

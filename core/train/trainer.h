@@ -67,6 +67,12 @@ private:
     void serve();
     void waitWhilePaused();
     void applyEdits();
+    /// Keeps the checkpoint of this step with the options in force before an edit.
+    void keepBefore(const RunOptions& options);
+    /// Takes the live fields from the options; what a form changed while the run stood still is
+    /// marked as an edit.
+    void takeLiveOptions();
+    void noteEdit(const Field<RunOptions>& field, const FieldValue& before);
     void answerProbe();
     void recordWindow(double rate, double norm);
     void report(RunState state, const std::string& message = "");

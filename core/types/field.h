@@ -29,6 +29,7 @@ struct FieldSpec {
     std::vector<std::string> choices = {};  ///< for FieldKind::Choice, in the order shown
     bool live = false;      ///< may change while a run goes on; otherwise it needs a restart
     bool advanced = false;  ///< shown behind "more" in the form
+    bool aboveMinimum = false;  ///< the minimum itself is refused
 };
 
 /// One field of `Options`: its description and how to read and write it. `applies` says whether the
@@ -126,6 +127,12 @@ Field<Options> live(Field<Options> field) {
 template <class Options>
 Field<Options> advanced(Field<Options> field) {
     field.spec.advanced = true;
+    return field;
+}
+template <class Options>
+Field<Options> positive(Field<Options> field) {
+    field.spec.minimum = 0.0;
+    field.spec.aboveMinimum = true;
     return field;
 }
 template <class Options>

@@ -46,9 +46,18 @@ struct SplitResult {
     bool operator==(const SplitResult&) const = default;
 };
 
+/// What people say of a run; training never changes it.
+struct RunLabels {
+    std::string name;  ///< shown in place of the folder's name; empty: none
+    std::vector<std::string> tags;
+    bool hidden = false;  ///< left out of the lists until hidden runs are shown
+    bool operator==(const RunLabels&) const = default;
+};
+
 struct RunInfo {
     std::string path;  ///< the run folder
-    std::string name;  ///< shown in lists: the folder's name
+    std::string name;  ///< shown in lists: that of the labels, else the folder's
+    RunLabels labels;
     std::string preset;
     std::string variant;  ///< "dat"
     std::string model;    ///< in words: "ViDAT sa1 ra1"

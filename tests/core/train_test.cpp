@@ -13,6 +13,7 @@
 #include "files/atomic_file.h"
 #include "run/captures.h"
 #include "support/tiny_run.h"
+#include "train/branch.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
 #include "train/open_model.h"
@@ -237,6 +238,146 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
         edit = edit || note.level == Note::Level::Edit;
     EXPECT_TRUE(edit) << "events.jsonl has the edit";
     EXPECT_EQ(readRunOptions(home / "run").train.learning_rate, 5e-4);
+}
+
+// The way back: the checkpoint before an edit stays, and a run that starts from it goes on as if
+// nothing had been edited, to the last bit.
+TEST(Train, ABranchStartsBeforeTheEdit) {
+    TemporaryFolder home("branch");
+    auto options = tinyOptions();
+    options.train.epochs = 8;
+    options.train.checkpoint_every = 6;
+    auto whole = RunFolder::create(home / "whole", options);
+    Control none;
+    trainIn(whole, none);
+    {
+        auto edited = RunFolder::create(home / "edited", options);
+        Control control;
+        const auto trained =
+            trainIn(edited, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
+                const auto* p = std::get_if<MetricPoint>(&event);
+                if (!p || p->split != Split::Train) return;
+                if (p->step == 8) control.edit("train.learning_rate", 5e-2);
+                if (p->step == 9)  // nothing new: no mark
+                    control.edit("train.learning_rate", 5e-2);
+                if (p->step == 10) control.edit("train.learning_rate", 0.0);
+            });
+        EXPECT_EQ(trained.result.info.state, RunState::Done);
+        std::string all;
+        for (const auto& note : trained.notes()) all += note + "\n";
+        EXPECT_NE(all.find("train.learning_rate: must be greater than 0"), std::string::npos);
+    }
+    const std::string edited = home / "edited", branch = home / "branch";
+    std::vector<std::int64_t> edits;
+    for (const auto& note : readEvents(edited))
+        if (note.level == Note::Level::Edit) edits.push_back(note.step);
+    EXPECT_EQ(edits, std::vector<std::int64_t>{8});
+    EXPECT_TRUE(hasKeptCheckpoint(edited, 8)) << "later checkpoints do not prune it";
+    EXPECT_NE(losses(edited), losses(home / "whole"));
+
+    EXPECT_THROW(branchRun(edited, 12, branch), FileError) << "there was no edit";
+    EXPECT_FALSE(std::filesystem::exists(branch));
+    branchRun(edited, 8, branch);
+    const auto info = readRunInfo(branch);
+    EXPECT_EQ(info.state, RunState::Stopped);
+    EXPECT_EQ(info.step, 8);
+    EXPECT_EQ(readRunOptions(branch).train.learning_rate, 1e-3);
+    EXPECT_EQ(readMetrics(branch).back().step, 8);
+    EXPECT_EQ(captureSteps(branch + "/captures").back(), 8);
+    EXPECT_FALSE(hasKeptCheckpoint(branch, 8)) << "nothing was edited in it";
+    for (const auto& note : readEvents(branch)) EXPECT_NE(note.level, Note::Level::Edit);
+    {
+        auto folder = RunFolder::open(branch);
+        Control control;
+        EXPECT_EQ(trainIn(folder, control).result.info.state, RunState::Done);
+    }
+    EXPECT_EQ(losses(branch), losses(home / "whole"));
+    EXPECT_EQ(readRunInfo(branch).bestLoss, readRunInfo(home / "whole").bestLoss);
+}
+
+// What is changed in the form while a run stands still is in force when it is resumed, and marked.
+TEST(Train, AResumedRunTakesTheOptionsItIsGiven) {
+    TemporaryFolder home("given");
+    auto options = tinyOptions();
+    {
+        auto first = RunFolder::create(home / "run", options);
+        Control control;
+        trainIn(first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
+            const auto* p = std::get_if<MetricPoint>(&event);
+            if (p && p->split == Split::Train && p->step == 8) stop.request_stop();
+        });
+    }
+    auto second = RunFolder::open(home / "run");
+    options.train.learning_rate = 2e-3;
+    second.setOptions(options);
+    Control control;
+    trainIn(second, control);
+    for (const auto& p : readMetrics(home / "run"))
+        if (p.split == Split::Train) {
+            EXPECT_EQ(p.value("learning_rate"), p.step <= 8 ? 1e-3 : 2e-3) << p.step;
+        }
+    std::string edit;
+    for (const auto& note : readEvents(home / "run"))
+        if (note.level == Note::Level::Edit) edit += note.text;
+    EXPECT_EQ(edit, "Learning rate 0.001 → 0.002");
+    EXPECT_TRUE(hasKeptCheckpoint(home / "run", 8));
+}
+
+TEST(Train, PausesWhileItIsStopping) {
+    TemporaryFolder home("stopping");
+    auto options = tinyOptions();
+    options.train.epochs = 1000;
+    auto folder = RunFolder::create(home / "run", options);
+    Control control;
+    std::vector<RunState> states;
+    const auto trained =
+        trainIn(folder, control, tinyData(), [&](const TrainEvent& event, std::stop_source&) {
+            if (const auto* changed = std::get_if<RunChanged>(&event)) {
+                states.push_back(changed->info.state);
+                if (changed->info.state == RunState::Paused)
+                    control.probe(1, tinyData().validation->sample(1));
+            }
+            if (const auto* answer = std::get_if<ProbeAnswer>(&event)) {
+                if (answer->request == 1)
+                    control.probe(2, tinyData().validation->sample(2));
+                else
+                    control.resume();
+            }
+            const auto* p = std::get_if<MetricPoint>(&event);
+            if (!p || p->split != Split::Train || p->step != 2) return;
+            control.stopAfterEpoch();
+            control.pause();
+        });
+    EXPECT_EQ(trained.result.info.state, RunState::Stopped);
+    EXPECT_EQ(trained.result.info.step, 6);
+    EXPECT_EQ(std::count(states.begin(), states.end(), RunState::Paused), 1);
+}
+
+TEST(RunFolder, LabelsAndTheTrash) {
+    TemporaryFolder home("labels");
+    const std::string runs = home / "runs", a = runs + "/a", b = runs + "/group/seed-1";
+    for (const auto& path : {a, b}) RunFolder::create(path, tinyOptions()).saveInfo();
+    EXPECT_EQ(readRunInfo(a).labels, RunLabels());
+    writeRunLabels(a, {"The \"best\" one", {"baseline", "ünï"}, true});
+    EXPECT_EQ(readRunInfo(a).name, "The \"best\" one");
+    EXPECT_EQ(readRunInfo(a).labels.tags, (std::vector<std::string>{"baseline", "ünï"}));
+    EXPECT_TRUE(listRuns(runs)[0].labels.hidden || listRuns(runs)[1].labels.hidden)
+        << "hidden runs are listed: who shows them decides";
+    writeTextFile(a + "/labels.json", "{\"name\": 7, torn");
+    EXPECT_EQ(readRunInfo(a).name, "a") << "damaged labels are no labels";
+
+    const auto to = trashPath(runs, b);
+    EXPECT_EQ(to, runs + "/.trash/group/seed-1");
+    moveRun(b, to);
+    EXPECT_FALSE(std::filesystem::exists(runs + "/group")) << "with its last run";
+    EXPECT_EQ(listRuns(runs).size(), 1u);
+    EXPECT_NE(trashPath(runs, b), to) << "a second one of that name has its own place";
+    moveRun(to, b);
+    EXPECT_EQ(listRuns(runs).size(), 2u);
+    EXPECT_EQ(trashPath(runs, home / "elsewhere/run"), home / "elsewhere/.trash/run");
+    const auto held = RunFolder::open(a);
+    EXPECT_THROW(moveRun(a, trashPath(runs, a)), FileError) << "it is being trained";
+    EXPECT_TRUE(isRunFolder(a));
 }
 
 TEST(Train, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {

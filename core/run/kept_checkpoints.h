@@ -1,0 +1,24 @@
+// Checkpoints that stay for good: a branch of the run can start from each.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace relascope {
+
+/// The file in a checkpoint that keeps it: the options in force at its step.
+inline std::string keptMark(const std::string& checkpoint) {
+    return checkpoint + "/options.json";
+}
+inline bool isKeptCheckpoint(const std::string& checkpoint) {
+    std::error_code ignored;
+    return std::filesystem::exists(keptMark(checkpoint), ignored) &&
+           std::filesystem::exists(checkpoint + "/manifest.json", ignored);
+}
+/// Whether the run has a checkpoint of that step that is kept.
+inline bool hasKeptCheckpoint(const std::string& run, std::int64_t step) {
+    return isKeptCheckpoint(run + "/checkpoints/step-" + std::to_string(step));
+}
+
+}  // namespace relascope
