@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
@@ -136,6 +137,78 @@ TEST(OptionsForm, WhileRunningOnlyLiveFieldsCanChange) {
     EXPECT_TRUE(f.form.row("model.d_model")->editor()->toolTip().contains("restart"));
     f.form.setRunning(false);
     EXPECT_TRUE(f.form.row("model.d_model")->editor()->isEnabled());
+}
+
+// Typing 5e-4 must not train at 5 on the way.
+TEST(OptionsForm, ALiveFieldCountsOnEnterAndOnLeaving) {
+    Form f;
+    f.form.setRunning(true);
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged);
+    const char* key = "train.learning_rate";
+    FieldRow* row = f.form.row(key);
+    f.type(key, "5e-4");
+    EXPECT_EQ(changed.count(), 0);
+    EXPECT_TRUE(row->pending());
+    QTest::keyClick(f.edit(key), Qt::Key_Return);
+    ASSERT_EQ(changed.count(), 1);
+    EXPECT_EQ(std::get<double>(changed.last()[1].value<FieldValue>()), 5e-4);
+    EXPECT_FALSE(row->pending());
+
+    f.type(key, "0.002");
+    QTest::keyClick(f.edit(key), Qt::Key_Escape);
+    EXPECT_EQ(f.edit(key)->text(), "5e-4");
+    EXPECT_FALSE(row->pending());
+    QTest::keyClick(f.edit(key), Qt::Key_Return);
+    EXPECT_EQ(changed.count(), 1);
+
+    // Leaving counts, a menu over the field does not.
+    f.type(key, "0.002");
+    QFocusEvent menu(QEvent::FocusOut, Qt::PopupFocusReason),
+        tab(QEvent::FocusOut, Qt::TabFocusReason);
+    QCoreApplication::sendEvent(f.edit(key), &menu);
+    EXPECT_EQ(changed.count(), 1);
+    EXPECT_EQ(f.edit(key)->text(), "0.002");
+    QCoreApplication::sendEvent(f.edit(key), &tab);
+    ASSERT_EQ(changed.count(), 2);
+    EXPECT_EQ(std::get<double>(changed.last()[1].value<FieldValue>()), 0.002);
+
+    // What is refused neither counts nor stays.
+    for (const char* bad : {"0", "-1", "5e"}) {
+        f.type(key, bad);
+        QTest::keyClick(f.edit(key), Qt::Key_Return);
+        EXPECT_FALSE(row->problem().isEmpty()) << bad;
+    }
+    EXPECT_EQ(changed.count(), 2);
+    QTest::keyClick(f.edit(key), Qt::Key_Escape);
+    EXPECT_TRUE(row->valid());
+    EXPECT_EQ(f.edit(key)->text(), "2e-3");
+
+    // The arrows count once they rest.
+    QTest::keyClick(f.form.row("train.evaluate_every")->editor(), Qt::Key_Up);
+    QTest::keyClick(f.form.row("train.evaluate_every")->editor(), Qt::Key_Up);
+    EXPECT_EQ(changed.count(), 2);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return changed.count() == 3; }));
+    EXPECT_EQ(std::get<std::int64_t>(changed.last()[1].value<FieldValue>()), 2);
+}
+
+TEST(OptionsForm, ZeroIsNoLearningRate) {
+    Form f;
+    f.type("train.learning_rate", "0");
+    EXPECT_FALSE(f.form.valid());
+    EXPECT_EQ(f.form.row("train.learning_rate")->problem(), "must be greater than 0");
+    f.type("train.weight_decay", "0");
+    EXPECT_TRUE(f.form.row("train.weight_decay")->valid());
+}
+
+TEST(OptionsForm, SaysWhatIsChangedAndResets) {
+    Form f;
+    QSignalSpy reset(&f.form, &OptionsForm::resetRequested);
+    EXPECT_EQ(f.form.changedWords(), "");
+    f.type("train.epochs", "7");
+    EXPECT_EQ(f.form.changedWords(), "Changed: Epochs");
+    ASSERT_TRUE(f.form.resetButton()->isVisibleTo(&f.form));
+    QTest::mouseClick(f.form.resetButton(), Qt::LeftButton);
+    EXPECT_EQ(reset.count(), 1);
 }
 
 TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {

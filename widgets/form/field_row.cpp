@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPainter>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWheelEvent>
@@ -44,7 +45,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_label->setFont(smallFont());
     m_label->setFixedWidth(110);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
-                        state.spec.live ? QStringLiteral("Changes live, while the run goes on")
+                        state.spec.live ? QStringLiteral("Changes live, while the run trains")
                                         : QStringLiteral("Needs a restart of the run"),
                         this);
     m_kind->setFocusPolicy(Qt::NoFocus);
@@ -55,7 +56,9 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_check = new QCheckBox(this);
             connect(m_check, &QCheckBox::toggled, this, [this](bool on) {
                 m_check->setText(on ? QStringLiteral("on") : QStringLiteral("off"));
-                if (!m_quiet) take(on);
+                if (m_quiet) return;
+                take(on);
+                Q_EMIT editingEnded();
             });
             break;
         case FieldKind::Choice:
@@ -68,7 +71,9 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_combo->setMinimumContentsLength(4);
             m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
             connect(m_combo, &QComboBox::currentIndexChanged, this, [this](int i) {
-                if (!m_quiet && i >= 0) take(m_combo->itemData(i).toString().toStdString());
+                if (m_quiet || i < 0) return;
+                take(m_combo->itemData(i).toString().toStdString());
+                Q_EMIT editingEnded();
             });
             break;
         case FieldKind::Integer: {
@@ -95,6 +100,9 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     control->installEventFilter(this);
     if (m_edit && m_edit != control) m_edit->installEventFilter(this);
     m_label->setBuddy(control);
+    m_rest.setSingleShot(true);
+    m_rest.setInterval(400);
+    connect(&m_rest, &QTimer::timeout, this, &FieldRow::commit);
 
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(16, 3, 10, 3);
@@ -109,7 +117,6 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_sentence = new QLabel(this);
     m_sentence->setFont(captionFont());
     m_sentence->setWordWrap(true);
-    m_sentence->setForegroundRole(QPalette::BrightText);  // the theme's error colour
     m_sentence->hide();
     column->addWidget(m_sentence);
     show(m_state.value);
@@ -126,7 +133,8 @@ void FieldRow::setState(const FieldState& state) {
     const bool same = state.value == m_state.value;
     m_state = state;
     // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
-    if (!same || (m_edit && m_typed.isEmpty() && !editor()->hasFocus() && !m_edit->hasFocus()))
+    if (!same ||
+        (m_edit && m_typed.isEmpty() && !m_pending && !editor()->hasFocus() && !m_edit->hasFocus()))
         show(state.value);
     restyle();
 }
@@ -147,6 +155,8 @@ void FieldRow::show(const FieldValue& value) {
     }
     m_quiet = false;
     m_typed.clear();
+    m_pending.reset();
+    m_rest.stop();
 }
 
 void FieldRow::typed(const QString& text) {
@@ -154,13 +164,55 @@ void FieldRow::typed(const QString& text) {
     const auto parsed = parseField(text, m_state.spec);
     if (const auto* bad = std::get_if<FieldError>(&parsed)) {
         m_typed = bad->sentence;
+        m_pending.reset();
     } else {
         m_typed.clear();
         const FieldValue& value = std::get<FieldValue>(parsed);
-        if (value != m_state.value) take(value);
+        if (m_running)
+            m_pending = value != m_state.value ? std::optional(value) : std::nullopt;
+        else if (value != m_state.value)
+            take(value);
     }
     restyle();
     if (was != valid()) Q_EMIT validityChanged();
+}
+
+void FieldRow::commit() {
+    m_rest.stop();
+    if (m_pending) take(*std::exchange(m_pending, std::nullopt));
+    Q_EMIT editingEnded();
+}
+
+void FieldRow::takeBack() {
+    const bool was = valid();
+    m_quiet = true;
+    m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+    m_edit->selectAll();
+    m_quiet = false;
+    show(m_state.value);
+    restyle();
+    if (was != valid()) Q_EMIT validityChanged();
+}
+
+/// Enter, Escape and undo of a text field.
+bool FieldRow::key(QKeyEvent* event) {
+    if (event->type() == QEvent::ShortcutOverride) {
+        // What the field cannot take back itself is the window's to take back.
+        const bool window = (event->matches(QKeySequence::Undo) && !m_edit->isUndoAvailable()) ||
+                            (event->matches(QKeySequence::Redo) && !m_edit->isRedoAvailable());
+        if (window) event->ignore();
+        return window;
+    }
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+        if (!m_typed.isEmpty()) return true;  // its sentence says what is wrong
+        commit();
+        m_edit->selectAll();
+        return true;
+    }
+    const bool differs = m_pending || !m_typed.isEmpty();
+    if (event->key() != Qt::Key_Escape || !differs) return false;
+    takeBack();
+    return true;
 }
 
 void FieldRow::take(const FieldValue& value) {
@@ -170,17 +222,20 @@ void FieldRow::take(const FieldValue& value) {
 }
 
 void FieldRow::nudge(int steps) {
-    const auto* value = std::get_if<std::int64_t>(&m_state.value);
+    const FieldValue now = m_pending.value_or(m_state.value);
+    const auto* value = std::get_if<std::int64_t>(&now);
     if (!value) return;
     const double next = static_cast<double>(*value) + steps;
     m_edit->setText(QString::number(
         static_cast<qint64>(qBound(m_state.spec.minimum, next, m_state.spec.maximum))));
+    if (m_pending) m_rest.start();
 }
 
 void FieldRow::resetToPreset() {
     const bool was = valid();
     show(m_state.preset);
     if (changed()) take(m_state.preset);
+    Q_EMIT editingEnded();
     restyle();
     if (was != valid()) Q_EMIT validityChanged();
 }
@@ -206,9 +261,13 @@ void FieldRow::restyle() {
     const bool enabled = !m_running || m_state.spec.live;
     QWidget* control = editor();
     control->setEnabled(enabled);
-    const QString help = QString::fromStdString(m_state.spec.help);
+    QString help = QString::fromStdString(m_state.spec.help);
+    if (changed())
+        help += QString(" Changed; the preset has %1.")
+                    .arg(fieldText(m_state.preset, m_state.spec.kind));
     control->setToolTip(
         enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
+    update();
     m_kind->setIcon(
         icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
     const bool bad = !problem().isEmpty();
@@ -216,17 +275,33 @@ void FieldRow::restyle() {
         control->setProperty("error", bad);
         control->update();
     }
-    m_sentence->setText(problem());
-    m_sentence->setVisible(bad);
+    m_sentence->setForegroundRole(bad ? QPalette::BrightText : QPalette::PlaceholderText);
+    m_sentence->setText(bad         ? problem()
+                        : m_pending ? QString("Enter applies %1; Escape keeps %2")
+                                          .arg(fieldText(*m_pending, m_state.spec.kind),
+                                               fieldText(m_state.value, m_state.spec.kind))
+                                    : QString());
+    m_sentence->setVisible(bad || m_pending);
 }
 
 bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn) Q_EMIT focused();
-    if (event->type() == QEvent::FocusOut && m_edit && m_typed.isEmpty()) {
-        m_quiet = true;
-        m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
-        m_quiet = false;
+    if (event->type() == QEvent::FocusOut && m_edit) {
+        // A menu or another window does not end the editing.
+        const auto reason = static_cast<QFocusEvent*>(event)->reason();
+        const bool left = reason != Qt::PopupFocusReason && reason != Qt::MenuBarFocusReason &&
+                          reason != Qt::ActiveWindowFocusReason;
+        if (left) commit();
+        if (m_typed.isEmpty() && !m_pending) {
+            m_quiet = true;
+            m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+            m_quiet = false;
+        }
     }
+    if (m_edit &&
+        (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride) &&
+        key(static_cast<QKeyEvent*>(event)))
+        return true;
     // Scrolling the form must not change the value under the pointer.
     if (event->type() == QEvent::Wheel && !editor()->hasFocus()) {
         event->ignore();
@@ -235,11 +310,18 @@ bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
+void FieldRow::paintEvent(QPaintEvent*) {
+    if (!changed()) return;
+    QPainter painter(this);
+    painter.fillRect(QRect(6, 7, 3, 16), Theme::current().accent);
+}
+
 void FieldRow::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
     QAction* reset = menu.addAction(
         QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
-    reset->setEnabled((changed() || !m_typed.isEmpty()) && (!m_running || m_state.spec.live));
+    reset->setEnabled((changed() || m_pending || !m_typed.isEmpty()) &&
+                      (!m_running || m_state.spec.live));
     connect(reset, &QAction::triggered, this, &FieldRow::resetToPreset);
     menu.exec(event->globalPos());
 }

@@ -1,18 +1,23 @@
 // One row of the options form: label, editor, and whether it may change live. Private to the form.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
+#include <optional>
 
 #include "types/field.h"
 
 class QCheckBox;
 class QComboBox;
+class QKeyEvent;
 class QLabel;
 class QLineEdit;
 class QToolButton;
 
 namespace relascope {
 
+/// While a run trains, a text typed into a live field counts on Enter, on leaving the field or, by
+/// the arrows, when they rest; Escape takes it back. Otherwise every valid text counts at once.
 class FieldRow : public QWidget {
     Q_OBJECT
 public:
@@ -27,19 +32,28 @@ public:
     QString problem() const { return m_typed.isEmpty() ? m_outside : m_typed; }
     void resetToPreset();
     QWidget* editor() const;
+    /// A valid text that does not count yet.
+    bool pending() const { return m_pending.has_value(); }
+    /// Makes a pending text count.
+    void commit();
 
 Q_SIGNALS:
     void valueChanged(const FieldValue& value);
+    /// The user is done with the field for now: the next change is another one.
+    void editingEnded();
     void validityChanged();
     void focused();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
     void typed(const QString& text);
+    bool key(QKeyEvent* event);
+    void takeBack();
     void take(const FieldValue& value);
     void show(const FieldValue& value);
     void nudge(int steps);
@@ -48,6 +62,8 @@ private:
     FieldState m_state;
     bool m_running = false, m_quiet = false;
     QString m_typed, m_outside;
+    std::optional<FieldValue> m_pending;
+    QTimer m_rest;  ///< runs while the arrows of a live field are being pressed
     QLabel *m_label, *m_sentence;
     QToolButton* m_kind;
     QLineEdit* m_edit = nullptr;

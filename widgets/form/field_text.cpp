@@ -29,6 +29,9 @@ std::variant<double, FieldError> inBounds(double value, const QString& text,
         return error(
             FieldError::Reason::TooSmall,
             QString("%1 is below the smallest value, %2").arg(text, realText(spec.minimum)));
+    if (spec.aboveMinimum && value == spec.minimum)
+        return error(FieldError::Reason::TooSmall,
+                     QString("must be greater than %1").arg(realText(spec.minimum)));
     if (value > spec.maximum)
         return error(
             FieldError::Reason::TooLarge,

@@ -114,6 +114,19 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     }
     legend->addStretch(1);
     column->addLayout(legend);
+    m_changedRow = new QWidget(m_content);
+    auto* changed = new QHBoxLayout(m_changedRow);
+    changed->setContentsMargins(16, 0, 10, 2);
+    m_changed = new ElidedLabel({}, m_changedRow);
+    m_changed->setFont(captionFont());
+    m_reset = flatButton(m_changedRow, false);
+    m_reset->setText(QStringLiteral("Reset"));
+    m_reset->setToolTip(QStringLiteral("All options as in the preset"));
+    connect(m_reset, &QToolButton::clicked, this, &OptionsForm::resetRequested);
+    changed->addWidget(m_changed, 1);
+    changed->addWidget(m_reset);
+    m_changedRow->hide();
+    column->addWidget(m_changedRow);
     column->addWidget(horizontalLine(m_content));
 
     auto* scroll = new QScrollArea(m_content);
@@ -209,6 +222,8 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         m_order.push_back(key);
         connect(row, &FieldRow::valueChanged, this,
                 [this, key](const FieldValue& value) { Q_EMIT valueChanged(key, value); });
+        connect(row, &FieldRow::valueChanged, this, &OptionsForm::sayChanged);
+        connect(row, &FieldRow::editingEnded, this, &OptionsForm::editingEnded);
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
@@ -241,7 +256,24 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
         for (const FieldState& state : states)
             m_rows[QString::fromStdString(state.key)]->setState(state);
     arrange();
+    sayChanged();
     checkValidity();
+}
+
+QString OptionsForm::changedWords() const {
+    QStringList names;
+    for (const QString& key : m_order)
+        if (const FieldRow* row = m_rows.at(key); row->state().applies && row->changed())
+            names += QString::fromStdString(row->state().spec.label);
+    return names.isEmpty() ? QString()
+                           : QStringLiteral("Changed: ") + names.join(QLatin1String(", "));
+}
+
+void OptionsForm::sayChanged() {
+    const QString words = changedWords();
+    m_changed->setText(words);
+    m_changedRow->setVisible(!words.isEmpty());
+    m_reset->setEnabled(!m_running);
 }
 
 void OptionsForm::arrange() {
@@ -305,6 +337,7 @@ void OptionsForm::setEstimates(const std::vector<std::pair<QString, QString>>& r
 void OptionsForm::setRunning(bool running) {
     m_running = running;
     for (auto& [key, row] : m_rows) row->setRunning(running);
+    m_reset->setEnabled(!running);
 }
 
 void OptionsForm::setCollapsed(bool collapsed) {

@@ -15,6 +15,7 @@ class QVBoxLayout;
 
 namespace relascope {
 
+class ElidedLabel;
 class FieldRow;
 
 /// Sections by group (the part of the key before the point). 280 px wide, 28 px collapsed.
@@ -38,11 +39,17 @@ public:
     bool valid() const;
     /// Row of a key, nullptr when there is none; for tests and for moving the focus to a problem.
     FieldRow* row(const QString& key) const;
+    /// "Changed: Epochs, Learning rate"; empty when all fields are as in the preset.
+    QString changedWords() const;
+    QToolButton* resetButton() const { return m_reset; }
 
 Q_SIGNALS:
     void valueChanged(const QString& key,
                       const relascope::FieldValue& value);  ///< valid values only
+    /// The user left a field, or pressed Enter in it.
+    void editingEnded();
     void validityChanged(bool valid);
+    void resetRequested();
     void collapsedChanged(bool collapsed);
 
 protected:
@@ -63,6 +70,7 @@ private:
     void arrange();
     void showHelp(const FieldRow* row);
     void checkValidity();
+    void sayChanged();
     void restyle();
 
     std::map<QString, FieldRow*> m_rows;
@@ -70,6 +78,9 @@ private:
     std::map<QString, Section> m_sections;
     QWidget *m_content, *m_strip;
     QToolButton* m_signs[2] = {nullptr, nullptr};  ///< live, restart
+    QWidget* m_changedRow;
+    ElidedLabel* m_changed;
+    QToolButton* m_reset;
     QVBoxLayout* m_form;
     QLabel *m_help, *m_preset;
     QWidget* m_helpBox;
