@@ -6,7 +6,10 @@
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
 #include "app/pages/study_page.h"
+#include "app/run_actions.h"
+#include "widgets/curves/curve_panel.h"
 #include "widgets/lists/rail.h"
+#include "widgets/tables/runs_table.h"
 
 namespace relascope {
 
@@ -27,6 +30,13 @@ void addFurtherPages(MainWindow& window) {
     window.addPage(QStringLiteral("Compare"), compare);
     QObject::connect(compare, &ComparePage::workbenchRequested, &window,
                      [&window] { window.showPage(QStringLiteral("Workbench")); });
+    auto* actions = &window.runActions();
+    QObject::connect(compare->table(), &RunsTable::runMenuRequested, actions, &RunActions::popUp);
+    QObject::connect(
+        compare->table(), &RunsTable::deleteRequested, actions,
+        [actions](const QStringList& paths) { actions->perform(RunActions::Kind::Delete, paths); });
+    QObject::connect(compare->curves(), &CurvePanel::markMenuRequested, actions,
+                     &RunActions::popUpMark);
 
     auto* study = new StudyPage(window.controllers().study, context.messages);
     window.addPage(QStringLiteral("Study"), study);

@@ -21,10 +21,12 @@
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
+#include "app/run_actions.h"
 #include "app/session.h"
 #include "app/wiring.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/bar/train_bar.h"
+#include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -43,6 +45,7 @@ MainWindow::MainWindow(bool remember)
     : m_controllers(std::make_unique<Controllers>()),
       m_session(std::make_unique<Session>(remember)),
       m_actions(std::make_unique<Actions>()),
+      m_runActions(new RunActions(*m_controllers, this)),
       m_bar(new TrainBar),
       m_rail(new Rail),
       m_form(new OptionsForm),
@@ -59,7 +62,7 @@ MainWindow::MainWindow(bool remember)
 
     auto& c = *m_controllers;
     wireBar(*m_bar, c);
-    wireRail(*m_rail, c);
+    wireRail(*m_rail, c, *m_runActions);
     wireForm(*m_form, c);
     wireStatus(*m_status, *m_log, c);
     setCentralWidget(makeCentre());
@@ -72,6 +75,10 @@ MainWindow::MainWindow(bool remember)
             m_formFolded = collapsed;
         refreshActions();
     });
+    connect(m_workbench->curves(), &CurvePanel::markMenuRequested, m_runActions,
+            &RunActions::popUpMark);
+    connect(&c.history, &UndoHistory::changed, this, &MainWindow::refreshEditActions);
+    connect(qApp, &QApplication::focusChanged, this, &MainWindow::refreshEditActions);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.training, &TrainingController::stateChanged, this, &MainWindow::refreshActions);
     connect(&c.experiment, &ExperimentController::changed, this, &MainWindow::refreshActions);
@@ -93,16 +100,16 @@ MainWindow::MainWindow(bool remember)
         const bool trains = m_controllers->training.busy();
         QMessageBox box(
             QMessageBox::Question,
-            trains ? QStringLiteral("A run is going on") : QStringLiteral("A study is going on"),
+            trains ? QStringLiteral("A run is training") : QStringLiteral("A study is running"),
             trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
                          .arg(m_controllers->runs.name(m_controllers->training.run()))
-                   : QString("%1 is being worked on. Stop it, save its runs and close?")
+                   : QString("%1 is running. Stop it, save its runs and close?")
                          .arg(StudyController::name(study.workedOn())),
             QMessageBox::Cancel, this);
         box.setInformativeText(trains && study.working()
-                                   ? QString("So is the study %1. Both go on from where they are.")
+                                   ? QString("The study %1 is running, too. Both can be resumed.")
                                          .arg(StudyController::name(study.workedOn()))
-                                   : QStringLiteral("It can be resumed from where it is."));
+                                   : QStringLiteral("It can be resumed later."));
         auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
         box.setDefaultButton(stop);
         box.exec();
@@ -294,7 +301,7 @@ void MainWindow::stopAndClose() {
         return;
     }
     auto* progress =
-        new QProgressDialog(study.working() ? QStringLiteral("Saving the runs that go on")
+        new QProgressDialog(study.working() ? QStringLiteral("Saving the runs that train")
                                             : QStringLiteral("Saving a checkpoint"),
                             QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);

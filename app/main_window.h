@@ -21,6 +21,7 @@ class LogDrawer;
 class OptionsForm;
 class Rail;
 class RelationInspector;
+class RunActions;
 class Session;
 class StatusStrip;
 class StudyPage;
@@ -70,6 +71,7 @@ public:
     TrainBar* bar() const { return m_bar; }
     Rail* rail() const { return m_rail; }
     OptionsForm* form() const { return m_form; }
+    RunActions& runActions() const { return *m_runActions; }
     StatusStrip* status() const { return m_status; }
     LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
@@ -101,6 +103,8 @@ private:
                  std::function<void()> slot);
     void refreshActions();
     void refreshStudyActions();
+    void refreshEditActions();
+    void undo(bool redo);
     void fillRecent();
     void watchActions();
     void showExportMenu();
@@ -115,6 +119,7 @@ private:
     std::unique_ptr<Controllers> m_controllers;
     std::unique_ptr<Session> m_session;
     std::unique_ptr<Actions> m_actions;
+    RunActions* m_runActions;
     TrainBar* m_bar;
     Rail* m_rail;
     OptionsForm* m_form;

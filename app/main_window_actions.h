@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/main_window.h"
+#include "app/run_actions.h"
 
 class QAction;
 class QActionGroup;
@@ -16,7 +17,10 @@ struct MainWindow::Actions {
     QMenu *recent = nullptr, *pages = nullptr;
     int pageCount = 0;  ///< pages that have an entry
     QAction *toggle = nullptr, *step = nullptr, *stop = nullptr, *cancel = nullptr,
-            *reset = nullptr, *folder = nullptr;
+            *reset = nullptr;
+    QAction *undo = nullptr, *redo = nullptr, *cut = nullptr, *copyText = nullptr, *paste = nullptr;
+    std::vector<std::pair<RunActions::Kind, QAction*>> run;  ///< of the chosen run
+    QAction* hidden = nullptr;
     QAction *import = nullptr, *exporting = nullptr, *copy = nullptr, *live = nullptr,
             *image = nullptr, *write = nullptr;
     QAction *studyStart = nullptr, *studyRetry = nullptr, *studyFolder = nullptr,

@@ -1,13 +1,15 @@
 // The menus: every entry calls something that exists elsewhere, and says why when it cannot.
+#include <QAbstractSpinBox>
 #include <QActionGroup>
 #include <QApplication>
-#include <QDesktopServices>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPlainTextEdit>
 #include <QTabBar>
-#include <QUrl>
+#include <QTextEdit>
 
 #include "app/about.h"
 #include "app/command_field.h"
@@ -34,6 +36,26 @@ void enable(QAction* action, bool enabled, const QString& reason) {
     action->setEnabled(enabled);
     action->setToolTip(enabled ? action->property("help").toString() : reason);
     action->setStatusTip(action->toolTip());
+}
+
+/// A field whose text can be edited, of those that Qt has; null when none is in focus.
+QWidget* focusedText() {
+    QWidget* field = QApplication::focusWidget();
+    if (auto* spin = qobject_cast<QAbstractSpinBox*>(field)) field = spin->findChild<QLineEdit*>();
+    return qobject_cast<QLineEdit*>(field) || qobject_cast<QPlainTextEdit*>(field) ||
+                   qobject_cast<QTextEdit*>(field)
+               ? field
+               : nullptr;
+}
+
+/// Whether the field can take back (or do again) what was typed into it.
+bool canUndoText(QWidget* field, bool redo) {
+    if (auto* line = qobject_cast<QLineEdit*>(field))
+        return redo ? line->isRedoAvailable() : line->isUndoAvailable();
+    const QTextDocument* document = nullptr;
+    if (auto* plain = qobject_cast<QPlainTextEdit*>(field)) document = plain->document();
+    if (auto* rich = qobject_cast<QTextEdit*>(field)) document = rich->document();
+    return document && (redo ? document->isRedoAvailable() : document->isUndoAvailable());
 }
 
 }  // namespace
@@ -131,12 +153,33 @@ void MainWindow::makeFileMenu() {
         });
     menu->addSeparator();
     add(menu, QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
-        QStringLiteral("Close the window; a run that goes on is asked about"), [this] { close(); });
+        QStringLiteral("Close the window; asks first while a run trains"), [this] { close(); });
 }
 
 void MainWindow::makeEditMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Edit"));
+    auto& a = *m_actions;
+    a.undo = add(menu, QStringLiteral("Undo"), QKeySequence(QStringLiteral("Ctrl+Z")),
+                 QStringLiteral("Take back the last change of the options or of the runs"),
+                 [this] { undo(false); });
+    a.redo = add(menu, QStringLiteral("Redo"), QKeySequence(QStringLiteral("Ctrl+Shift+Z")),
+                 QStringLiteral("Do again what was taken back"), [this] { undo(true); });
+    menu->addSeparator();
+    const auto text = [this, menu](const QString& words, QKeySequence::StandardKey key,
+                                   const QString& help, const char* slot) {
+        return add(menu, words, key, help, [slot] {
+            if (QWidget* field = focusedText()) QMetaObject::invokeMethod(field, slot);
+        });
+    };
+    a.cut = text(QStringLiteral("Cut"), QKeySequence::Cut,
+                 QStringLiteral("Cut the chosen text of the field"), "cut");
+    a.copyText = text(QStringLiteral("Copy"), QKeySequence::Copy,
+                      QStringLiteral("Copy the chosen text of the field"), "copy");
+    a.paste = text(QStringLiteral("Paste"), QKeySequence::Paste,
+                   QStringLiteral("Paste text into the field"), "paste");
+    menu->addSeparator();
+    connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshEditActions);
     m_actions->copy =
         add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
             QStringLiteral("Copy the numbers of the chosen cell"),
@@ -166,21 +209,31 @@ void MainWindow::makeRunMenu() {
         add(menu, QStringLiteral("One step"), QKeySequence(Qt::Key_N),
             QStringLiteral("One optimizer step while paused"), [&c] { c.training.step(); });
     m_actions->stop =
-        add(menu, QStringLiteral("Stop"), {}, QStringLiteral("Finish this epoch, then stop"),
-            [&c] { c.training.stop(); });
+        add(menu, QStringLiteral("Stop"), {}, QStringLiteral("Stop after this epoch"), [&c] {
+            if (c.training.ending())
+                c.training.cancel();
+            else
+                c.training.stop();
+        });
     m_actions->cancel =
         add(menu, QStringLiteral("Cancel"), {}, QStringLiteral("Stop at once, after a checkpoint"),
             [&c] { c.training.cancel(); });
     menu->addSeparator();
-    m_actions->folder =
-        add(menu, QStringLiteral("Open run folder"), {},
-            QStringLiteral("Show the files of the chosen run"), [&c] {
-                if (!QDesktopServices::openUrl(QUrl::fromLocalFile(c.selection.current())))
-                    c.messages.warning(QString("No file manager answers; the run is in %1")
-                                           .arg(c.selection.current()));
-            });
-    add(menu, QStringLiteral("Refresh the list of runs"), QKeySequence::Refresh,
-        QStringLiteral("Read the runs folder again"), [&c] { c.runs.refresh(); });
+    for (const auto& entry : m_runActions->entries({})) {
+        auto* action = add(menu, entry.text, {}, entry.help, [this, kind = entry.kind] {
+            m_runActions->perform(kind, {m_controllers->selection.current()});
+        });
+        m_actions->run.emplace_back(entry.kind, action);
+    }
+    menu->addSeparator();
+    add(menu, QStringLiteral("Reload runs"), QKeySequence::Refresh,
+        QStringLiteral("List the runs folder again, with the hidden runs"),
+        [&c] { c.runs.reload(); });
+    m_actions->hidden = add(menu, QStringLiteral("Show hidden runs"), {},
+                            QStringLiteral("List the hidden runs, too"),
+                            [&c] { c.runs.setShowHidden(!c.runs.showsHidden()); });
+    m_actions->hidden->setCheckable(true);
+    connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
 }
 
 void MainWindow::makeViewMenu() {
@@ -406,14 +459,27 @@ void MainWindow::refreshActions() {
                                                          : QStringLiteral("Start"));
     enable(
         a.toggle,
-        busy ? !c.training.preparing() && !c.training.ending() : c.experiment.obstacle().isEmpty(),
+        busy ? !c.training.preparing() && !c.training.endingNow()
+             : c.experiment.obstacle().isEmpty(),
         busy ? QStringLiteral("Wait until the run has begun or ended") : c.experiment.obstacle());
     enable(a.step, paused, QStringLiteral("One step at a time, while paused"));
-    enable(a.stop, running || paused, nothing);
-    enable(a.cancel, busy, nothing);
+    const QString saving = QStringLiteral("The run is saving a checkpoint");
+    const bool now = c.training.endingNow();
+    a.stop->setText(c.training.ending() && !now ? QStringLiteral("Stop now")
+                                                : QStringLiteral("Stop"));
+    enable(a.stop, (running || paused) && !now, now ? saving : nothing);
+    enable(a.cancel, busy && !now, now ? saving : nothing);
     enable(a.reset, c.experiment.hasOptions() && !c.experiment.live(),
            QStringLiteral("The options of a run that trains cannot be reset"));
-    enable(a.folder, !c.selection.current().isEmpty(), QStringLiteral("Choose a run first"));
+    const QString current = c.selection.current();
+    const auto entries =
+        m_runActions->entries(current.isEmpty() ? QStringList() : QStringList{current});
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        a.run[i].second->setText(entries[i].text);
+        enable(a.run[i].second, entries[i].reason.isEmpty(), entries[i].reason);
+    }
+    a.hidden->setChecked(c.runs.showsHidden());
+    enable(a.hidden, c.runs.hiddenRuns() > 0, QStringLiteral("No run is hidden"));
     enable(a.import, page(QStringLiteral("Data")) != nullptr,
            QStringLiteral("There is no Data page in this window"));
     const bool looking = activeInspector()->result() != nullptr;
@@ -442,6 +508,36 @@ void MainWindow::refreshActions() {
     a.log->setChecked(!m_log->isHidden());
     a.full->setChecked(isFullScreen());
     refreshStudyActions();
+    refreshEditActions();
+}
+
+void MainWindow::undo(bool redo) {
+    if (QWidget* field = focusedText(); canUndoText(field, redo))
+        QMetaObject::invokeMethod(field, redo ? "redo" : "undo");
+    else if (redo)
+        m_controllers->history.redo();
+    else
+        m_controllers->history.undo();
+}
+
+void MainWindow::refreshEditActions() {
+    auto& a = *m_actions;
+    if (!a.paste) return;
+    QWidget* field = focusedText();
+    const auto& history = m_controllers->history;
+    const auto show = [&](QAction* action, bool redo, const QString& verb, const QString& what,
+                          bool any) {
+        const bool text = canUndoText(field, redo);
+        action->setText(text             ? verb + QStringLiteral(" Typing")
+                        : what.isEmpty() ? verb
+                                         : verb + u' ' + what);
+        enable(action, text || any,
+               redo ? QStringLiteral("Nothing to redo") : QStringLiteral("Nothing to undo"));
+    };
+    show(a.undo, false, QStringLiteral("Undo"), history.undoText(), history.canUndo());
+    show(a.redo, true, QStringLiteral("Redo"), history.redoText(), history.canRedo());
+    const QString none = QStringLiteral("Click into a text field first");
+    for (QAction* action : {a.cut, a.copyText, a.paste}) enable(action, field != nullptr, none);
 }
 
 void MainWindow::showExportMenu() {

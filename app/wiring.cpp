@@ -1,13 +1,12 @@
 #include "app/wiring.h"
 
 #include <QComboBox>
-#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QTimer>
-#include <QUrl>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/runtime.h"
+#include "app/run_actions.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -22,11 +21,8 @@
 namespace relascope {
 namespace {
 
-// `counted`: of the model as it was made, whose vocabulary may be that of its text.
-QString modelChip(const RunOptions& options, std::int64_t counted = 0) {
-    return QString("%1 · %2 parameters")
-        .arg(QString::fromStdString(modelWords(options.model)),
-             groupedNumber(counted > 0 ? counted : parameterCount(options.model)));
+QString modelChip(const ModelOptions& model, const QString& parameters) {
+    return QString("%1 · %2 parameters").arg(QString::fromStdString(modelWords(model)), parameters);
 }
 
 // What the bar says while nothing trains.
@@ -34,16 +30,22 @@ QString idleSentence(const Controllers& c) {
     const QString why = c.experiment.obstacle();
     if (!why.isEmpty()) return why;
     if (c.experiment.resumes())
-        return QString("Resume goes on with %1.").arg(c.runs.name(c.experiment.run()));
-    return QString("Ready: %1 steps of %2.")
+        return QString("Resume continues %1.").arg(c.runs.name(c.experiment.run()));
+    const int changed = c.experiment.changedFields();
+    return QString("Ready: %1 steps of %2%3.")
         .arg(groupedNumber(totalSteps(c.experiment.options())),
-             QString::fromStdString(modelWords(c.experiment.options().model)));
+             QString::fromStdString(modelWords(c.experiment.options().model)),
+             changed == 0   ? QString()
+             : changed == 1 ? QStringLiteral(", 1 field changed from the preset")
+                            : QString(", %1 fields changed from the preset").arg(changed));
 }
 
 void showBar(TrainBar& bar, Controllers& c) {
     const auto& training = c.training;
     const bool ready = c.experiment.obstacle().isEmpty();
-    const bool models = c.experiment.hasOptions() && c.experiment.problems().empty();
+    bar.setEnding(training.endingNow() ? TrainBar::Ending::Now
+                  : training.ending()  ? TrainBar::Ending::AfterEpoch
+                                       : TrainBar::Ending::No);
     if (!training.busy() || training.preparing()) {
         bar.setState(RunState::Queued);
         bar.setResumes(c.experiment.resumes());
@@ -51,17 +53,18 @@ void showBar(TrainBar& bar, Controllers& c) {
             bar.setPreparing(QStringLiteral("Preparing the data"));
         else
             bar.setIdle(idleSentence(c), ready);
-        bar.setModel(models ? modelChip(c.experiment.options()) : QString());
+        bar.setModel(c.experiment.valid()
+                         ? modelChip(c.experiment.options().model, c.experiment.parameters())
+                         : QString());
         return;
     }
     bar.setResumes(false);
     const RunState state = training.info().state;
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
-    bar.setModel(modelChip(training.options(), training.info().parameters));
+    bar.setModel(modelChip(training.options().model,
+                           groupedNumber(parameterCount(training.options().model))));
     if (!training.info().device.empty())
         bar.setDevice(QString::fromStdString(training.info().device));
-    if (training.ending())
-        for (auto* button : {bar.startButton(), bar.stopButton()}) button->setEnabled(false);
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ void showBar(TrainBar& bar, Controllers& c) {
 void toggleTraining(Controllers& c) {
     auto& training = c.training;
     if (!training.busy()) return c.experiment.start();
-    if (training.preparing() || training.ending()) return;
+    if (training.preparing() || training.endingNow()) return;
     if (training.paused())
         training.goOn();
     else
@@ -86,6 +89,7 @@ void wireBar(TrainBar& bar, Controllers& c) {
     QObject::connect(&bar, &TrainBar::stopRequested, training, &TrainingController::stop);
     QObject::connect(&bar, &TrainBar::cancelRequested, training, &TrainingController::cancel);
     QObject::connect(training, &TrainingController::stateChanged, &bar, show);
+    QObject::connect(training, &TrainingController::modelFitted, &bar, show);
     QObject::connect(training, &TrainingController::progressed, &bar, &TrainBar::setProgress);
     QObject::connect(training, &TrainingController::preparingData, &bar, [&bar](double share) {
         bar.setPreparing(QString("Preparing the data, %1 %").arg(qRound(100.0 * share)));
@@ -101,7 +105,7 @@ void wireBar(TrainBar& bar, Controllers& c) {
     show();
 }
 
-void wireRail(Rail& rail, Controllers& c) {
+void wireRail(Rail& rail, Controllers& c, RunActions& actions) {
     std::vector<ExperimentEntry> entries;
     for (const auto& preset : presets())
         entries.push_back(
@@ -110,6 +114,7 @@ void wireRail(Rail& rail, Controllers& c) {
     rail.setExperiments(entries);
     QObject::connect(&c.runs, &RunsController::rowsChanged, &rail, [&rail, &c] {
         rail.setRuns(c.runs.rows());
+        rail.setHiddenRuns(c.runs.hiddenRuns(), c.runs.showsHidden());
         rail.setSelectedRuns(c.selection.runs());
     });
     QObject::connect(&rail, &Rail::presetChosen, &c.selection, &Selection::setPreset);
@@ -133,11 +138,12 @@ void wireRail(Rail& rail, Controllers& c) {
     });
     QObject::connect(&c.selection, &Selection::runsChanged, &rail,
                      [&rail, &c] { rail.setSelectedRuns(c.selection.runs()); });
-    QObject::connect(&rail, &Rail::removeRequested, &c.runs, &RunsController::remove);
-    QObject::connect(&rail, &Rail::openFolderRequested, &c.messages, [&c](const QString& path) {
-        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
-            c.messages.warning(QString("No file manager answers; the run is in %1").arg(path));
+    QObject::connect(&rail, &Rail::runMenuRequested, &actions, &RunActions::popUp);
+    QObject::connect(&rail, &Rail::deleteRequested, &actions, [&actions](const QStringList& paths) {
+        actions.perform(RunActions::Kind::Delete, paths);
     });
+    QObject::connect(&rail, &Rail::renameRequested, &actions, &RunActions::rename);
+    QObject::connect(&rail, &Rail::showHiddenRequested, &c.runs, &RunsController::setShowHidden);
     QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
         const QString preset = QString::fromStdString(c.experiment.options().preset);
         rail.setCurrentPreset(preset);
@@ -161,9 +167,10 @@ void wireForm(OptionsForm& form, Controllers& c) {
     words->setFont(smallFont());
     auto* variants = new QComboBox(row);
     variants->setFont(smallFont());
+    variants->setObjectName(QStringLiteral("variant"));
     variants->setAccessibleName(QStringLiteral("Variant"));
     variants->setToolTip(
-        QStringLiteral("Which of the experiment's models; chooses its preset values"));
+        QStringLiteral("Which of the experiment's models; changed fields keep their values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
     form.setHeadRow(row);
@@ -195,12 +202,14 @@ void wireForm(OptionsForm& form, Controllers& c) {
     QObject::connect(&c.training, &TrainingController::stateChanged, &form,
                      [&form, &c] { form.setRunning(c.experiment.live()); });
     QObject::connect(&form, &OptionsForm::valueChanged, &c.experiment, &ExperimentController::set);
+    QObject::connect(&form, &OptionsForm::editingEnded, &c.experiment,
+                     &ExperimentController::endEdit);
+    QObject::connect(&form, &OptionsForm::resetRequested, &c.experiment,
+                     &ExperimentController::reset);
     QObject::connect(&form, &OptionsForm::validityChanged, &c.experiment,
                      &ExperimentController::setFormValid);
-    QObject::connect(variants, &QComboBox::activated, &c.experiment, [&c, variants] {
-        c.experiment.choosePreset(QString::fromStdString(c.experiment.options().preset),
-                                  variants->currentText());
-    });
+    QObject::connect(variants, &QComboBox::activated, &c.experiment,
+                     [&c, variants] { c.experiment.chooseVariant(variants->currentText()); });
     show();
     judge();
 }

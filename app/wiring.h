@@ -7,11 +7,12 @@ class Controllers;
 class LogDrawer;
 class OptionsForm;
 class Rail;
+class RunActions;
 class StatusStrip;
 class TrainBar;
 
 void wireBar(TrainBar& bar, Controllers& controllers);
-void wireRail(Rail& rail, Controllers& controllers);
+void wireRail(Rail& rail, Controllers& controllers, RunActions& actions);
 /// Adds the choice of the preset's model above the fields.
 void wireForm(OptionsForm& form, Controllers& controllers);
 void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& controllers);

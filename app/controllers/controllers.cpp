@@ -39,7 +39,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         if (!resumed) selection.setRuns(sibling ? QStringList{path} + chosen : QStringList{path});
         selection.setStep(std::nullopt);
         selection.setCurrent(path);
-        messages.info(QString("%1 began").arg(runs.name(path)));
+        messages.info(
+            (training.resumed() ? QStringLiteral("Resumed %1") : QStringLiteral("Started %1"))
+                .arg(runs.name(path)));
     });
     connect(&training, &TrainingController::runInfo, &runs, &RunsController::liveInfo);
     connect(&training, &TrainingController::pointsArrived, &runs, &RunsController::livePoints);

@@ -12,6 +12,7 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/study_controller.h"
 #include "app/controllers/training_controller.h"
+#include "app/controllers/undo_history.h"
 #include "app/selection.h"
 
 namespace relascope {
@@ -25,11 +26,12 @@ public:
     std::shared_ptr<DataCache> data = std::make_shared<DataCache>();
     Messages messages;
     Selection selection;
+    UndoHistory history;
     JobQueue disk;    ///< lists and metrics
     JobQueue models;  ///< data sets, captures and finished runs
     RunsController runs{disk};
     TrainingController training{data};
-    ExperimentController experiment{runs, training, disk, models};
+    ExperimentController experiment{runs, training, history, disk, models};
     ProbeController probe{runs, training, selection, data, models};
     CheckpointController checkpoint;
     StudyController study;

@@ -10,6 +10,7 @@
 #include "app/controllers/runs_controller.h"
 #include "app/controllers/runtime.h"
 #include "app/controllers/training_controller.h"
+#include "app/controllers/undo_history.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
@@ -39,7 +40,14 @@ QString roughNumber(double count) {
     return groupedNumber(static_cast<qlonglong>(count));
 }
 
-/// Fields that a run may change when it goes on; the others make another run of it.
+/// The options of a preset as the form shows them.
+RunOptions presetForm(const std::string& preset, const std::string& variant) {
+    RunOptions options = presetOptions(preset, variant);
+    fitToData(options);
+    return options;
+}
+
+/// Fields that a run may change when it is resumed; the others make another run of it.
 bool keepsRun(const std::string& key) {
     return key == "train.epochs" || key == "train.steps" || key == "train.device" ||
            RunOptions::field(key).spec.live;
@@ -48,8 +56,14 @@ bool keepsRun(const std::string& key) {
 }  // namespace
 
 ExperimentController::ExperimentController(RunsController& runs, TrainingController& training,
-                                           JobQueue& jobs, JobQueue& devices, QObject* parent)
-    : QObject(parent), m_runs(runs), m_training(training), m_jobs(jobs), m_devices(devices) {
+                                           UndoHistory& history, JobQueue& jobs, JobQueue& devices,
+                                           QObject* parent)
+    : QObject(parent),
+      m_runs(runs),
+      m_training(training),
+      m_history(history),
+      m_jobs(jobs),
+      m_devices(devices) {
     // Not at each key of a field: what is free is asked for once the form stands still.
     m_memoryTimer.setSingleShot(true);
     m_memoryTimer.setInterval(200);
@@ -60,6 +74,12 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
         // A group's next seed has the same options; a form turned elsewhere stays there.
         if (!m_run.isEmpty() && m_runs.group(m_run).isEmpty() && m_run != path) return;
         adopt(m_training.options(), path);
+    });
+    connect(&training, &TrainingController::modelFitted, this, [this] {
+        if (!live()) return;
+        m_options.model = m_ofRun->model = m_training.options().model;
+        Q_EMIT changed();
+        Q_EMIT problemsChanged();
     });
     connect(&training, &TrainingController::finished, this, [this] {
         Q_EMIT changed();
@@ -111,6 +131,7 @@ bool ExperimentController::resumes() const {
 std::vector<FieldProblem> ExperimentController::problems() const {
     auto found = m_options.problems();
     for (const auto& field : RunOptions::fieldTable()) {
+        if (!field.applies(m_options)) continue;
         try {
             checkFieldValue(field.spec.name, field.spec, field.get(m_options));
         } catch (const OptionError& error) {
@@ -121,10 +142,10 @@ std::vector<FieldProblem> ExperimentController::problems() const {
 }
 
 std::vector<std::pair<QString, QString>> ExperimentController::estimates() const {
-    if (!hasOptions() || !problems().empty()) return {};
+    if (!valid()) return {};
     const auto& t = m_options.train;
     std::vector<std::pair<QString, QString>> rows;
-    // What is free counts; while a run goes on it has taken its part of that already.
+    // What is free counts; a run that trains has taken its part of that already.
     const bool known = m_free > 0 && !m_training.busy();
     rows.emplace_back("Memory",
                       QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
@@ -141,18 +162,32 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
     const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *
                          static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
     rows.emplace_back(what, m_flopsPerSecond > 0.0
-                                ? "about " + durationText(flops / m_flopsPerSecond)
+                                ? "about " + roughDuration(flops / m_flopsPerSecond)
                                 : QStringLiteral("known once it runs"));
-    rows.emplace_back("Parameters", groupedNumber(parameterCount(m_options.model)));
+    rows.emplace_back("Parameters", parameters());
     return rows;
+}
+
+QString ExperimentController::parameters() const {
+    if (!valid()) return {};
+    const QString count = groupedNumber(parameterCount(m_options.model));
+    const bool fittedLater =
+        m_run.isEmpty() && m_options.data.isText() && m_options.data.tokenizer == "characters";
+    return fittedLater ? "about " + count : count;
+}
+
+int ExperimentController::changedFields() const {
+    int count = 0;
+    for (const auto& field : RunOptions::fieldTable())
+        count += field.applies(m_options) && field.get(m_options) != field.get(m_preset);
+    return count;
 }
 
 QString ExperimentController::obstacle() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
     if (found.empty() && !m_formValid)
-        return QStringLiteral(
-            "A field of the options holds no value it can take; its sentence says why.");
+        return QStringLiteral("A field of the options cannot be read; the line below it says why.");
     if (found.empty()) {
         if (m_training.busy()) return {};  // what is free now is what the run has left
         const auto memory = memoryProblem(m_options, m_free);
@@ -166,15 +201,11 @@ QString ExperimentController::obstacle() const {
 bool ExperimentController::choosePreset(const QString& preset, const QString& variant,
                                         QString* error) {
     try {
-        RunOptions options = presetOptions(preset.toStdString(), variant.toStdString());
-        fitToData(options);
+        const RunOptions options = presetForm(preset.toStdString(), variant.toStdString());
+        const FormState before = formState();
         m_wanted.clear();
-        m_preset = options;
-        m_ofRun.reset();
-        m_options = options;
-        m_run.clear();
-        Q_EMIT changed();
-        Q_EMIT problemsChanged();
+        restore({options, options, std::nullopt, {}});
+        if (!before.options.preset.empty()) remember(QStringLiteral("Choose ") + title(), before);
         return true;
     } catch (const Error& problem) {
         if (error) *error = QString::fromStdString(problem.what());
@@ -182,12 +213,73 @@ bool ExperimentController::choosePreset(const QString& preset, const QString& va
     }
 }
 
+void ExperimentController::chooseVariant(const QString& variant) {
+    if (live() || variant.toStdString() == m_options.variant) return;
+    RunOptions chosen;
+    try {
+        chosen = presetForm(m_options.preset, variant.toStdString());
+    } catch (const Error& problem) {
+        Q_EMIT failed(QString::fromStdString(problem.what()));
+        return;
+    }
+    const RunOptions values = chosen;
+    // Twice: whether a field applies may depend on one that comes after it.
+    for (int pass = 0; pass < 2; ++pass)
+        for (const auto& field : RunOptions::fieldTable()) {
+            const FieldValue value = field.get(m_options);
+            if (value == field.get(m_preset) || !field.applies(chosen)) continue;
+            const auto choices =
+                field.choicesFor ? field.choicesFor(chosen) : std::vector<std::string>();
+            const auto* text = std::get_if<std::string>(&value);
+            if (!choices.empty() && text &&
+                std::find(choices.begin(), choices.end(), *text) == choices.end())
+                continue;
+            field.set(chosen, value);
+        }
+    fitToData(chosen);
+    const FormState before = formState();
+    m_wanted.clear();
+    restore({chosen, values, std::nullopt, {}});
+    remember(QStringLiteral("Choose variant ") + variant, before);
+}
+
+void ExperimentController::restore(const FormState& state) {
+    if (live() && state.run == m_run) {
+        for (const auto& field : RunOptions::fieldTable())
+            if (const auto value = field.get(state.options);
+                field.spec.live && value != field.get(m_options)) {
+                m_training.edit(QString::fromStdString(field.spec.name), value);
+                field.set(*m_ofRun, value);
+                field.set(m_options, value);
+            }
+    } else {
+        m_options = state.options;
+        m_preset = state.preset;
+        m_ofRun = state.ofRun;
+        m_run = state.run;
+    }
+    Q_EMIT changed();
+    Q_EMIT problemsChanged();
+}
+
+void ExperimentController::remember(const QString& what, FormState before,
+                                    const QString& mergeKey) {
+    m_history.push({what, [this, before = std::move(before)] { restore(before); },
+                    [this, after = formState()] { restore(after); }, mergeKey,
+                    [this, shown = m_shown] { return shown == m_shown; }});
+}
+
+void ExperimentController::endEdit() {
+    m_history.seal();
+}
+
 void ExperimentController::adopt(const RunOptions& options, const QString& run) {
     m_options = options;
     m_ofRun = options;
     m_run = m_wanted = run;
+    ++m_shown;
     try {
-        m_preset = presetOptions(options.preset, options.variant);
+        m_preset = presetForm(options.preset, options.variant);
     } catch (const Error&) {
         m_preset = options;  // a preset of another version: nothing counts as changed
     }
@@ -201,17 +293,58 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
 void ExperimentController::showRun(const QString& path) {
     m_wanted = path;
     if (m_training.busy() && m_training.run() == path) return adopt(m_training.options(), path);
+    readOptions(path, [this, path](const RunOptions& options) { adopt(options, path); });
+}
+
+/// `use` is called unless something else was chosen meanwhile.
+void ExperimentController::readOptions(const QString& path,
+                                       std::function<void(const RunOptions&)> use) {
+    m_wanted = path;
+    const int asked = ++m_asked;
     m_jobs.post(
         this, [file = path.toStdString()](std::stop_token) { return readRunOptions(file); },
-        [this, path](const RunOptions& options) {
-            if (m_wanted == path) adopt(options, path);
+        [this, path, asked, use = std::move(use)](const RunOptions& options) {
+            if (m_wanted == path && m_asked == asked) use(options);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void ExperimentController::duplicate(const QString& path) {
+    readOptions(path, [this](const RunOptions& options) {
+        const FormState before = formState();
+        FormState copy{options, options, std::nullopt, {}};
+        try {
+            copy.preset = presetForm(options.preset, options.variant);
+        } catch (const Error&) {
+            // A preset of another version: nothing counts as changed.
+        }
+        m_wanted.clear();
+        restore(copy);
+        if (!before.options.preset.empty()) remember(QStringLiteral("Duplicate a run"), before);
+    });
+}
+
+void ExperimentController::extend(const QString& path, std::int64_t total) {
+    readOptions(path, [this, path, total](const RunOptions& options) {
+        adopt(options, path);
+        auto& train = m_options.train;
+        (train.steps > 0 ? train.steps : train.epochs) = total;
+        Q_EMIT changed();
+        Q_EMIT problemsChanged();
+        if (m_training.busy() || !obstacle().isEmpty()) {
+            const QString why = obstacle();
+            Q_EMIT failed(why.isEmpty() ? QStringLiteral("Wait until the run that trains has ended")
+                                        : why);
+            return;
+        }
+        m_training.resume(path, m_options);
+    });
 }
 
 void ExperimentController::set(const QString& key, const FieldValue& value) {
     const auto& field = RunOptions::field(key.toStdString());
     if (field.get(m_options) == value) return;
+    const FormState before = formState();
     if (live()) {
         if (!field.spec.live) return;
         m_training.edit(key, value);
@@ -219,14 +352,19 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
     }
     field.set(m_options, value);
     if (!live()) fitToData(m_options);  // sizes of the model follow the data
+    remember(QStringLiteral("Change ") + QString::fromStdString(field.spec.label), before, key);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }
 
 void ExperimentController::trainOn(const DataOptions& data, const std::vector<std::string>& fields,
                                    const DatasetInfo& info) {
+    // Text has no task, whatever the Data page knows of it.
     const auto given = [&](const std::string& name) {
-        return std::find(fields.begin(), fields.end(), name) != fields.end();
+        if (std::find(fields.begin(), fields.end(), name) == fields.end()) return false;
+        for (const auto& field : DataOptions::fieldTable())
+            if (field.spec.name == name) return field.applies(data);
+        return false;
     };
     if (live() || m_options.data.kind != data.kind ||
         (given("task") && m_options.data.task != data.task)) {
@@ -244,6 +382,7 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
             return;
         }
     }
+    const FormState before = formState();
     m_run.clear();
     m_wanted.clear();
     m_ofRun.reset();
@@ -257,6 +396,7 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
             std::max<std::int64_t>(2, static_cast<std::int64_t>(info.classNames.size()));
     }
     fitToData(m_options);
+    remember(QStringLiteral("Train on other data"), before);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }
@@ -267,7 +407,9 @@ void ExperimentController::setFormValid(bool valid) {
 
 void ExperimentController::reset() {
     if (live() || m_options == m_preset) return;
+    const FormState before = formState();
     m_options = m_preset;
+    remember(QStringLiteral("Reset options"), before);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }
@@ -287,7 +429,7 @@ void ExperimentController::start() {
         m_training.resume(m_run, m_options);
         return;
     }
-    m_run.clear();  // the form follows the run that begins
+    m_run.clear();  // the form follows the run that is started
     m_wanted.clear();
     m_training.start(m_options, m_runs.folder());
 }

@@ -5,6 +5,7 @@
 #include <QStringList>
 #include <QTimer>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,13 +18,14 @@ namespace relascope {
 class JobQueue;
 class RunsController;
 class TrainingController;
+class UndoHistory;
 
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
     /// `devices` is where LibTorch is set up: it says how much memory is free.
-    ExperimentController(RunsController& runs, TrainingController& training, JobQueue& jobs,
-                         JobQueue& devices, QObject* parent = nullptr);
+    ExperimentController(RunsController& runs, TrainingController& training, UndoHistory& history,
+                         JobQueue& jobs, JobQueue& devices, QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
@@ -36,11 +38,18 @@ public:
     const QString& run() const { return m_run; }
     /// These are the options of the run that trains now: live fields reach it at once.
     bool live() const;
-    /// Start goes on with `run()` instead of beginning a new one.
+    /// Start resumes `run()` instead of beginning a new one.
     bool resumes() const;
 
     std::vector<FieldState> states() const { return m_options.states(m_preset); }
     std::vector<FieldProblem> problems() const;
+    /// Every field of the form holds a value it can take, and they go together.
+    bool valid() const { return hasOptions() && m_formValid && problems().empty(); }
+    /// "897,408"; "about 910,208" before a vocabulary is fitted to its text; empty while a field
+    /// is refused.
+    QString parameters() const;
+    /// How many fields differ from the preset.
+    int changedFields() const;
     /// Rows for the form: parameters, memory, time.
     std::vector<std::pair<QString, QString>> estimates() const;
     /// Why Start cannot be pressed; empty when it can.
@@ -48,8 +57,15 @@ public:
 
     /// A preset with one of its models ("" = the first). False with a sentence for an unknown one.
     bool choosePreset(const QString& preset, const QString& variant = {}, QString* error = nullptr);
+    /// Another model of the same preset: fields that were changed keep their values where the
+    /// model has them.
+    void chooseVariant(const QString& variant);
     /// The options of a run, read off the window's thread.
     void showRun(const QString& path);
+    /// The options of a run as those of a new one.
+    void duplicate(const QString& path);
+    /// Trains a run that has ended on to that many epochs (steps where the run counts steps).
+    void extend(const QString& path, std::int64_t total);
     void set(const QString& key, const FieldValue& value);
     /// The experiment in the form, or the first that fits, on these data: their kind, path and
     /// every one of `fields` ("task", "seed"). `info` says which images the model must take.
@@ -61,7 +77,9 @@ public:
     void reset();
     /// Shows these options and begins a run with them.
     void begin(const RunOptions& options);
-    /// Begins or goes on.
+    /// The user is done with a field: the next change is a step of its own for undo.
+    void endEdit();
+    /// Begins or resumes.
     void start();
 
 Q_SIGNALS:
@@ -70,12 +88,24 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    /// What undo brings back.
+    struct FormState {
+        RunOptions options, preset;
+        std::optional<RunOptions> ofRun;
+        QString run;
+    };
+    FormState formState() const { return {m_options, m_preset, m_ofRun, m_run}; }
+    void restore(const FormState& state);
+    /// Remembers how the form was before what was just done to it.
+    void remember(const QString& what, FormState before, const QString& mergeKey = {});
+    void readOptions(const QString& path, std::function<void(const RunOptions&)> use);
     void adopt(const RunOptions& options, const QString& run);
     void measureSpeed();
     void measureMemory();
 
     RunsController& m_runs;
     TrainingController& m_training;
+    UndoHistory& m_history;
     JobQueue& m_jobs;
     JobQueue& m_devices;
     QTimer m_memoryTimer;
@@ -85,6 +115,8 @@ private:
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;
     bool m_formValid = true;
+    int m_asked = 0;                ///< counts the runs whose options were asked for
+    int m_shown = 0;                ///< counts what was shown in the form; undo stays within one
     double m_flopsPerSecond = 0.0;  ///< measured in the run that goes on or went last
 };
 

@@ -10,7 +10,9 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/captures.h"
+#include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
+#include "train/branch.h"
 
 namespace relascope {
 namespace {
@@ -33,8 +35,8 @@ QString groupOf(const RunInfo& info, const QString& root) {
     return key;
 }
 
-CurveMark markOf(const Note& note) {
-    return {static_cast<double>(note.step), QString::fromStdString(note.text), true};
+CurveMark markOf(const Note& note, bool kept) {
+    return {static_cast<double>(note.step), QString::fromStdString(note.text), true, kept};
 }
 
 }  // namespace
@@ -78,12 +80,21 @@ void RunsController::refresh() {
             if (const RunInfo* known = info(path); known && !opened.contains(path))
                 runs.push_back(*known);
         if (folder == m_folder) take(std::move(runs));
+        if (!m_again && std::exchange(m_reload, false)) {
+            setShowHidden(hiddenRuns() > 0);
+            Q_EMIT reloaded(static_cast<int>(m_infos.size()), hiddenRuns());
+        }
         if (std::exchange(m_again, false)) refresh();
     };
     m_jobs.post(this, work, done, [this](const QString& sentence) {
         m_listing = false;
         Q_EMIT failed(sentence);
     });
+}
+
+void RunsController::reload() {
+    m_reload = true;
+    refresh();
 }
 
 void RunsController::take(std::vector<RunInfo> runs) {
@@ -95,7 +106,14 @@ void RunsController::take(std::vector<RunInfo> runs) {
         return !seen.insert(r.path).second || m_removed.contains(QString::fromStdString(r.path));
     });
     for (auto& run : runs) {
-        if (mine && run.path == mine->path) run = *mine, found = true;
+        if (mine && run.path == mine->path) {
+            const RunLabels labels = std::move(run.labels);
+            run = *mine, found = true;
+            run.labels = labels;
+        }
+        if (const auto known = m_labels.find(QString::fromStdString(run.path));
+            known != m_labels.end())
+            run.labels = known->second;
     }
     if (mine && !found) runs.insert(runs.begin(), *mine);
     m_infos = std::move(runs);
@@ -127,8 +145,11 @@ void RunsController::take(std::vector<RunInfo> runs) {
 void RunsController::rebuildRows() {
     m_rows.clear();
     for (const auto& info : m_infos) {
+        if (info.labels.hidden && !m_showHidden && info.path != m_live.toStdString()) continue;
         RunRow row{info, colorIndex(QString::fromStdString(info.path))};
-        row.info.name = name(QString::fromStdString(info.path)).toStdString();
+        row.info.name = info.labels.name.empty()
+                            ? folderName(QString::fromStdString(info.path)).toStdString()
+                            : info.labels.name;
         m_rows.push_back(std::move(row));
     }
 }
@@ -154,6 +175,11 @@ QString RunsController::group(const QString& path) const {
 }
 
 QString RunsController::name(const QString& path) const {
+    const auto given = labels(path).name;
+    return given.empty() ? folderName(path) : QString::fromStdString(given);
+}
+
+QString RunsController::folderName(const QString& path) const {
     const QString own = QFileInfo(path).fileName(), parent = parentOf(path);
     if (parent == m_folder || parentOf(parent) != m_folder) return own;
     return QFileInfo(parent).fileName() + QStringLiteral(" · ") + QString(own).replace(u'-', u' ');
@@ -226,7 +252,8 @@ RunsController::Record RunsController::readRecord(const std::string& path) {
     Record record;
     record.points = readMetrics(path);
     for (const auto& note : readEvents(path)) {
-        if (note.level == Note::Level::Edit) record.marks.push_back(markOf(note));
+        if (note.level == Note::Level::Edit)
+            record.marks.push_back(markOf(note, hasKeptCheckpoint(path, note.step)));
         // Of a step that was reached twice the last one counts.
         if (note.level == Note::Level::Sample)
             record.samples[note.step] = QString::fromStdString(note.text);
@@ -273,6 +300,7 @@ bool RunsController::open(const QString& path, QString* error) {
     try {
         RunInfo read = readRunInfo(clean.toStdString());
         m_removed.erase(clean);
+        if (read.labels.hidden) setShowHidden(true);
         if (info(clean)) return true;
         if (!m_opened.contains(clean)) m_opened += clean;
         m_infos.insert(m_infos.begin(), std::move(read));
@@ -284,13 +312,99 @@ bool RunsController::open(const QString& path, QString* error) {
     }
 }
 
-void RunsController::remove(const QStringList& paths) {
-    for (const auto& path : paths) {
-        if (path == m_live) continue;
-        m_removed.insert(path);
-        m_opened.removeAll(path);
+RunLabels RunsController::labels(const QString& path) const {
+    const RunInfo* known = info(path);
+    return known ? known->labels : RunLabels();
+}
+
+void RunsController::setLabels(const QString& path, const RunLabels& labels) {
+    for (auto& info : m_infos)
+        if (info.path == path.toStdString()) info.labels = labels;
+    m_labels[path] = labels;
+    rebuildRows();
+    Q_EMIT rowsChanged();
+    const auto written = [this, path, labels] {
+        if (const auto known = m_labels.find(path);
+            known != m_labels.end() && known->second == labels)
+            m_labels.erase(known);
+    };
+    m_jobs.post(
+        this,
+        [file = path.toStdString(), labels](std::stop_token) {
+            return writeRunLabels(file, labels), true;
+        },
+        [written](bool) { written(); },
+        [this, written](const QString& sentence) {
+            written();
+            Q_EMIT failed(sentence);
+            refresh();
+        });
+}
+
+int RunsController::hiddenRuns() const {
+    return static_cast<int>(std::count_if(m_infos.begin(), m_infos.end(),
+                                          [](const RunInfo& i) { return i.labels.hidden; }));
+}
+
+void RunsController::setShowHidden(bool shown) {
+    if (std::exchange(m_showHidden, shown) == shown) return;
+    rebuildRows();
+    Q_EMIT rowsChanged();
+}
+
+std::vector<RunsController::Moved> RunsController::trash(const QStringList& paths) {
+    std::vector<Moved> moves;
+    for (const auto& path : paths)
+        if (path != m_live)
+            moves.push_back({path, QString::fromStdString(
+                                       trashPath(m_folder.toStdString(), path.toStdString()))});
+    move(moves);
+    return moves;
+}
+
+void RunsController::move(const std::vector<Moved>& moves) {
+    for (const auto& move : moves) {
+        m_removed.insert(move.from);
+        m_removed.erase(move.to);
+        m_records.erase(move.from);
     }
     take(std::move(m_infos));
+    m_jobs.post(
+        this,
+        [moves](std::stop_token) {
+            QStringList done, problems;
+            for (const auto& move : moves) try {
+                    moveRun(move.from.toStdString(), move.to.toStdString());
+                    done << move.to;
+                } catch (const Error& error) {
+                    problems << QString::fromStdString(error.what());
+                }
+            return std::pair(done, problems);
+        },
+        [this, moves](const std::pair<QStringList, QStringList>& result) {
+            for (const auto& move : moves) m_removed.erase(move.from);
+            for (const auto& sentence : result.second) Q_EMIT failed(sentence);
+            refresh();
+            Q_EMIT runsMoved(result.first);
+        });
+}
+
+void RunsController::branch(const QString& path, qint64 step) {
+    m_jobs.post(
+        this,
+        [from = path.toStdString(), step, folder = m_folder.toStdString()](std::stop_token) {
+            const RunInfo info = readRunInfo(from);
+            const std::string to = freshRunPath(folder, readRunOptions(from), info.seed);
+            branchRun(from, step, to);
+            return readRunInfo(to);
+        },
+        [this](RunInfo made) {
+            const QString path = QString::fromStdString(made.path);
+            m_infos.insert(m_infos.begin(), std::move(made));
+            take(std::move(m_infos));
+            Q_EMIT branched(path);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
 void RunsController::setLive(const QString& path, const RunOptions& options) {
@@ -318,7 +432,9 @@ void RunsController::liveInfo(const RunInfo& fresh) {
         take(std::move(m_infos));
         return;
     }
+    const RunLabels labels = std::move(found->labels);
     *found = fresh;
+    found->labels = labels;
     rebuildRows();
     announce();
 }
@@ -355,7 +471,7 @@ void RunsController::liveNote(const Note& note) {
         Q_EMIT samplesChanged(m_live);
     }
     if (m_live.isEmpty() || note.level != Note::Level::Edit) return;
-    m_records[m_live].marks.push_back(markOf(note));
+    m_records[m_live].marks.push_back(markOf(note, true));  // the trainer keeps it first
     Q_EMIT marksChanged(m_live);
 }
 

@@ -28,7 +28,7 @@ class RunsController : public QObject {
 public:
     explicit RunsController(JobQueue& jobs, QObject* parent = nullptr);
 
-    /// Newest first. Includes runs opened from elsewhere.
+    /// Newest first. Includes runs opened from elsewhere, and hidden ones while they are shown.
     const std::vector<RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
     /// Index into Theme::series; the seeds of one group share it. The same for as long as the
@@ -36,7 +36,8 @@ public:
     int colorIndex(const QString& path) const;
     /// Non-empty for a run that is one of several seeds; the same text for all of them.
     QString group(const QString& path) const;
-    /// "between-dat-s0", or "between-dat · seed 1" for a run inside a group's folder.
+    /// That of its labels, else "between-dat-s0", or "between-dat · seed 1" for a run inside a
+    /// group's folder.
     QString name(const QString& path) const;
     /// What CurvePanel::setRuns wants for these runs.
     std::vector<CurveRun> curveRuns(const QStringList& paths,
@@ -56,8 +57,24 @@ public:
     /// Adds a run from anywhere; its row comes with rowsChanged. A sentence in `error` when it is
     /// no run.
     bool open(const QString& path, QString* error);
-    /// Takes runs off the list; files stay.
-    void remove(const QStringList& paths);
+    /// What people say of a run: its name, tags, whether it is hidden. Written off the window's
+    /// thread; the rows have it at once.
+    RunLabels labels(const QString& path) const;
+    void setLabels(const QString& path, const RunLabels& labels);
+    int hiddenRuns() const;
+    bool showsHidden() const { return m_showHidden; }
+    void setShowHidden(bool shown);
+    /// A run folder that was moved, and where it is now.
+    struct Moved {
+        QString from, to;
+    };
+    /// Moves run folders to the folder .trash beside them, off the window's thread. What was moved
+    /// comes with runsMoved; `failed` names the run that could not be.
+    std::vector<Moved> trash(const QStringList& paths);
+    /// Moves them back (or again, with from and to exchanged).
+    void move(const std::vector<Moved>& moves);
+    /// Makes a run that starts from the checkpoint kept at that step; it comes with branched.
+    void branch(const QString& path, qint64 step);
 
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
@@ -72,6 +89,8 @@ public:
 
 public Q_SLOTS:
     void refresh();  ///< lists the folder again, off the window's thread
+    /// The same at the user's wish: hidden runs are shown, and reloaded says how many there are.
+    void reload();
 
 Q_SIGNALS:
     void rowsChanged();
@@ -83,6 +102,9 @@ Q_SIGNALS:
     void capturesChanged(const QString& path);
     void samplesChanged(const QString& path);
     void failed(const QString& sentence);
+    void reloaded(int runs, int hidden);
+    void runsMoved(const QStringList& to);
+    void branched(const QString& path);
 
 private:
     struct Record {
@@ -95,6 +117,7 @@ private:
     };
     static Record readRecord(const std::string& path);
     void take(std::vector<RunInfo> runs);
+    QString folderName(const QString& path) const;
     void rebuildRows();
     /// Tells of new rows, a few times a second at most.
     void announce();
@@ -102,7 +125,9 @@ private:
     JobQueue& m_jobs;
     QString m_folder, m_live;
     QStringList m_opened;
-    std::set<QString> m_removed;
+    std::set<QString> m_removed;            ///< on their way to the trash
+    std::map<QString, RunLabels> m_labels;  ///< on their way to the disk
+    bool m_showHidden = false, m_reload = false;
     std::vector<RunInfo> m_infos;  ///< as read, or as the run that goes on says
     std::vector<RunRow> m_rows;
     std::map<QString, Record> m_records;

@@ -7,6 +7,7 @@
 #include "app/controllers/mailbox.h"
 #include "app/controllers/runtime.h"
 #include "files/atomic_file.h"
+#include "options/field_text.h"
 #include "train/train.h"
 
 namespace relascope {
@@ -84,7 +85,7 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
     m_run.clear();
     m_info = {};
     m_progress = {};
-    m_ending = false;
+    m_ending = m_endingNow = false;
     m_thread = std::jthread([job = m_job](std::stop_token stop) { work(job, stop); });
     m_timer.start();
     Q_EMIT stateChanged();
@@ -167,6 +168,7 @@ void TrainingController::fetch() {
         }
         if (run.info) {
             m_info = std::move(*run.info);
+            takeModel(m_info);
             Q_EMIT runInfo(m_info);
             Q_EMIT stateChanged();
         }
@@ -181,8 +183,24 @@ void TrainingController::fetch() {
     m_thread.join();
     m_job.reset();
     m_run.clear();
+    m_ending = m_endingNow = false;
     Q_EMIT stateChanged();
     Q_EMIT finished();
+}
+
+// Training fits the model to the data before it makes it: a vocabulary to the text, the classes to
+// the folders.
+void TrainingController::takeModel(const RunInfo& info) {
+    RunOptions fitted = m_options;
+    try {
+        for (const auto& [key, text] : info.options)
+            if (key.rfind("model.", 0) == 0) setOption(fitted, key, text);
+    } catch (const Error&) {
+        return;  // as they were asked for
+    }
+    if (fitted.model == m_options.model) return;
+    m_options.model = fitted.model;
+    Q_EMIT modelFitted();
 }
 
 bool TrainingController::resumed() const {
@@ -200,6 +218,7 @@ void TrainingController::step() {
 }
 void TrainingController::stop() {
     if (!m_job) return;
+    if (m_ending) return;
     m_ending = true;
     m_job->last = true;
     m_job->control()->stopAfterEpoch();
@@ -208,7 +227,7 @@ void TrainingController::stop() {
 }
 void TrainingController::cancel() {
     if (!m_job) return;
-    m_ending = true;
+    m_ending = m_endingNow = true;
     m_thread.request_stop();
     Q_EMIT stateChanged();
 }

@@ -48,6 +48,8 @@ public:
     bool resumed() const;
     /// Stop or Cancel was asked for.
     bool ending() const { return m_ending; }
+    /// Cancel was: no further step is made.
+    bool endingNow() const { return m_endingNow; }
     /// Folder of the run that goes on; empty when none does.
     const QString& run() const { return m_run; }
     const RunInfo& info() const { return m_info; }
@@ -56,6 +58,8 @@ public:
 
 Q_SIGNALS:
     void stateChanged();
+    /// The model was fitted to the data: options() has it as it was made.
+    void modelFitted();
     void preparingData(double share);
     void runBegan(const QString& path);
     void runInfo(const relascope::RunInfo& info);
@@ -73,6 +77,7 @@ private:
     static void work(const std::shared_ptr<Job>& job, std::stop_token stop);
     bool launch(std::shared_ptr<Job> job);
     void fetch();
+    void takeModel(const RunInfo& info);
 
     std::shared_ptr<DataCache> m_data;
     std::shared_ptr<Job> m_job;
@@ -81,7 +86,7 @@ private:
     Progress m_progress;
     RunOptions m_options;
     quint64 m_request = 0;
-    bool m_ending = false;
+    bool m_ending = false, m_endingNow = false;
     QTimer m_timer;
     std::jthread m_thread;
 };

@@ -329,7 +329,8 @@ void ComparePage::showDifferences() {
     // Only what the table shows counts: a new point of a run is no news here.
     decltype(m_compared) compared;
     for (const DiffRun& run : runs)
-        compared.emplace_back(QString::fromStdString(run.info.path), run.info.options);
+        compared.emplace_back(QString::fromStdString(run.info.path + '\n' + run.info.name),
+                              run.info.options);
     if (compared == m_compared) return;
     m_compared = std::move(compared);
     m_differences->setRuns(std::move(runs));

@@ -16,6 +16,7 @@
 #include "app/pages/import_guess.h"
 #include "app/pages/picked.h"
 #include "datasets/registry.h"
+#include "options/options_json.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
@@ -150,6 +151,28 @@ TEST_F(AnyDataTest, TrainOnThisFindsTheExperiment) {
     EXPECT_EQ(experiment.options().data.task, "folder");
     EXPECT_EQ(experiment.options().model.image_shape, (std::vector<std::int64_t>{3, 48, 32}));
     EXPECT_EQ(experiment.options().model.num_classes, 3);
+}
+
+TEST_F(AnyDataTest, TrainOnAnImportedTextCanBeStarted) {
+    auto& experiment = c().experiment;
+    const QString file = folder.path() + "/own.txt";
+    QFile text(file);
+    ASSERT_TRUE(text.open(QIODevice::WriteOnly));
+    for (int i = 0; i < 2000; ++i) text.write("the cat sat on the mat and saw the dog. ");
+    text.close();
+    ASSERT_TRUE(experiment.choosePreset("quick"));
+    DatasetInfo info;
+    experiment.trainOn(importOptions("text", "", file.toStdString()), {"task"}, info);
+    EXPECT_EQ(experiment.options().preset, "text");
+    EXPECT_EQ(experiment.options().data.path, file.toStdString());
+    EXPECT_EQ(experiment.obstacle(), QString());
+    EXPECT_TRUE(window->bar()->startButton()->isEnabled());
+    // And the run can be read again.
+    EXPECT_EQ(runOptionsFromJson(runOptionsToJson(experiment.options())), experiment.options());
+    // A text experiment that is in the form stays.
+    ASSERT_TRUE(experiment.choosePreset("text", "transformer"));
+    experiment.trainOn(importOptions("text", "", file.toStdString()), {"task"}, info);
+    EXPECT_EQ(experiment.options().variant, "transformer");
 }
 
 TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {

@@ -8,6 +8,7 @@
 
 #include "app/pages/data_page.h"
 #include "app/pages/data_source.h"
+#include "options/estimates.h"
 #include "run/run_folder.h"
 #include "tests/app/language_fixture.h"
 #include "widgets/lists/run_delegate.h"
@@ -129,6 +130,24 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     EXPECT_EQ(source()->textInput()->note(), "");
 }
 
+// The vocabulary is fitted to the text: the bar and the form show the count of the model as made.
+TEST_F(LanguageTest, TheParametersAreThoseOfTheFittedModel) {
+    chooseText();
+    EXPECT_TRUE(c().experiment.parameters().startsWith("about "));
+    EXPECT_TRUE(window->bar()->modelText().contains(c().experiment.parameters()));
+    click(window->bar()->startButton());
+    ASSERT_TRUE(trains(2));
+    const auto made = c().training.info().parameters;
+    EXPECT_EQ(made, parameterCount(c().experiment.options().model));
+    EXPECT_NE(made, parameterCount(tinyText(1).model)) << "64 symbols are more than the text has";
+    EXPECT_EQ(c().experiment.parameters(), groupedNumber(made));
+    EXPECT_TRUE(window->bar()->modelText().contains(groupedNumber(made) + " parameters"));
+    for (const auto& [name, value] : c().experiment.estimates())
+        if (name == "Parameters") {
+            EXPECT_EQ(value, groupedNumber(made));
+        }
+}
+
 TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
     chooseText();
     QSignalSpy said(&c().messages, &Messages::message);
@@ -142,7 +161,7 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
     for (const auto& message : said)
         EXPECT_FALSE(message.at(1).toString().startsWith("The ", Qt::CaseSensitive))
             << "samples are no messages: " << message.at(1).toString().toStdString();
-    auto* bar = window->bar()->findChild<ProgressLine*>();
+    auto* bar = window->bar()->findChild<TrainProgressLine*>();
     EXPECT_TRUE(waitUntil([&] { return bar->text().contains("tokens/s"); }))
         << bar->text().toStdString();
 }
@@ -205,7 +224,7 @@ TEST_F(LanguageTest, PreparingALongTextShowsItsShareAndEndsWithCancel) {
     click(window->bar()->startButton());
     ASSERT_TRUE(waitUntil([&] { return shares.size() > 1; }));
     EXPECT_TRUE(c().training.preparing());
-    const QString bar = window->bar()->findChild<ProgressLine*>()->text();
+    const QString bar = window->bar()->findChild<TrainProgressLine*>()->text();
     EXPECT_TRUE(bar.contains("Preparing the data, ")) << bar.toStdString();
     ASSERT_TRUE(window->bar()->cancelButton()->isEnabled());
     click(window->bar()->cancelButton());

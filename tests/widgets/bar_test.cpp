@@ -43,7 +43,7 @@ TEST(TrainBar, OneToggleStartsPausesResumes) {
 }
 
 TEST(TrainBar, WordsOfTheProgress) {
-    ProgressLine line;
+    TrainProgressLine line;
     line.setProgress({1600, 2450, 32.7, 50, 6210, 70}, false);
     EXPECT_EQ(line.text(),
               "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s  1 min 10 s left");
@@ -51,6 +51,54 @@ TEST(TrainBar, WordsOfTheProgress) {
     EXPECT_EQ(line.text(), "Step 0  paused");
     line.resize(120, 36);
     EXPECT_FALSE(line.grab().isNull());
+}
+
+TEST(TrainBar, TheTimeLeftIsDroppedWithAPause) {
+    TrainBar bar;
+    bar.setState(RunState::Running);
+    bar.setProgress({1600, 2450, 32.7, 50, 6210, 70});
+    bar.setState(RunState::Paused);
+    EXPECT_TRUE(bar.lineText().endsWith("paused")) << bar.lineText().toStdString();
+    EXPECT_FALSE(bar.lineText().contains("left"));
+    bar.setState(RunState::Running);
+    EXPECT_EQ(bar.lineText(), "Step 1,600 of 2,450  epoch 32.7 of 50");
+    bar.setProgress({1601, 2450, 32.8, 50, 6000, 80});
+    EXPECT_TRUE(bar.lineText().endsWith("1 min 20 s left"));
+}
+
+TEST(TrainBar, StopSaysWhenAndOffersToStopNow) {
+    TrainBar bar;
+    bar.resize(1440, 48);
+    bar.show();
+    QSignalSpy stop(&bar, &TrainBar::stopRequested), cancel(&bar, &TrainBar::cancelRequested),
+        pause(&bar, &TrainBar::pauseRequested);
+    bar.setState(RunState::Running);
+    // 100 of 1000 steps, a tenth of each epoch of 500: 400 steps of 1.35 s are left of the first.
+    bar.setProgress({100, 1000, 0.2, 2.0, 8, 900 * 1.35});
+    QTest::mouseClick(bar.stopButton(), Qt::LeftButton);
+    EXPECT_EQ(stop.count(), 1);
+    bar.setEnding(TrainBar::Ending::AfterEpoch);
+    EXPECT_TRUE(bar.lineText().endsWith("stopping after this epoch, about 9 min"))
+        << bar.lineText().toStdString();
+    EXPECT_EQ(bar.stopButton()->text(), "Stop now");
+    QTest::mouseClick(bar.startButton(), Qt::LeftButton);
+    EXPECT_EQ(pause.count(), 1) << "the rest of the bar is live";
+    QTest::mouseClick(bar.stopButton(), Qt::LeftButton);
+    EXPECT_EQ(stop.count(), 1);
+    EXPECT_EQ(cancel.count(), 1);
+    bar.setEnding(TrainBar::Ending::Now);
+    EXPECT_TRUE(bar.lineText().endsWith("saving a checkpoint"));
+    for (auto* button : {bar.startButton(), bar.stopButton(), bar.cancelButton()})
+        EXPECT_FALSE(button->isEnabled());
+}
+
+TEST(Durations, HaveNoEmptyParts) {
+    EXPECT_EQ(durationText(60), "1 min");
+    EXPECT_EQ(durationText(70), "1 min 10 s");
+    EXPECT_EQ(durationText(7200), "2 h");
+    EXPECT_EQ(roughDuration(40), "40 s");
+    EXPECT_EQ(roughDuration(539), "9 min");
+    EXPECT_EQ(roughDuration(4790), "1 h 20 min");
 }
 
 TEST(StatusStrip, TheHeartbeatSaysAndShowsItsAge) {

@@ -5,6 +5,7 @@
 #include <QListWidget>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeWidget>
 
 #include "widgets/lists/rail.h"
@@ -48,6 +49,9 @@ TEST(Rail, StateLines) {
     RunInfo failed = run("/a", RunState::Failed).info;
     failed.message = "NaN at step 388";
     EXPECT_EQ(runStateLine(failed), "failed · NaN at step 388");
+    RunInfo labelled = run("/a", RunState::Done, 2450).info;
+    labelled.labels = {"", {"baseline", "paper"}, true};
+    EXPECT_EQ(runStateLine(labelled), "done · 2,450 steps · hidden · #baseline · #paper");
 }
 
 TEST(Rail, ClicksChooseAndUpdatesKeepTheSelection) {
@@ -92,13 +96,28 @@ TEST(Rail, TheFilterReachesAllParts) {
     EXPECT_FALSE(s.rail.runs()->item(0)->isHidden());
 }
 
-TEST(Rail, DeleteAsksForRemovalAndManyRunsAreFine) {
+TEST(Rail, KeysAndTheMenuAskForWhatCanBeDoneToRuns) {
     Shown s;
-    QSignalSpy removed(&s.rail, &Rail::removeRequested);
+    QSignalSpy removed(&s.rail, &Rail::deleteRequested), renamed(&s.rail, &Rail::renameRequested),
+        menu(&s.rail, &Rail::runMenuRequested), hidden(&s.rail, &Rail::showHiddenRequested);
     s.click(1);
     QTest::keyClick(s.rail.runs(), Qt::Key_Delete);
     ASSERT_EQ(removed.count(), 1);
     EXPECT_EQ(removed[0][0].toStringList(), QStringList({"/b"}));
+    QTest::keyClick(s.rail.runs(), Qt::Key_F2);
+    ASSERT_EQ(renamed.count(), 1);
+    EXPECT_EQ(renamed[0][0].toString(), "/b");
+    s.click(0, Qt::ControlModifier);
+    Q_EMIT s.rail.runs()->customContextMenuRequested(
+        s.rail.runs()->visualItemRect(s.rail.runs()->item(1)).center());
+    ASSERT_EQ(menu.count(), 1);
+    EXPECT_EQ(menu[0][0].toStringList(), QStringList({"/a", "/b"}));
+    EXPECT_FALSE(s.rail.hiddenButton()->isVisibleTo(&s.rail));
+    s.rail.setHiddenRuns(2, false);
+    EXPECT_EQ(s.rail.hiddenButton()->text(), "2 hidden");
+    QTest::mouseClick(s.rail.hiddenButton(), Qt::LeftButton);
+    ASSERT_EQ(hidden.count(), 1);
+    EXPECT_TRUE(hidden[0][0].toBool());
     std::vector<RunRow> many;
     for (int i = 0; i < 3000; ++i) many.push_back(run("/m" + std::to_string(i)));
     s.rail.setRuns(many);

@@ -3,6 +3,10 @@
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QPushButton>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -15,7 +19,7 @@ struct ProgressWords {
     QString step, epoch, rate, left;
 };
 
-ProgressWords words(const Progress& p, bool paused) {
+ProgressWords words(const Progress& p, bool paused, TrainBar::Ending ending) {
     const auto epochs = [](double v) {
         return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1);
     };
@@ -30,7 +34,15 @@ ProgressWords words(const Progress& p, bool paused) {
         w.rate = groupedNumber(static_cast<qint64>(p.tokensPerSecond)) + " tokens/s";
     else if (p.examplesPerSecond > 0.0)
         w.rate = groupedNumber(static_cast<qint64>(p.examplesPerSecond)) + " examples/s";
-    if (paused)
+    const double epochLeft = epochSecondsLeft(p);
+    if (ending == TrainBar::Ending::Now)
+        w.left = QStringLiteral("stopping, saving a checkpoint");
+    else if (ending == TrainBar::Ending::AfterEpoch)
+        w.left = (paused ? QStringLiteral("paused, stopping after this epoch")
+                  : std::isnan(epochLeft)
+                      ? QStringLiteral("stopping after this epoch")
+                      : "stopping after this epoch, about " + roughDuration(epochLeft));
+    else if (paused)
         w.left = QStringLiteral("paused");
     else if (p.secondsLeft > 0.0)
         w.left = durationText(p.secondsLeft) + " left";
@@ -39,36 +51,54 @@ ProgressWords words(const Progress& p, bool paused) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(QWidget* parent) : QWidget(parent) {
+double epochSecondsLeft(const Progress& p) {
+    const double steps = static_cast<double>(p.totalSteps - p.step);
+    if (!(p.secondsLeft > 0.0) || !(p.totalEpochs > 0.0) || steps <= 0.0)
+        return std::numeric_limits<double>::quiet_NaN();
+    const double inEpoch =
+        (std::floor(p.epoch) + 1.0 - p.epoch) * static_cast<double>(p.totalSteps) / p.totalEpochs;
+    return p.secondsLeft * std::min(1.0, inEpoch / steps);
+}
+
+TrainProgressLine::TrainProgressLine(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setFixedHeight(36);
     setMinimumWidth(180);
 }
-void ProgressLine::setProgress(const Progress& progress, bool paused) {
+void TrainProgressLine::setProgress(const Progress& progress, bool paused) {
     m_progress = progress;
     m_busy = true;
     m_paused = paused;
     speak();
 }
-void ProgressLine::setSentence(const QString& sentence) {
+void TrainProgressLine::setPaused(bool paused) {
+    if (std::exchange(m_paused, paused) == paused) return;
+    if (!paused)
+        m_progress.secondsLeft = m_progress.examplesPerSecond = m_progress.tokensPerSecond = 0.0;
+    speak();
+}
+void TrainProgressLine::setEnding(TrainBar::Ending ending) {
+    if (std::exchange(m_ending, ending) != ending) speak();
+}
+void TrainProgressLine::setSentence(const QString& sentence) {
     m_sentence = sentence;
     m_busy = false;
     speak();
 }
-QString ProgressLine::text() const {
+QString TrainProgressLine::text() const {
     if (!m_busy) return m_sentence;
-    const ProgressWords w = words(m_progress, m_paused);
+    const ProgressWords w = words(m_progress, m_paused, m_ending);
     QStringList parts{w.step, w.epoch, w.rate, w.left};
     parts.removeAll(QString());
     return parts.join(QStringLiteral("  "));
 }
-void ProgressLine::speak() {
+void TrainProgressLine::speak() {
     setAccessibleName(text());
     setToolTip(text());
     update();
 }
 
-void ProgressLine::paintEvent(QPaintEvent*) {
+void TrainProgressLine::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
     const QRect line(0, 2, width(), 20);
@@ -79,7 +109,7 @@ void ProgressLine::paintEvent(QPaintEvent*) {
                          painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
         return;
     }
-    const ProgressWords w = words(m_progress, m_paused);
+    const ProgressWords w = words(m_progress, m_paused, m_ending);
     QFont strong = numberFont(12), normal = numberFont(12);
     strong.setWeight(QFont::DemiBold);
     const QFontMetrics bold(strong), thin(normal);
@@ -87,6 +117,11 @@ void ProgressLine::paintEvent(QPaintEvent*) {
     const QString total = groupedNumber(m_progress.totalSteps);
     QString widest = m_progress.totalSteps > 0 ? QString("Step %1 of %1").arg(total) : w.step;
     const int left = w.left.isEmpty() ? 0 : thin.horizontalAdvance(w.left) + 12;
+    if (left > width()) {  // too narrow for more than why it ends
+        painter.setFont(normal);
+        painter.setPen(t.warning);
+        painter.drawText(line, Qt::AlignVCenter, thin.elidedText(w.left, Qt::ElideRight, width()));
+    }
     int x = 0;
     const auto part = [&](const QString& text, const QFont& font, int size, const QColor& ink) {
         if (text.isEmpty() || x + size > width() - left) return;
@@ -95,9 +130,11 @@ void ProgressLine::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(x, line.top(), size, line.height()), Qt::AlignVCenter, text);
         x += size + 14;
     };
-    part(w.step, strong,
-         qMin(width() - left, qMax(bold.horizontalAdvance(widest), bold.horizontalAdvance(w.step))),
-         t.text);
+    if (left <= width())
+        part(w.step, strong,
+             qMin(width() - left,
+                  qMax(bold.horizontalAdvance(widest), bold.horizontalAdvance(w.step))),
+             t.text);
     const QString epochs = m_progress.totalEpochs >= 1000  ? "epoch 0000.0 of 0000"
                            : m_progress.totalEpochs >= 100 ? "epoch 000.0 of 000"
                                                            : "epoch 00.0 of 00";
@@ -107,8 +144,8 @@ void ProgressLine::paintEvent(QPaintEvent*) {
          qMax(thin.horizontalAdvance("00,000 examples/s"), thin.horizontalAdvance(w.rate)),
          t.muted);
     painter.setFont(normal);
-    painter.setPen(m_paused ? t.warning : t.muted);
-    painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, w.left);
+    painter.setPen(m_paused || m_ending != TrainBar::Ending::No ? t.warning : t.muted);
+    if (left <= width()) painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight, w.left);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     const QRectF track(0, 27, width(), 4);
@@ -129,7 +166,7 @@ TrainBar::TrainBar(QWidget* parent)
       m_step(new QPushButton(QStringLiteral("Step"), this)),
       m_stop(new QPushButton(QStringLiteral("Stop"), this)),
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)),
-      m_line(new ProgressLine(this)),
+      m_line(new TrainProgressLine(this)),
       m_device(new Chip({}, this)),
       m_model(new Chip({}, this)),
       m_intervention(new Chip({}, this)) {
@@ -155,6 +192,8 @@ TrainBar::TrainBar(QWidget* parent)
     }
     // "Start", "Pause" and "Resume" share one width: the next button must not move.
     m_start->setFixedWidth(88);
+    m_stop->setText(QStringLiteral("Stop now"));
+    m_stop->setFixedWidth(m_stop->sizeHint().width());
     row->addSpacing(14);
     row->addWidget(m_line, 1);
     row->addSpacing(12);
@@ -171,7 +210,12 @@ TrainBar::TrainBar(QWidget* parent)
             Q_EMIT startRequested();
     });
     connect(m_step, &QPushButton::clicked, this, &TrainBar::stepRequested);
-    connect(m_stop, &QPushButton::clicked, this, &TrainBar::stopRequested);
+    connect(m_stop, &QPushButton::clicked, this, [this] {
+        if (m_ending == Ending::No)
+            Q_EMIT stopRequested();
+        else
+            Q_EMIT cancelRequested();
+    });
     connect(m_cancel, &QPushButton::clicked, this, &TrainBar::cancelRequested);
     setIdle(QStringLiteral("Choose an experiment, then press Start."), false);
 }
@@ -179,7 +223,19 @@ TrainBar::TrainBar(QWidget* parent)
 void TrainBar::setState(RunState state) {
     m_preparing = false;
     m_state = state;
+    m_line->setPaused(state == RunState::Paused);
     refresh();
+}
+void TrainBar::setEnding(Ending ending) {
+    m_ending = ending;
+    m_line->setEnding(ending);
+    refresh();
+}
+QString TrainBar::modelText() const {
+    return m_model->text();
+}
+QString TrainBar::lineText() const {
+    return m_line->text();
 }
 void TrainBar::setProgress(const Progress& progress) {
     m_line->setProgress(progress, m_state == RunState::Paused);
@@ -210,24 +266,31 @@ void TrainBar::refresh() {
     const bool enabled = running || paused || m_canStart;
     m_start->setIcon(icon(running ? "pause" : "play",
                           enabled ? Theme::current().onAccent : Theme::current().faint));
-    m_start->setEnabled(enabled);
-    m_start->setToolTip(running  ? QStringLiteral("Pause between two steps (Space)")
-                        : paused ? QStringLiteral("Go on (Space)")
-                        : enabled && m_resumes
-                            ? QStringLiteral("Go on with the run that is chosen (Space)")
-                        : enabled ? QStringLiteral("Start training (Space)")
-                                  : m_start->property("why").toString());
-    m_step->setEnabled(paused);
+    const bool now = m_ending == Ending::Now, job = (running || paused) && !now;
+    const QString saving = QStringLiteral("The run is saving a checkpoint");
+    m_start->setEnabled(enabled && !now);
+    m_start->setToolTip(now                    ? saving
+                        : running              ? QStringLiteral("Pause between two steps (Space)")
+                        : paused               ? QStringLiteral("Resume (Space)")
+                        : enabled && m_resumes ? QStringLiteral("Resume the chosen run (Space)")
+                        : enabled              ? QStringLiteral("Start training (Space)")
+                                               : m_start->property("why").toString());
+    m_step->setEnabled(paused && !now);
     m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)")
                               : QStringLiteral("One step at a time, while paused"));
-    m_stop->setEnabled(running || paused);
-    m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop")
-                                         : QStringLiteral("Nothing is running"));
-    m_cancel->setEnabled(running || paused || m_preparing);
-    m_cancel->setToolTip(
-        running || paused
-            ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint")
-            : QStringLiteral("Nothing is running"));
+    const QString atOnce =
+        QStringLiteral("Stop at once; the run can be resumed from its last checkpoint");
+    const bool after = m_ending == Ending::AfterEpoch;
+    m_stop->setText(after ? QStringLiteral("Stop now") : QStringLiteral("Stop"));
+    m_stop->setEnabled(job);
+    m_stop->setToolTip(now     ? saving
+                       : after ? atOnce
+                       : job   ? QStringLiteral("Stop after this epoch")
+                               : QStringLiteral("Nothing is running"));
+    m_cancel->setEnabled(job || m_preparing);
+    m_cancel->setToolTip(now                  ? saving
+                         : job || m_preparing ? atOnce
+                                              : QStringLiteral("Nothing is running"));
 }
 
 void TrainBar::setDevice(const QString& device) {

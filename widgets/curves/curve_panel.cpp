@@ -110,6 +110,7 @@ CurvePanel::CurvePanel(QWidget* parent)
         connect(m_plots[i], &CurvePlot::cursorDragged, this, &CurvePanel::dragTo);
         connect(m_plots[i], &CurvePlot::cursorStepped, this, &CurvePanel::stepCursor);
         connect(m_plots[i], &CurvePlot::resetRequested, this, &CurvePanel::resetZoom);
+        connect(m_plots[i], &CurvePlot::markMenuRequested, this, &CurvePanel::markMenuRequested);
         connect(m_plots[i], &CurvePlot::rangeDragged, this, [this, i](double low, double high) {
             m_plots[1 - i]->setRange(low, high);
             tellAxis();

@@ -81,6 +81,7 @@ public:
 
 Q_SIGNALS:
     void cursorMoved(qint64 step);
+    void markMenuRequested(const QString& run, const relascope::CurveMark& mark, const QPoint& at);
     /// Shown x range in units of the axis and the margins of the loss plot, for the captures track.
     void axisChanged(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
 

@@ -1,6 +1,11 @@
 #include "widgets/curves/curve_plot.h"
 
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QToolTip>
+
 #include "widgets/curves/curve_plot_parts.h"
+#include "widgets/theme/controls.h"
 
 namespace relascope {
 
@@ -154,6 +159,26 @@ bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {
                 m->dragging = false;
                 return true;
             }
+        }
+    }
+    if (event->type() == QEvent::ToolTip) {
+        auto* help = static_cast<QHelpEvent*>(event);
+        QStringList lines;
+        for (const auto& [run, mark] : m->marksAt(help->pos())) {
+            lines << QString("%1, step %2: %3")
+                         .arg(run->run.name, groupedNumber(qRound64(mark->step)), mark->text);
+            if (mark->kept) lines << QStringLiteral("Right-click to go back to here");
+        }
+        QToolTip::showText(help->globalPos(), plainTip(lines.join(u'\n')), m->plot);
+        return true;
+    }
+    if (event->type() == QEvent::ContextMenu) {
+        auto* menu = static_cast<QContextMenuEvent*>(event);
+        const auto found = m->marksAt(menu->pos());
+        if (!found.empty()) {
+            Q_EMIT markMenuRequested(found.front().first->run.id, *found.front().second,
+                                     menu->globalPos());
+            return true;
         }
     }
     if (event->type() == QEvent::KeyPress) {

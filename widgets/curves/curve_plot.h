@@ -45,6 +45,8 @@ Q_SIGNALS:
     void cursorStepped(int direction);  ///< arrow keys: -1 or +1 point
     void rangeDragged(double low, double high);
     void resetRequested();
+    /// A right click on the mark of an edit, at a place on the screen.
+    void markMenuRequested(const QString& run, const relascope::CurveMark& mark, const QPoint& at);
 
 protected:
     void changeEvent(QEvent* event) override;

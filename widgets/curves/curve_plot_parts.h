@@ -394,6 +394,19 @@ struct CurvePlot::Parts {
         legend->setEntries(std::move(entries));
     }
 
+    /// Marks within reach of the pointer, each with its run.
+    std::vector<std::pair<const CurveRunData*, const CurveMark*>> marksAt(const QPoint& at) const {
+        std::vector<std::pair<const CurveRunData*, const CurveMark*>> found;
+        if (at.y() > plot->axisRect()->bottom()) return found;
+        for (const Curve& curve : curves)
+            for (const auto* member : curve.members)
+                for (const CurveMark& mark : member->marks)
+                    if (std::abs(plot->xAxis->coordToPixel(model.keyOfStep(mark.step)) - at.x()) <=
+                        6.0)
+                        found.emplace_back(member, &mark);
+        return found;
+    }
+
     double cursorDistance(const QPoint& at) const {
         return cursor->shown ? std::abs(plot->xAxis->coordToPixel(cursor->key) - at.x()) : 1e9;
     }

@@ -47,6 +47,7 @@ struct CurveMark {
     double step = 0.0;
     QString text;        ///< "lr 1e-3 → 5e-4"
     bool filled = true;  ///< training itself was changed; hollow: the inspector only
+    bool kept = false;   ///< the checkpoint before it is there: a branch can start from it
     bool operator==(const CurveMark&) const = default;
 };
 

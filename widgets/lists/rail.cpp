@@ -6,8 +6,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QMenu>
 #include <QPainter>
+#include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 #include <cmath>
@@ -43,7 +43,9 @@ void plain(QAbstractItemView* view, const QString& name) {
 
 }  // namespace
 
-QString runStateLine(const RunInfo& info) {
+namespace {
+
+QString stateWords(const RunInfo& info) {
     const QString state = QLatin1String(runStateName(info.state));
     const QString step = groupedNumber(info.step);
     switch (info.state) {
@@ -60,6 +62,16 @@ QString runStateLine(const RunInfo& info) {
     }
 }
 
+}  // namespace
+
+QString runStateLine(const RunInfo& info) {
+    QString line = stateWords(info);
+    if (info.labels.hidden) line += QStringLiteral(" · hidden");
+    for (const auto& tag : info.labels.tags)
+        line += QStringLiteral(" · #") + QString::fromStdString(tag);
+    return line;
+}
+
 Rail::Rail(QWidget* parent)
     : QWidget(parent),
       m_search(new QLineEdit(this)),
@@ -69,6 +81,7 @@ Rail::Rail(QWidget* parent)
       m_runCount(mutedLabel({}, this)),
       m_runHint(
           mutedLabel(QStringLiteral("No runs yet. Choose an experiment and press Start."), this)),
+      m_hidden(new QToolButton(this)),
       m_checkpointPart(new QWidget(this)) {
     setFixedWidth(240);
     setAccessibleName(QStringLiteral("Experiments and runs"));
@@ -87,13 +100,20 @@ Rail::Rail(QWidget* parent)
     searchRow->addWidget(m_search);
     column->addLayout(searchRow);
 
-    const auto heading = [&](QLabel* title, QWidget* beside, QBoxLayout* into) {
+    m_hidden->setAutoRaise(true);
+    m_hidden->setCheckable(true);
+    m_hidden->setFont(captionFont());
+    m_hidden->setFixedHeight(20);
+    m_hidden->hide();
+    const auto heading = [&](QLabel* title, QWidget* beside, QBoxLayout* into,
+                             QWidget* atEnd = nullptr) {
         auto* row = new QHBoxLayout;
         row->setContentsMargins(12, 6, 12, 4);
         row->setSpacing(8);
         row->addWidget(title);
         if (beside) row->addWidget(beside);
         row->addStretch(1);
+        if (atEnd) row->addWidget(atEnd);
         into->addLayout(row);
     };
     heading(partTitle(QStringLiteral("Experiments"), this), nullptr, column);
@@ -105,7 +125,7 @@ Rail::Rail(QWidget* parent)
     column->addWidget(m_tree, 5);
     column->addWidget(horizontalLine(this));
 
-    heading(partTitle(QStringLiteral("Runs"), this), m_runCount, column);
+    heading(partTitle(QStringLiteral("Runs"), this), m_runCount, column, m_hidden);
     plain(m_runs, QStringLiteral("Runs"));
     m_runs->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_runs->setUniformItemSizes(true);
@@ -143,6 +163,7 @@ Rail::Rail(QWidget* parent)
     connect(m_runs, &QListWidget::itemActivated, this, [this](QListWidgetItem* item) {
         Q_EMIT runActivated(item->data(RunDelegate::Path).toString());
     });
+    connect(m_hidden, &QToolButton::clicked, this, &Rail::showHiddenRequested);
     connect(m_runs, &QListWidget::customContextMenuRequested, this, &Rail::runMenu);
     m_runs->installEventFilter(this);
     connect(m_checkpoints, &QListWidget::itemClicked, m_checkpoints, &QListWidget::itemActivated);
@@ -221,6 +242,7 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         put(RunDelegate::StateLine, line);
         put(RunDelegate::Metric, metric);
         put(RunDelegate::Color, rows[i].colorIndex);
+        put(RunDelegate::Faint, info.labels.hidden);
         put(Qt::ToolTipRole, plainTip(QString("%1\n%2\nbest %3 %4\n%5")
                                           .arg(QString::fromStdString(info.name), line, words,
                                                metric, QString::fromStdString(info.path))));
@@ -304,14 +326,20 @@ void Rail::runMenu(const QPoint& at) {
     const QString path = item->data(RunDelegate::Path).toString();
     QStringList paths = selectedRuns();
     if (!paths.contains(path)) paths = {path};
-    QMenu menu(this);
-    menu.addAction(icon("folder"), QStringLiteral("Open folder"), this,
-                   [this, path] { Q_EMIT openFolderRequested(path); });
-    menu.addAction(icon("close"),
-                   paths.size() > 1 ? QString("Remove %1 from the list").arg(paths.size())
-                                    : QStringLiteral("Remove from the list"),
-                   this, [this, paths] { Q_EMIT removeRequested(paths); });
-    menu.exec(m_runs->viewport()->mapToGlobal(at));
+    Q_EMIT runMenuRequested(paths, m_runs->viewport()->mapToGlobal(at));
+}
+
+void Rail::setHiddenRuns(int count, bool shown) {
+    m_hidden->setText(QString("%1 hidden").arg(count));
+    m_hidden->setChecked(shown);
+    m_hidden->setToolTip(shown ? QStringLiteral("Leave the hidden runs out of the list")
+                               : QStringLiteral("Show the hidden runs, too"));
+    m_hidden->setAccessibleName(QStringLiteral("Show hidden runs"));
+    m_hidden->setVisible(count > 0);
+    if (m_runs->count() == 0)
+        m_runHint->setText(count > 0 ? QStringLiteral("All runs are hidden.")
+                                     : QStringLiteral("No runs yet. Choose an experiment and press "
+                                                      "Start."));
 }
 
 bool Rail::eventFilter(QObject* watched, QEvent* event) {
@@ -326,7 +354,11 @@ bool Rail::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
         if (watched == m_runs && key == Qt::Key_Delete && !selectedRuns().isEmpty()) {
-            Q_EMIT removeRequested(selectedRuns());
+            Q_EMIT deleteRequested(selectedRuns());
+            return true;
+        }
+        if (watched == m_runs && key == Qt::Key_F2 && m_runs->currentItem()) {
+            Q_EMIT renameRequested(m_runs->currentItem()->data(RunDelegate::Path).toString());
             return true;
         }
     }

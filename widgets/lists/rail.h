@@ -10,6 +10,7 @@
 class QLabel;
 class QLineEdit;
 class QListWidget;
+class QToolButton;
 class QTreeWidget;
 
 namespace relascope {
@@ -49,6 +50,9 @@ public:
     void setSelectedRuns(const QStringList& paths);    ///< does not signal
     QStringList selectedRuns() const;
     void setFilter(const QString& text);
+    /// How many runs are hidden, and whether they are listed all the same.
+    void setHiddenRuns(int count, bool shown);
+    QToolButton* hiddenButton() const { return m_hidden; }
 
     QLineEdit* searchField() const { return m_search; }
     QTreeWidget* experiments() const { return m_tree; }
@@ -59,8 +63,10 @@ Q_SIGNALS:
     void presetChosen(const QString& preset);
     void runsSelected(const QStringList& paths);
     void runActivated(const QString& path);  ///< double click or Enter
-    void openFolderRequested(const QString& path);
-    void removeRequested(const QStringList& paths);  ///< from the list, not from the disk
+    void runMenuRequested(const QStringList& paths, const QPoint& at);  ///< on the screen
+    void deleteRequested(const QStringList& paths);
+    void renameRequested(const QString& path);
+    void showHiddenRequested(bool shown);
     void checkpointChosen(const QString& path);
 
 protected:
@@ -77,11 +83,12 @@ private:
     QTreeWidget* m_tree;
     QListWidget *m_runs, *m_checkpoints;
     QLabel *m_runCount, *m_runHint;
+    QToolButton* m_hidden;
     QWidget* m_checkpointPart;
     QString m_preset;
 };
 
-/// "running · step 1,600": the second line of a run.
+/// "running · step 1,600 · #baseline": the second line of a run.
 QString runStateLine(const RunInfo& info);
 
 }  // namespace relascope

@@ -46,6 +46,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const Theme& t = Theme::current();
     painter->save();
     background(painter, option);
+    if (index.data(Faint).toBool()) painter->setOpacity(0.5);
     const QRect r = option.rect.adjusted(12, 0, -12, 0);
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);

@@ -8,7 +8,7 @@ namespace relascope {
 class RunDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    enum Role { Path = Qt::UserRole, State, StateLine, Metric, Color };
+    enum Role { Path = Qt::UserRole, State, StateLine, Metric, Color, Faint };
     using QStyledItemDelegate::QStyledItemDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;

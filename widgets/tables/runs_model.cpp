@@ -66,7 +66,7 @@ void RunsModel::setRows(std::vector<TableRow> rows) {
 QString RunsModel::plainName(int column) {
     static const QStringList names = {
         "",     "Run",  "Model",       "Parameters",  "Seed",      "State", "Val. loss",
-        "Best", "Test", "Published %", "Ours − pub.", "Time, min", "Note"};
+        "Best", "Test", "Published %", "Ours − pub.", "Time, min", "Tags",  "Note"};
     return names.value(column);
 }
 
@@ -167,7 +167,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                 return t.warning;
             return t.muted;
         }
-        if (column == Published || column == Time || column == NoteText) return t.muted;
+        if (info.labels.hidden) return t.faint;
+        if (column == Published || column >= Time) return t.muted;
         return t.text;
     }
     if (role == SortRole) {
@@ -223,6 +224,11 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
             return signedNumber(100.0 * (ours(row) - row.published), 1);
         case Time:
             return clock(info.seconds);
+        case Tags: {
+            QStringList tags;
+            for (const auto& tag : info.labels.tags) tags << text(tag);
+            return tags.join(QLatin1String(", "));
+        }
         case NoteText:
             return row.note;
         default:

@@ -27,6 +27,7 @@ public:
         Published,
         Difference,
         Time,
+        Tags,
         NoteText,
         Columns
     };

@@ -1,6 +1,7 @@
 #include "widgets/tables/runs_table.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
@@ -132,7 +133,7 @@ RunsTable::RunsTable(QWidget* parent)
     header->setSectionsMovable(true);
     header->setMinimumSectionSize(32);
     const int widths[RunsModel::Columns] = {36,  182, 112, 86, 50, 76, 80,
-                                            128, 110, 98,  94, 80, 120};
+                                            128, 110, 98,  94, 80, 90, 120};
     for (int c = 0; c < RunsModel::Columns; ++c) {
         m_view->setColumnWidth(c, widths[c]);
         if (c == RunsModel::Overlay) continue;
@@ -143,6 +144,7 @@ RunsTable::RunsTable(QWidget* parent)
         connect(action, &QAction::toggled, this,
                 [this, c](bool on) { m_view->setColumnHidden(c, !on); });
     }
+    setColumnShown(RunsModel::Tags, false);
     m_view->sortByColumn(RunsModel::Best, Qt::DescendingOrder);
     connect(header, &QHeaderView::sectionClicked, this, [this] { m_sorted = true; });
     auto* column = new QVBoxLayout(this);
@@ -167,6 +169,15 @@ RunsTable::RunsTable(QWidget* parent)
         if (at.column() != RunsModel::NoteText && at.column() != RunsModel::Overlay)
             Q_EMIT runActivated(at.data(RunsModel::PathRole).toString());
     });
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_view, &QTableView::customContextMenuRequested, this, [this](const QPoint& at) {
+        const QString path = m_view->indexAt(at).data(RunsModel::PathRole).toString();
+        if (path.isEmpty()) return;
+        const QStringList chosen = selected();
+        Q_EMIT runMenuRequested(chosen.contains(path) ? chosen : QStringList{path},
+                                m_view->viewport()->mapToGlobal(at));
+    });
+    m_view->installEventFilter(this);
     connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
     words();
 }
@@ -181,6 +192,11 @@ void RunsTable::words() {
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {
     m_model->setRows(rows);
+    // The column of the tags comes with the first tag and goes with the last.
+    const bool tags = std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
+        return !row.info.labels.tags.empty();
+    });
+    if (std::exchange(m_tags, tags) != tags) setColumnShown(RunsModel::Tags, tags);
     // The best on top, which of errors and perplexities is the least.
     if (const std::string& metric = m_model->metricOf(RunsModel::Best);
         !m_sorted && !metric.empty()) {
@@ -269,6 +285,15 @@ QString RunsTable::csv() const {
         lines += cells.join(u',');
     }
     return lines.join(u'\n') + u'\n';
+}
+
+bool RunsTable::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_view && event->type() == QEvent::KeyPress &&
+        static_cast<QKeyEvent*>(event)->key() == Qt::Key_Delete && !selected().isEmpty()) {
+        Q_EMIT deleteRequested(selected());
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void RunsTable::changeEvent(QEvent* event) {

@@ -54,8 +54,11 @@ Q_SIGNALS:
     void runActivated(const QString& path);
     void noteEdited(const QString& path, const QString& note);
     void csvRequested();
+    void runMenuRequested(const QStringList& paths, const QPoint& at);  ///< on the screen
+    void deleteRequested(const QStringList& paths);
 
 protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
@@ -67,6 +70,7 @@ private:
     RunsFilter* m_proxy;
     QMenu *m_menu, *m_columns;
     bool m_sorted = false;  ///< by the user
+    bool m_tags = false;    ///< some run has one
 };
 
 }  // namespace relascope

@@ -65,5 +65,7 @@ QString perplexityText(double value);
 QString byteSize(quint64 bytes);
 /// Seconds as "3 min 22 s" or "1:04:10 h" ("about" is the caller's word).
 QString durationText(double seconds);
+/// The same to the nearest minute from one minute on: "9 min", "1 h 20 min".
+QString roughDuration(double seconds);
 
 }  // namespace relascope

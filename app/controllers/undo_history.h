@@ -1,0 +1,50 @@
+// What Ctrl+Z takes back: edits of the options, and what was done to runs.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QUndoStack>
+#include <functional>
+
+namespace relascope {
+
+class UndoHistory : public QObject {
+    Q_OBJECT
+public:
+    struct Step {
+        QString text;  ///< "Change Epochs", after the words Undo and Redo
+        std::function<void()> undo, redo;
+        /// Steps of one key that follow each other become one; empty: never.
+        QString mergeKey = {};
+        /// False once the step has lost its meaning: it is passed over. Empty: always true.
+        std::function<bool()> holds = {};
+    };
+
+    explicit UndoHistory(QObject* parent = nullptr);
+
+    /// Remembers what has been done already.
+    void push(Step step);
+    /// The next step is not merged with the last one.
+    void seal() { m_sealed = true; }
+
+    bool canUndo() const { return next(-1) >= 0; }
+    bool canRedo() const { return next(+1) >= 0; }
+    QString undoText() const;
+    QString redoText() const;
+
+public Q_SLOTS:
+    void undo();
+    void redo();
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    /// Index of the command that is undone (-1) or redone (+1) next; -1: none.
+    int next(int direction) const;
+
+    QUndoStack m_stack;
+    bool m_sealed = false;
+};
+
+}  // namespace relascope

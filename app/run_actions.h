@@ -1,0 +1,74 @@
+// What can be done to runs, the same in the rail, on Compare and in the Run menu.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "types/run_info.h"
+#include "widgets/curves/curve_types.h"
+
+class QMenu;
+class QPoint;
+class QWidget;
+
+namespace relascope {
+
+class Controllers;
+
+class RunActions : public QObject {
+    Q_OBJECT
+public:
+    /// `window` is the parent of menus and questions.
+    RunActions(Controllers& controllers, QWidget* window);
+
+    enum class Kind { OpenFolder, Rename, Duplicate, Extend, Tags, Hide, Delete };
+    struct Entry {
+        Kind kind;
+        const char* icon;
+        QString text, help;
+        QString reason;  ///< why it cannot be done now; empty: it can
+    };
+    /// The entries for these runs, in the order of the menu.
+    std::vector<Entry> entries(const QStringList& paths) const;
+    void perform(Kind kind, const QStringList& paths);
+
+    /// The menu of these runs; the caller deletes it.
+    std::unique_ptr<QMenu> menu(const QStringList& paths);
+    /// The menu of the mark of an edit.
+    std::unique_ptr<QMenu> markMenu(const QString& run, const CurveMark& mark);
+    void popUp(const QStringList& paths, const QPoint& at);
+    void popUpMark(const QString& run, const CurveMark& mark, const QPoint& at);
+
+    void rename(const QString& path);
+    void duplicate(const QString& path);
+    void extend(const QString& path);
+    void editTags(const QStringList& paths);
+    void setHidden(const QStringList& paths, bool hidden);
+    void remove(const QStringList& paths);
+    /// A new run from the checkpoint kept before an edit.
+    void goBack(const QString& path, qint64 step);
+
+    /// Ask the user; nullopt when the question was cancelled. Replaced in tests.
+    std::function<std::optional<QString>(const QString& title, const QString& label,
+                                         const QString& text)>
+        askText;
+    std::function<std::optional<int>(const QString& title, const QString& label, int value,
+                                     int least)>
+        askNumber;
+
+private:
+    bool checkReason(Kind kind, const QStringList& paths);
+    QString words(const QStringList& paths) const;
+    /// Writes labels now and on redo, and the ones before on undo.
+    void label(const QString& what, const QStringList& paths,
+               const std::function<void(RunLabels&)>& change);
+
+    Controllers& m_c;
+    QWidget* m_window;
+};
+
+}  // namespace relascope
