@@ -241,8 +241,8 @@ void MainWindow::makeViewMenu() {
     m_actions->smooth = toggle(QStringLiteral("Smooth curves"), {},
                                QStringLiteral("Exponential mean of the points"),
                                [curves] { curves->setSmooth(!curves->smooth()); });
-    add(menu, QStringLiteral("Show the whole curves"), QKeySequence(Qt::Key_Home),
-        QStringLiteral("Undo zooming into the curves"), [curves] { curves->resetZoom(); });
+    add(menu, QStringLiteral("Reset zoom"), QKeySequence(Qt::Key_Home),
+        QStringLiteral("Show the whole curves"), [curves] { curves->resetZoom(); });
     makeStudyMenu(menu);
     menu->addSeparator();
     m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
@@ -286,10 +286,10 @@ void MainWindow::makeInspectMenu() {
     arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"),
           [inspector] { inspector()->previousLayer(); });
     menu->addSeparator();
-    entry(QStringLiteral("Turn direction"), QKeySequence(Qt::Key_D),
+    entry(QStringLiteral("Swap direction (i \u2194 j)"), QKeySequence(Qt::Key_D),
           QStringLiteral("From i to j, or from j to i"),
           [inspector] { inspector()->toggleDirection(); });
-    entry(QStringLiteral("Next processing"), QKeySequence(Qt::Key_P),
+    entry(QStringLiteral("Next transform"), QKeySequence(Qt::Key_P),
           QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
           [inspector] { inspector()->cycleProcessing(); });
     menu->addSeparator();
@@ -452,8 +452,35 @@ void MainWindow::showExportMenu() {
         view->menu()->setTitle(view->view()->accessibleName());
         menu.addMenu(view->menu());
     }
+    menu.addSeparator();
+    menu.addAction(exportAllAction());
     menu.exec(mapToGlobal(QPoint(menuBar()->actionGeometry(menuBar()->actions().first()).left() + 8,
                                  menuBar()->height() + 4)));
+}
+
+QAction* MainWindow::exportAllAction() {
+    if (!m_exportAll) {
+        m_exportAll = new QAction(QStringLiteral("Export all views of this page..."), this);
+        m_exportAll->setToolTip(
+            QStringLiteral("Each view as PDF and PNG, with its table as CSV, into one folder"));
+        connect(m_exportAll, &QAction::triggered, this, [this] {
+            const QString folder = QFileDialog::getExistingDirectory(
+                this, QStringLiteral("Folder for the figures of this page"));
+            if (!folder.isEmpty()) exportAllViews(folder);
+        });
+    }
+    return m_exportAll;
+}
+
+QStringList MainWindow::exportAllViews(const QString& folder) {
+    QString error;
+    const QStringList written = exportAll(*m_pages->currentWidget(), folder, &error);
+    if (error.isEmpty())
+        m_controllers->messages.ok(
+            QStringLiteral("Wrote %1 files into %2").arg(written.size()).arg(folder));
+    else
+        m_controllers->messages.error(error);
+    return written;
 }
 
 void MainWindow::showShortcuts() {
