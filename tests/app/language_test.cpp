@@ -136,7 +136,7 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
     ASSERT_TRUE(trains(12));
     auto* outcome = source()->outcome();
     ASSERT_TRUE(
-        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Written"); }));
+        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Sample at"); }));
     const QString first = outcome->title();
     EXPECT_TRUE(waitUntil([&] { return outcome->title() != first; }));
     for (const auto& message : said)
