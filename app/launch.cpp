@@ -6,8 +6,7 @@
 #include <set>
 
 #include "app/cli/cli.h"
-#include "options/field_text.h"
-#include "options/presets.h"
+#include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "train/study.h"
 
@@ -24,22 +23,17 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
                               "'" + text.toStdString() + "' is no whole number");
         return value;
     };
-    RunOptions options = presetOptions(launch.train.toStdString(), launch.model.toStdString());
-    for (const auto& setting : parser.values(QStringLiteral("set"))) {
-        const auto equals = setting.indexOf(u'=');
-        if (equals < 0)
-            throw OptionError("--set", "'" + setting.toStdString() + "' is not KEY=VALUE");
-        setOption(options, setting.left(equals).toStdString(),
-                  setting.mid(equals + 1).toStdString());
-    }
-    if (parser.isSet("data")) options.data.path = parser.value("data").toStdString();
-    if (const auto epochs = number("epochs"))
-        options.train.epochs = epochs, options.train.steps = 0;
-    if (const auto steps = number("steps")) options.train.steps = steps;
-    if (parser.isSet("seed")) options.train.seeds = {number("seed")};
-    if (parser.isSet("device")) options.train.device = parser.value("device").toStdString();
-    options.check();
-    launch.options = options;
+    RunSettings settings;
+    settings.preset = launch.train.toStdString();
+    settings.model = launch.model.toStdString();
+    for (const auto& setting : parser.values(QStringLiteral("set")))
+        settings.set.push_back(setting.toStdString());
+    settings.data = parser.value("data").toStdString();
+    settings.device = parser.value("device").toStdString();
+    settings.epochs = number("epochs");
+    settings.steps = number("steps");
+    if (parser.isSet("seed")) settings.seed = number("seed");
+    launch.options = runOptions(settings);
 }
 
 }  // namespace

@@ -61,6 +61,24 @@ TEST(Cli, RefusesBadUseWithTheNearestName) {
     expectRefused("info /nonexistent", 1, "/nonexistent");
 }
 
+TEST(Cli, ARefusedStartLeavesNoFolderBehind) {
+    TemporaryFolder home("refused");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run";
+    const std::string bad[] = {
+        "train quick --data /nonexistent.npz --out " + run,             // no such data
+        "train quick --set data.train_size=0 --out " + run,             // a bad option
+        "train text --set data.path=/etc/hostname --steps 2 --out " + run};  // too short a text
+    for (const auto& words : bad) {
+        EXPECT_NE(cli(words).code, 0) << words;
+        EXPECT_FALSE(std::filesystem::exists(run)) << words;
+    }
+    const std::string there = home / "there";
+    std::filesystem::create_directory(there);
+    EXPECT_NE(cli("train quick --data /nonexistent.npz --out " + there).code, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(there)) << "a folder of the user's stays";
+}
+
 TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     TemporaryFolder home("cli");
     std::filesystem::create_directories(home.path());
