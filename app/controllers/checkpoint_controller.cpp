@@ -65,8 +65,7 @@ ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::strin
         case InputWish::Kind::Text: {
             const auto tokenizer = model.tokenizer();
             if (!tokenizer) throw OptionError("text", "needs the model's tokenizer; choose it");
-            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options(),
-                                   longestLook(model.options(), kOpenedMaps));
+            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options());
             *note = std::move(typed.note);
             return typed.sample;
         }

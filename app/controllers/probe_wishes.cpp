@@ -124,7 +124,7 @@ void ProbeController::readText() {
     }
     const auto work = [text = m_text.toStdString(), tokenizer = m_tokenizer,
                        model = m_options->model](std::stop_token) {
-        return typedText(*tokenizer, text, model, longestLook(model, kLiveMaps));
+        return typedText(*tokenizer, text, model);
     };
     m_jobs.post(
         this, work,

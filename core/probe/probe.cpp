@@ -7,6 +7,7 @@
 
 #include "probe/collector.h"
 #include "probe/layers.h"
+#include "probe/probe_memory.h"
 
 namespace relascope {
 namespace {
@@ -135,6 +136,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames) {
     auto input = inputOf(sample, options);
+    if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
     const bool training = model.is_training();
     const auto device = model.parameters().front().device();
     input.x = input.x.to(device);
@@ -163,7 +165,9 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
     for (const auto& place : places) result.layers.push_back(place.layer);
     addProbabilities(result, logits, options, classNames);
 
-    for (const auto& [key, tensor] : collector.tensors()) {
+    // Each tensor goes as soon as its maps are copied: at full size two of everything do not fit.
+    for (auto& [key, recorded] : collector.take()) {
+        const torch::Tensor tensor = std::move(recorded);
         const auto slash = key.find('/');
         const std::string kind = key.substr(0, slash);
         std::string module = key.substr(slash + 1);
