@@ -126,8 +126,8 @@ int train(const TrainArguments& a) {
         if (!a.preset.empty() || !a.model.empty() || !a.settings.empty() || !a.data.empty() ||
             a.seed >= 0 || !a.out.empty())
             throw OptionError("--resume",
-                              "everything but --epochs, --steps and --device is read from the run; "
-                              "leave the rest out");
+                              "with --resume, all options except --epochs, --steps and --device "
+                              "are read from the run; remove the others");
         RunOptions options = readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
@@ -173,7 +173,8 @@ int evaluate(const EvalArguments& a) {
         if (split.empty()) split = std::filesystem::path(a.data).stem().string();
     } else {
         if (!opened.isRun())
-            throw OptionError("--data", "a checkpoint has no data of its own; name a .npz file");
+            throw OptionError("--data",
+                              "a checkpoint has no data of its own; give a .npz file with --data");
         if (split.empty()) split = "validation";
         const auto splits = openData(opened.run().data, {}, stop);
         data = splits.find(split);

@@ -299,7 +299,8 @@ void ProbeController::askCaptured() {
         const auto steps = captureSteps(folder);
         if (steps.empty())
             throw Error(
-                "this run kept no captures; train.capture_samples says how many inputs to keep");
+                "this run has no captures; set train.capture_samples to the number of inputs to "
+                "capture");
         const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
         auto nearest = after == steps.end() ? steps.back() : *after;
         if (after != steps.begin() &&

@@ -44,9 +44,9 @@ QString endWords(TextEnd end) {
         case TextEnd::Length:
             return {};
         case TextEnd::StopText:
-            return QStringLiteral("the stop text was written");
+            return QStringLiteral("stop text reached");
         case TextEnd::EndOfText:
-            return QStringLiteral("the model ended the text");
+            return QStringLiteral("end of text reached");
         case TextEnd::Stopped:
             break;
     }
@@ -101,7 +101,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
     const auto tokenizer = model.tokenizer();
     if (!tokenizer)
-        throw Error("The tokenizer of this model is not known; choose its tokenizer.json");
+        throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
     std::vector<std::int64_t> ids;
     std::vector<std::string> pieces;
     for (const auto id : tokenizer->encode(prompt)) {

@@ -50,7 +50,7 @@ torch::Tensor imageInput(const ProbeSample& sample, const ModelOptions& o) {
         image.height != o.image_shape[2])
         throw OptionError("image", sample.origin + " is " + std::to_string(image.channels) + " x " +
                                        std::to_string(image.height) + " x " +
-                                       std::to_string(image.width) + ", the model takes " +
+                                       std::to_string(image.width) + ", but the model expects " +
                                        std::to_string(o.image_shape[0]) + " x " +
                                        std::to_string(o.image_shape[2]) + " x " +
                                        std::to_string(o.image_shape[1]));
@@ -63,20 +63,20 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
                             std::int64_t longest, const std::string& what) {
     if (s.size() < 1) throw OptionError(what, "is empty; give at least one element");
     if (s.size() > longest)
-        throw OptionError(what, "has " + std::to_string(s.size()) + " elements, the model takes " +
-                                    std::to_string(longest));
+        throw OptionError(what, "has " + std::to_string(s.size()) +
+                                    " elements, but the model accepts " + std::to_string(longest));
     if (tokens) {
         for (const auto id : s.tokens)
             if (id < 0 || id >= size)
                 throw OptionError(what, "token " + std::to_string(id) +
-                                            " is not one of the vocabulary's " +
+                                            " is outside the vocabulary of " +
                                             std::to_string(size));
-        if (s.width != 0) throw OptionError(what, "holds vectors, the model takes tokens");
+        if (s.width != 0) throw OptionError(what, "contains vectors, but the model expects tokens");
         return torch::tensor(s.tokens).unsqueeze(0);  // [1, n]
     }
     if (s.width != size)
-        throw OptionError(what, "holds vectors of " + std::to_string(s.width) +
-                                    " numbers, the model takes " + std::to_string(size));
+        throw OptionError(what, "contains vectors of " + std::to_string(s.width) +
+                                    " values, but the model expects " + std::to_string(size));
     return torch::tensor(s.vectors).view({1, s.size(), s.width});
 }
 
@@ -126,7 +126,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
         case InputKind::Objects:
             if (sample.source.size() != o.n_objects)
                 throw OptionError("objects", std::to_string(sample.source.size()) +
-                                                 " objects, the model takes " +
+                                                 " objects, but the model expects " +
                                                  std::to_string(o.n_objects));
             return sequenceInput(sample.source, false, o.object_dim, o.n_objects, "objects");
     }

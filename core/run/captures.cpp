@@ -218,7 +218,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             if (rows < 1 || columns < 1 || rows > kSide || columns > kSide ||
                 entry->shape[1] > kMaps)
                 throw FileError(file.path(),
-                                "tensor '" + key + "' has another shape than a capture's");
+                                "tensor '" + key + "' does not have the shape of a capture");
             for (std::int64_t index = 0; index < entry->shape[1]; ++index) {
                 const auto begin = values.begin() + index * rows * columns;
                 result.maps.push_back({kind,

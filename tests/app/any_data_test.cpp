@@ -316,9 +316,9 @@ TEST(AnyDataPage, TextsAreBrowsedInWindows) {
     ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == path; }))
         << p.page.errorSentence().toStdString();
     EXPECT_FALSE(p.page.saveButton()->isEnabled());
-    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("a file already"));
+    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("already a file"));
     EXPECT_TRUE(
-        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens of a window"); }));
+        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens per window"); }));
     EXPECT_TRUE(
         waitUntil([&] { return p.page.sampleView()->accessibleDescription().contains("cat"); }));
     EXPECT_EQ(p.page.chooser()->files(), QStringList{path});

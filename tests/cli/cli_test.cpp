@@ -88,14 +88,14 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(json(trained)["steps"], 12);
     EXPECT_EQ(json(trained)["run"], run);
     EXPECT_EQ(json(trained)["split"], "validation");
-    expectRefused("train " + kTiny + "--out " + run, 1, "holds a run already");
+    expectRefused("train " + kTiny + "--out " + run, 1, "already contains a run");
 
     const auto evaluated = cli("eval " + run + " --json");
     EXPECT_EQ(json(evaluated)["accuracy"], json(trained)["accuracy"]);
     EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
     EXPECT_EQ(json(cli("eval " + run + " --split hexos --json"))["examples"], 40);
     expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
-    expectRefused("eval " + run + " --checkpoint 5", 1, "there are last, best");
+    expectRefused("eval " + run + " --checkpoint 5", 1, "available: last, best");
 
     const auto resumed = cli("train --resume " + run + " --epochs 4 --json --threads 1");
     EXPECT_EQ(json(resumed)["steps"], 16) << resumed.err;
@@ -112,7 +112,7 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
     expectRefused("inspect " + run + " --step 7", 2, "was not captured; there are 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
-    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf, .csv");
+    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
     EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
               std::string::npos);
 

@@ -232,7 +232,7 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
     refused("model.ra_n_kv_heads", "3", "does not divide");
     refused("model.dropout_rate", "1.5", "above");
     refused("model.dropout_rate", "nan", "not a number");
-    refused("model.symmetric_rels", "maybe", "neither true nor false");
+    refused("model.symmetric_rels", "maybe", "not true or false");
     refused("model.symbol_retrieval", "positional", "did you mean 'positional_symbols'");
     refused("model.patch_size", "5,12", "does not divide");
     refused("train.batch_size", "0", "below 1");
