@@ -82,7 +82,7 @@ void MainWindow::refreshStudyActions() {
                             : QStringLiteral("No run has failed"));
     allow(a.studyLog, page->plot()->canLogX() ? QString() : page->logChip()->toolTip());
     allow(a.studyPublished,
-          page->plot()->hasPublished() ? QString() : page->publishedChip()->toolTip());
+          page->plot()->has(CurveSource::Published) ? QString() : page->publishedChip()->toolTip());
     allow(a.studyFolder, none);
     allow(a.studySlurm, none);
     a.studyLog->setChecked(page->logChip()->isChecked());

@@ -56,7 +56,11 @@ void StudyPage::wire() {
         Q_EMIT viewChanged();
     });
     connect(m_published, &QAbstractButton::toggled, this, [this](bool on) {
-        m_plot->setShowPublished(on);
+        m_plot->setShown(CurveSource::Published, on);
+        Q_EMIT viewChanged();
+    });
+    connect(m_reference, &QAbstractButton::toggled, this, [this](bool on) {
+        m_plot->setShown(CurveSource::Relascope, on);
         Q_EMIT viewChanged();
     });
     connect(m_start, &QPushButton::clicked, this, &StudyPage::toggleWork);
@@ -171,9 +175,16 @@ void StudyPage::showStudy() {
             ? QStringLiteral("Logarithmic horizontal axis")
             : QStringLiteral(
                   "Available when the axis shows training sizes or positive values of an option"));
-    m_published->setEnabled(m_plot->hasPublished());
+    m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
+    m_reference->setToolTip(
+        m_plot->has(CurveSource::Relascope)
+            ? QStringLiteral("What Relascope reached itself with these presets, dotted with hollow "
+                             "triangles; resources/reference says when and where")
+            : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
+                             "this metric"));
+    m_published->setEnabled(m_plot->has(CurveSource::Published));
     m_published->setToolTip(
-        m_plot->hasPublished()
+        m_plot->has(CurveSource::Published)
             ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
                              "squares")
             : QStringLiteral(

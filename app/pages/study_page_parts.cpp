@@ -62,6 +62,7 @@ StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* p
       m_table(new StudyTable(this)),
       m_log(new ToggleChip(QStringLiteral("log x"), this)),
       m_published(new ToggleChip(QStringLiteral("Published"), this)),
+      m_reference(new ToggleChip(QStringLiteral("Relascope\u2019s own"), this)),
       m_rows(new QSplitter(Qt::Vertical, this)),
       m_columns(new QSplitter(Qt::Horizontal, this)) {
     setAccessibleName(QStringLiteral("Study"));
@@ -200,7 +201,8 @@ QWidget* StudyPage::makePlotPart() {
     menu->paintVector = [this](QPainter& painter) { m_plot->paintVector(painter, m_plot->rect()); };
     menu->menu()->addSeparator();
     menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot, &EfficiencyPlot::resetZoom);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_log, m_published, m_band, more})
+    for (QWidget* control : std::initializer_list<QWidget*>{m_log, m_published, m_reference,
+                                                                m_band, more})
         m_plotHead->addControl(control);
     column->addWidget(m_plotHead);
     column->addWidget(m_plot, 1);

@@ -103,7 +103,7 @@ TEST_F(StudyPageTest, ShowsAStudyAsItStandsOnTheDisk) {
     EXPECT_NE(page()->table()->neededView()->model()->index(0, 1).data().toString(), "not reached");
     EXPECT_EQ(page()->table()->neededView()->model()->index(0, 2).data().toString(), "not reached");
     EXPECT_EQ(page()->plot()->legendTexts().first(), "dat-relational 90.5%");
-    EXPECT_TRUE(page()->plot()->hasPublished());
+    EXPECT_TRUE(page()->plot()->has(CurveSource::Published));
     // Nothing is invented for what has not run.
     EXPECT_EQ(model->index(0, 5).data().toString(), QString(QChar(0x2014)));
 }
@@ -136,7 +136,7 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
     EXPECT_FALSE(page()->table()->neededView()->isVisible());
     EXPECT_TRUE(page()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
-    EXPECT_FALSE(page()->plot()->hasPublished());
+    EXPECT_FALSE(page()->plot()->has(CurveSource::Published));
     page()->setBand(StudyBand::None);
     EXPECT_EQ(page()->bandBox()->currentText(), "No band");
     QTest::mouseClick(page()->logChip(), Qt::LeftButton);

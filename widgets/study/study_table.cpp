@@ -279,6 +279,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
             false};
     }
     for (const auto& p : published) {
+        if (p.source != CurveSource::Published) continue;
         const auto [row, column] = layout.place(QString::fromStdString(p.series), p.size);
         if (row < 0) continue;
         Cell& cell = cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column) + 2];
