@@ -27,7 +27,7 @@ const std::string kTiny =
 
 TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(cli("--help").code, 0);
-    EXPECT_NE(cli("--version").out.find("0.4.0"), std::string::npos);
+    EXPECT_NE(cli("--version").out.find("0.5.0"), std::string::npos);
     const auto presets = json(cli("presets --json"));
     EXPECT_EQ(presets.size(), 28u);
     for (const auto& p : presets) {
