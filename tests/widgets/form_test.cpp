@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include "types/run_options.h"
+#include "types/architecture_titles.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
 #include "widgets/form/options_form.h"
@@ -150,6 +151,26 @@ TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {
     EXPECT_FALSE(f.form.valid());
     f.form.setProblems({});
     EXPECT_TRUE(f.form.valid());
+}
+
+TEST(OptionsForm, ChoicesAreReadableAndWhole) {
+    Form f;
+    int combos = 0;
+    for (const auto* combo : f.form.findChildren<QComboBox*>()) {
+        if (!combo->isVisible()) continue;
+        ++combos;
+        for (int k = 0; k < combo->count(); ++k)
+            EXPECT_LE(combo->fontMetrics().horizontalAdvance(combo->itemText(k)),
+                      combo->width() - 24)
+                << combo->itemText(k).toStdString();
+    }
+    EXPECT_GT(combos, 2);
+    auto* models = qobject_cast<QComboBox*>(f.form.row("model.architecture")->editor());
+    ASSERT_NE(models, nullptr);
+    EXPECT_EQ(models->currentText(), "Vision Dual Attention Transformer");
+    EXPECT_EQ(models->currentData().toString(), "VisionDualAttnTransformer") << "as in files";
+    for (const auto& name : ModelOptions::architectures())
+        EXPECT_NE(architectureTitle(name), name == "PrediNet" ? "" : name);
 }
 
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {

@@ -61,6 +61,7 @@ public:
     std::vector<Mark> marks;
     std::vector<CurveDot> published;  ///< value, colour and name; keys are not used
     bool upward = true;               ///< labels of rings above them
+    QString beyond;                   ///< largest value, where the plot ends below it
 
 protected:
     void draw(QCPPainter* painter) override;

@@ -316,6 +316,10 @@ void MapView::focusOutEvent(QFocusEvent*) {
 
 void MapView::keyPressEvent(QKeyEvent* event) {
     if (m_values.empty()) return QWidget::keyPressEvent(event);
+    const auto choose = [this](int row, int column) {
+        setHover({-1, -1});  // the keys move the chosen cell, not the one under a resting pointer
+        this->choose(row, column);
+    };
     const int row = qMax(0, m_row);
     const int column = qMax(0, m_column);
     switch (event->key()) {
