@@ -91,18 +91,18 @@ MainWindow::MainWindow(bool remember)
     confirmClose = [this] {
         auto& study = m_controllers->study;
         const bool trains = m_controllers->training.busy();
-        QMessageBox box(
-            QMessageBox::Question,
-            trains ? QStringLiteral("A run is going on") : QStringLiteral("A study is going on"),
-            trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
-                         .arg(m_controllers->runs.name(m_controllers->training.run()))
-                   : QString("%1 is being worked on. Stop it, save its runs and close?")
-                         .arg(StudyController::name(study.workedOn())),
-            QMessageBox::Cancel, this);
+        QMessageBox box(QMessageBox::Question,
+                        trains ? QStringLiteral("A run is in progress")
+                               : QStringLiteral("A study is in progress"),
+                        trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
+                                     .arg(m_controllers->runs.name(m_controllers->training.run()))
+                               : QString("%1 is running. Stop it, save its runs and close?")
+                                     .arg(StudyController::name(study.workedOn())),
+                        QMessageBox::Cancel, this);
         box.setInformativeText(trains && study.working()
-                                   ? QString("So is the study %1. Both go on from where they are.")
+                                   ? QString("The study %1 is running too. Both can be resumed.")
                                          .arg(StudyController::name(study.workedOn()))
-                                   : QStringLiteral("It can be resumed from where it is."));
+                                   : QStringLiteral("It can be resumed later."));
         auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
         box.setDefaultButton(stop);
         box.exec();
@@ -300,10 +300,9 @@ void MainWindow::stopAndClose() {
         close();
         return;
     }
-    auto* progress =
-        new QProgressDialog(study.working() ? QStringLiteral("Saving the runs that go on")
-                                            : QStringLiteral("Saving a checkpoint"),
-                            QString(), 0, 0, this);
+    auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
+                                                         : QStringLiteral("Saving a checkpoint"),
+                                         QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
@@ -381,7 +380,7 @@ void MainWindow::takeText(const QString& path) {
     c.experiment.set(QStringLiteral("data.path"), path.toStdString());
     showPage(QStringLiteral("Workbench"));
     c.messages.info(
-        QString("%1 is the text of the next run; press Start").arg(QFileInfo(path).fileName()));
+        QString("The next run will train on %1; press Start").arg(QFileInfo(path).fileName()));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

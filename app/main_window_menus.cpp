@@ -77,13 +77,13 @@ void MainWindow::makeFileMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&File"));
     add(menu, QStringLiteral("New run"), QKeySequence::New,
-        QStringLiteral("The options of the experiment as in its preset, for a new run"), [&c] {
+        QStringLiteral("Reset the options to the preset for a new run"), [&c] {
             const auto& options = c.experiment.options();
             c.experiment.choosePreset(QString::fromStdString(options.preset),
                                       QString::fromStdString(options.variant));
         });
     add(menu, QStringLiteral("New study..."), QKeySequence(QStringLiteral("Ctrl+Shift+N")),
-        QStringLiteral("Models, training sizes and seeds, side by side"), [this] {
+        QStringLiteral("Compare models, training sizes and seeds"), [this] {
             showPage(QStringLiteral("Study"));
             studyPage()->newStudy();
         });
@@ -116,9 +116,9 @@ void MainWindow::makeFileMenu() {
         add(menu, QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")),
             QStringLiteral("Save a view as PNG, SVG, PDF or CSV"), [this] { showExportMenu(); });
     add(menu, QStringLiteral("Save screenshot..."), {},
-        QStringLiteral("Save a picture of the whole window"), [this, &c] {
+        QStringLiteral("Save an image of the whole window"), [this, &c] {
             QString path = QFileDialog::getSaveFileName(
-                this, QStringLiteral("Save a picture of the window"),
+                this, QStringLiteral("Save a screenshot of the window"),
                 QStringLiteral("relascope.png"), QStringLiteral("PNG (*.png)"));
             if (path.isEmpty()) return;
             if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".png");
@@ -131,7 +131,8 @@ void MainWindow::makeFileMenu() {
         });
     menu->addSeparator();
     add(menu, QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
-        QStringLiteral("Close the window; a run that goes on is asked about"), [this] { close(); });
+        QStringLiteral("Close the window; asks first if a run is in progress"),
+        [this] { close(); });
 }
 
 void MainWindow::makeEditMenu() {
@@ -139,16 +140,16 @@ void MainWindow::makeEditMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Edit"));
     m_actions->copy =
         add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
-            QStringLiteral("Copy the numbers of the chosen cell"),
+            QStringLiteral("Copy the values of the selected cell"),
             [this] { copyText(activeInspector()->footerText()); });
     m_actions->inspect << m_actions->copy;
     m_actions->inspect << add(menu, QStringLiteral("Copy map as table"), {},
-                              QStringLiteral("Copy the values of the map, separated by commas"),
+                              QStringLiteral("Copy the values of the map as comma-separated text"),
                               [this] { copyText(activeInspector()->csv()); });
     menu->addSeparator();
     m_actions->reset =
         add(menu, QStringLiteral("Reset options"), {},
-            QStringLiteral("All options as in the preset"), [&c] { c.experiment.reset(); });
+            QStringLiteral("Reset all options to the preset"), [&c] { c.experiment.reset(); });
     menu->addSeparator();
     add(menu, QStringLiteral("Find experiment or run"), QKeySequence::Find,
         QStringLiteral("Filter the experiments and runs"), [this] {
@@ -174,12 +175,12 @@ void MainWindow::makeRunMenu() {
     menu->addSeparator();
     m_actions->folder =
         add(menu, QStringLiteral("Open run folder"), {},
-            QStringLiteral("Show the files of the chosen run"), [&c] {
+            QStringLiteral("Show the files of the selected run"), [&c] {
                 if (!QDesktopServices::openUrl(QUrl::fromLocalFile(c.selection.current())))
-                    c.messages.warning(QString("No file manager answers; the run is in %1")
+                    c.messages.warning(QString("No file manager could be opened; the run is in %1")
                                            .arg(c.selection.current()));
             });
-    add(menu, QStringLiteral("Refresh the list of runs"), QKeySequence::Refresh,
+    add(menu, QStringLiteral("Reload runs"), QKeySequence::Refresh,
         QStringLiteral("Read the runs folder again"), [&c] { c.runs.refresh(); });
 }
 
@@ -207,11 +208,11 @@ void MainWindow::makeViewMenu() {
     };
     m_actions->rail =
         toggle(QStringLiteral("Experiments and runs"), QKeySequence(QStringLiteral("Ctrl+B")),
-               QStringLiteral("Show or hide the left side"),
+               QStringLiteral("Show or hide the experiments and runs"),
                [this] { m_rail->setVisible(m_rail->isHidden()); });
     m_actions->options =
         toggle(QStringLiteral("Options"), QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-               QStringLiteral("Show or fold the options"),
+               QStringLiteral("Show or collapse the options"),
                [this] { m_form->setCollapsed(!m_form->collapsed()); });
     m_actions->log = toggle(QStringLiteral("Log"), QKeySequence(QStringLiteral("Ctrl+Shift+L")),
                             QStringLiteral("Show or hide the log"), [this] {
@@ -226,7 +227,7 @@ void MainWindow::makeViewMenu() {
                                        {"Time", CurveAxis::Time},
                                        {"Tokens", CurveAxis::Tokens}}) {
         auto* action = add(axis, QString("Curves by %1").arg(QString::fromLatin1(words).toLower()),
-                           {}, QStringLiteral("What the curves are drawn against"),
+                           {}, QStringLiteral("Quantity on the horizontal axis of the curves"),
                            [curves, value] { curves->setAxis(value); });
         action->setCheckable(true);
         action->setData(static_cast<int>(value));
@@ -239,14 +240,14 @@ void MainWindow::makeViewMenu() {
         toggle(QStringLiteral("Logarithmic y"), QKeySequence(Qt::Key_L),
                QStringLiteral("Logarithmic loss"), [curves] { curves->setLogY(!curves->logY()); });
     m_actions->smooth = toggle(QStringLiteral("Smooth curves"), {},
-                               QStringLiteral("Exponential mean of the points"),
+                               QStringLiteral("Exponential moving average of the curves"),
                                [curves] { curves->setSmooth(!curves->smooth()); });
     add(menu, QStringLiteral("Reset zoom"), QKeySequence(Qt::Key_Home),
-        QStringLiteral("Show the whole curves"), [curves] { curves->resetZoom(); });
+        QStringLiteral("Show the full range of the curves"), [curves] { curves->resetZoom(); });
     makeStudyMenu(menu);
     menu->addSeparator();
     m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
-                             QStringLiteral("The window on the whole screen"),
+                             QStringLiteral("Show the window on the whole screen"),
                              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
     connect(axis, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
@@ -277,46 +278,47 @@ void MainWindow::makeInspectMenu() {
         m_actions->keys.emplace_back(key, help);
     };
     arrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
-          QStringLiteral("The map before this one"),
+          QStringLiteral("Show the previous map"),
           [inspector] { inspector()->previousRelation(); });
     arrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
-          QStringLiteral("The map after this one"), [inspector] { inspector()->nextRelation(); });
-    arrow(QStringLiteral("Layer above"), QStringLiteral("Up"), QStringLiteral("The next layer"),
+          QStringLiteral("Show the next map"), [inspector] { inspector()->nextRelation(); });
+    arrow(QStringLiteral("Next layer"), QStringLiteral("Up"), QStringLiteral("Show the next layer"),
           [inspector] { inspector()->nextLayer(); });
-    arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"),
-          [inspector] { inspector()->previousLayer(); });
+    arrow(QStringLiteral("Previous layer"), QStringLiteral("Down"),
+          QStringLiteral("Show the previous layer"), [inspector] { inspector()->previousLayer(); });
     menu->addSeparator();
     entry(QStringLiteral("Swap direction (i \u2194 j)"), QKeySequence(Qt::Key_D),
-          QStringLiteral("From i to j, or from j to i"),
+          QStringLiteral("Switch between i \u2192 j and j \u2192 i"),
           [inspector] { inspector()->toggleDirection(); });
     entry(QStringLiteral("Next transform"), QKeySequence(Qt::Key_P),
           QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
           [inspector] { inspector()->cycleProcessing(); });
     menu->addSeparator();
     entry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
-          QStringLiteral("Another sample by chance"), [inspector] { inspector()->randomSample(); });
+          QStringLiteral("Show a random sample"), [inspector] { inspector()->randomSample(); });
     entry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
-          QStringLiteral("The sample after this one"),
+          QStringLiteral("Show the next sample"),
           [inspector] { inspector()->sourcePane()->next(); });
     entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
-          QStringLiteral("The sample before this one"),
+          QStringLiteral("Show the previous sample"),
           [inspector] { inspector()->sourcePane()->previous(); });
-    m_actions->write = add(menu, QStringLiteral("Write text with this run"), {},
-                           QStringLiteral("Continue a text with the newest weights of the run "
-                                          "shown, on the Checkpoint page"),
-                           [this, &c] { writeWithRun(c.selection.current()); });
+    m_actions->write =
+        add(menu, QStringLiteral("Generate text with this run"), {},
+            QStringLiteral(
+                "Generate text with the newest weights of the run shown, on the Checkpoint page"),
+            [this, &c] { writeWithRun(c.selection.current()); });
     m_actions->image = entry(
-        QStringLiteral("Look at a picture..."), {},
-        QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"),
+        QStringLiteral("Inspect image..."), {},
+        QStringLiteral("Inspect a PNG or JPEG file; files can also be dropped onto the inspector"),
         [this, &c] {
             const QString path =
-                QFileDialog::getOpenFileName(this, QStringLiteral("Look at a picture"), {},
-                                             QStringLiteral("Pictures (*.png *.jpg *.jpeg)"));
+                QFileDialog::getOpenFileName(this, QStringLiteral("Inspect image"), {},
+                                             QStringLiteral("Images (*.png *.jpg *.jpeg)"));
             if (!path.isEmpty()) c.probe.chooseImage(path);
         });
     menu->addSeparator();
     m_actions->live = entry(QStringLiteral("Follow the newest weights"), {},
-                            QStringLiteral("Take the time cursor back to now"),
+                            QStringLiteral("Move the time cursor to the newest step"),
                             [&c] { c.selection.setStep(std::nullopt); });
 }
 
@@ -324,12 +326,13 @@ void MainWindow::makeWindowMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Window"));
     m_actions->pages = menu;
     add(menu, QStringLiteral("Next page"), QKeySequence(QStringLiteral("Ctrl+Tab")),
-        QStringLiteral("The page to the right"),
+        QStringLiteral("Show the next page"),
         [this] { m_tabs->setCurrentIndex((m_tabs->currentIndex() + 1) % m_tabs->count()); });
-    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Put the window away"),
+    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Minimise the window"),
         [this] { showMinimized(); });
-    add(menu, QStringLiteral("Size of the pictures, 1440 x 900"), {},
-        QStringLiteral("The window in the size of the documentation's pictures"), [this] {
+    add(menu, QStringLiteral("Resize to 1440 x 900"), {},
+        QStringLiteral("Resize the window to the size of the pictures in the documentation"),
+        [this] {
             showNormal();
             resize(1440, 900);
         });
@@ -339,7 +342,7 @@ void MainWindow::makeWindowMenu() {
 void MainWindow::makeHelpMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Help"));
     add(menu, QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents,
-        QStringLiteral("All keys on one sheet"), [this] { showShortcuts(); });
+        QStringLiteral("Show all keyboard shortcuts"), [this] { showShortcuts(); });
     menu->addSeparator();
     add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
         [this] { showAbout(this); });
@@ -367,7 +370,7 @@ void MainWindow::fillRecent() {
             [this, path] { openRun(path); });
     m_actions->recent->menuAction()->setEnabled(!m_recent.isEmpty());
     m_actions->recent->menuAction()->setToolTip(
-        m_recent.isEmpty() ? QStringLiteral("No run was opened yet") : QString());
+        m_recent.isEmpty() ? QStringLiteral("No run has been opened yet") : QString());
 }
 
 void MainWindow::watchActions() {
@@ -400,20 +403,20 @@ void MainWindow::refreshActions() {
     if (!a.toggle || !a.exporting) return;
     const bool running = c.training.running(), paused = c.training.paused(),
                busy = c.training.busy();
-    const QString nothing = QStringLiteral("Nothing is training");
+    const QString nothing = QStringLiteral("No run is training");
     a.toggle->setText(running                            ? QStringLiteral("Pause")
                       : paused || c.experiment.resumes() ? QStringLiteral("Resume")
                                                          : QStringLiteral("Start"));
     enable(
         a.toggle,
         busy ? !c.training.preparing() && !c.training.ending() : c.experiment.obstacle().isEmpty(),
-        busy ? QStringLiteral("Wait until the run has begun or ended") : c.experiment.obstacle());
-    enable(a.step, paused, QStringLiteral("One step at a time, while paused"));
+        busy ? QStringLiteral("Wait until the run has started or ended") : c.experiment.obstacle());
+    enable(a.step, paused, QStringLiteral("Available while the run is paused"));
     enable(a.stop, running || paused, nothing);
     enable(a.cancel, busy, nothing);
     enable(a.reset, c.experiment.hasOptions() && !c.experiment.live(),
-           QStringLiteral("The options of a run that trains cannot be reset"));
-    enable(a.folder, !c.selection.current().isEmpty(), QStringLiteral("Choose a run first"));
+           QStringLiteral("The options of a running run cannot be reset"));
+    enable(a.folder, !c.selection.current().isEmpty(), QStringLiteral("Select a run first"));
     enable(a.import, page(QStringLiteral("Data")) != nullptr,
            QStringLiteral("There is no Data page in this window"));
     const bool looking = activeInspector()->result() != nullptr;
@@ -421,14 +424,14 @@ void MainWindow::refreshActions() {
     for (auto* action : a.inspect)
         enable(action, looking,
                onCheckpoint ? QStringLiteral("Press Inspect to load the weights")
-                            : QStringLiteral("Start or open a run to look inside it"));
+                            : QStringLiteral("Start or open a run to inspect it"));
     enable(a.image, looking && !onCheckpoint,
-           onCheckpoint ? QStringLiteral("The source pane of the checkpoint's inspector has it")
-                        : QStringLiteral("Start or open a run to look inside it"));
+           onCheckpoint ? QStringLiteral("Use the source pane of the checkpoint's inspector")
+                        : QStringLiteral("Start or open a run to inspect it"));
     enable(a.write, c.probe.readsText(),
-           QStringLiteral("Choose a run of a language model on the Workbench first"));
+           QStringLiteral("Select a run of a language model on the Workbench first"));
     enable(a.live, looking && !onCheckpoint && c.selection.step().has_value(),
-           QStringLiteral("The inspector follows the newest weights already"));
+           QStringLiteral("The inspector already shows the newest weights"));
     const auto* curves = m_workbench->curves();
     for (auto* action : a.themes->actions())
         action->setChecked(action->data().toInt() == static_cast<int>(m_theme));

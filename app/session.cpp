@@ -55,6 +55,7 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
     page->setBand(static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
     page->logChip()->setChecked(s.value(key("study/logX")).toBool());
     page->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
+    page->referenceChip()->setChecked(s.value(key("study/reference"), false).toBool());
     if (s.contains(key("study/jobs")))
         page->jobsBox()->setValue(s.value(key("study/jobs")).toInt());
     page->rows()->restoreState(s.value(key("study/rows")).toByteArray());
@@ -76,6 +77,7 @@ void saveStudy(MainWindow& window, QSettings& s) {
     s.setValue(key("study/band"), static_cast<int>(page->plot()->band()));
     s.setValue(key("study/logX"), page->logChip()->isChecked());
     s.setValue(key("study/published"), page->publishedChip()->isChecked());
+    s.setValue(key("study/reference"), page->referenceChip()->isChecked());
     s.setValue(key("study/jobs"), page->jobsBox()->value());
     s.setValue(key("study/rows"), page->rows()->saveState());
     s.setValue(key("study/columns"), page->columns()->saveState());

@@ -34,7 +34,7 @@ QString idleSentence(const Controllers& c) {
     const QString why = c.experiment.obstacle();
     if (!why.isEmpty()) return why;
     if (c.experiment.resumes())
-        return QString("Resume goes on with %1.").arg(c.runs.name(c.experiment.run()));
+        return QString("Press Resume to continue %1.").arg(c.runs.name(c.experiment.run()));
     return QString("Ready: %1 steps of %2.")
         .arg(groupedNumber(totalSteps(c.experiment.options())),
              QString::fromStdString(modelWords(c.experiment.options().model)));
@@ -136,7 +136,8 @@ void wireRail(Rail& rail, Controllers& c) {
     QObject::connect(&rail, &Rail::removeRequested, &c.runs, &RunsController::remove);
     QObject::connect(&rail, &Rail::openFolderRequested, &c.messages, [&c](const QString& path) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
-            c.messages.warning(QString("No file manager answers; the run is in %1").arg(path));
+            c.messages.warning(
+                QString("No file manager could be opened; the run is in %1").arg(path));
     });
     QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
         const QString preset = QString::fromStdString(c.experiment.options().preset);
@@ -163,7 +164,7 @@ void wireForm(OptionsForm& form, Controllers& c) {
     variants->setFont(smallFont());
     variants->setAccessibleName(QStringLiteral("Variant"));
     variants->setToolTip(
-        QStringLiteral("Which of the experiment's models; chooses its preset values"));
+        QStringLiteral("Model of the experiment; sets the options to its preset values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
     form.setHeadRow(row);

@@ -39,7 +39,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         if (!resumed) selection.setRuns(sibling ? QStringList{path} + chosen : QStringList{path});
         selection.setStep(std::nullopt);
         selection.setCurrent(path);
-        messages.info(QString("%1 began").arg(runs.name(path)));
+        messages.info(QString("Started %1").arg(runs.name(path)));
     });
     connect(&training, &TrainingController::runInfo, &runs, &RunsController::liveInfo);
     connect(&training, &TrainingController::pointsArrived, &runs, &RunsController::livePoints);
@@ -49,9 +49,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString words = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
-        messages.say(
-            levelOf(note.level),
-            dated ? QString("%1, at step %2").arg(words, groupedNumber(note.step)) : words);
+        messages.say(levelOf(note.level),
+                     dated ? QString("%1 (step %2)").arg(words, groupedNumber(note.step)) : words);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {

@@ -302,7 +302,7 @@ void DataSource::requestPicture(const QString& path) {
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
     const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
-    if (!picked) return Q_EMIT failed(QStringLiteral("A text is a file already; copy that."));
+    if (!picked) return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
     m_saving = std::make_shared<LongJob>();
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [picked, job = m_saving, file = path.toStdString()](std::stop_token stop) {

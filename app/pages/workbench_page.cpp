@@ -267,9 +267,8 @@ void WorkbenchPage::connectInspector() {
             [this] { m_inspector->sourcePane()->textInput()->setOpen(false); });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
         m_inspector->setEmptyState(
-            sentence.isEmpty()
-                ? QStringLiteral("Choose a run on the left to look inside its model.")
-                : sentence,
+            sentence.isEmpty() ? QStringLiteral("Select a run on the left to inspect its model.")
+                               : sentence,
             {});
         m_inspector->setResult(nullptr);
     });

@@ -63,19 +63,19 @@ std::vector<FieldProblem> RunOptions::problems() const {
     if (needs != model.input()) {
         static const char* const words[] = {"images", "text", "pairs of sequences",
                                             "sets of objects"};
-        all.push_back({"data.kind", data.kind + " data are " +
-                                        words[static_cast<std::size_t>(needs)] +
-                                        ", but model.architecture " + model.architecture +
-                                        " reads " +
-                                        words[static_cast<std::size_t>(model.input())]});
+        all.push_back(
+            {"data.kind", data.kind + " data are " + words[static_cast<std::size_t>(needs)] +
+                              ", but model.architecture " + model.architecture + " expects " +
+                              words[static_cast<std::size_t>(model.input())]});
     } else if (data.isText() && data.context > model.max_block_size) {
         all.push_back({"data.context", std::to_string(data.context) +
-                                           " tokens are more than model.max_block_size " +
+                                           " tokens exceed model.max_block_size " +
                                            std::to_string(model.max_block_size)});
     }
     if (!train.pretrain.empty() && train.start_from.empty())
-        all.push_back({"train.start_from",
-                       "says which weights the stage before hands on; give all, or names"});
+        all.push_back(
+            {"train.start_from",
+             "must list the weights to take from the pretraining stage; give all, or names"});
     return all;
 }
 

@@ -221,7 +221,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             if (rows < 1 || columns < 1 || rows > kSide || columns > kSide ||
                 entry->shape[1] > kMaps)
                 throw FileError(file.path(),
-                                "tensor '" + key + "' has another shape than a capture's");
+                                "tensor '" + key + "' does not have the shape of a capture");
             // Captures of earlier versions do not say; no weight is above 1.
             const bool libraryRows =
                 stated != metadata.end()

@@ -50,7 +50,7 @@ inline std::string unknownName(std::string_view what, std::string_view name,
                                const std::vector<std::string>& known) {
     std::string text = "unknown " + std::string(what) + " '" + std::string(name) + "'";
     auto names = nearestNames(name, known);
-    text += names.empty() ? "; known are " : "; did you mean ";
+    text += names.empty() ? "; known names are " : "; did you mean ";
     if (names.empty()) names = known;
     for (std::size_t i = 0; i < names.size(); ++i)
         text += (i == 0 ? "'" : i + 1 == names.size() ? " or '" : ", '") + names[i] + "'";

@@ -16,6 +16,8 @@
 #include "app/pages/import_guess.h"
 #include "app/pages/picked.h"
 #include "datasets/registry.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
@@ -110,6 +112,33 @@ protected:
         return path;
     }
 };
+
+TEST_F(AnyDataTest, VariantsWithAPretrainingStageTrainFromTheWindow) {
+    struct Variant {
+        const char *preset, *name;
+    };
+    // Of every preset that has one: the data of each stage are opened, and its weights handed over.
+    for (const auto& [preset, name] :
+         {Variant{"sort-pretrain", "abstractor-decoder"}, Variant{"sort-pretrain", "transformer"},
+          Variant{"sort-prelearn", "use-rel-model-decoder"}}) {
+        const RunOptions usual = presetOptions(preset, name);
+        QString stages = QString::fromStdString(usual.train.pretrain);
+        ASSERT_FALSE(stages.isEmpty()) << preset;
+        const QString sizes = " data.train_size=20 data.validation_size=10 data.test_size=10";
+        stages = stages.split(u'|').join(sizes + " |") + sizes;
+        const QString run = trained(preset, name,
+                                    {{"train.pretrain", stages.toStdString()},
+                                     {"data.train_size", std::int64_t{20}},
+                                     {"data.validation_size", std::int64_t{10}},
+                                     {"data.test_size", std::int64_t{10}},
+                                     {"train.decode_examples", std::int64_t{2}},
+                                     {"train.batch_size", std::int64_t{10}}});
+        ASSERT_FALSE(run.isEmpty()) << name;
+        EXPECT_EQ(readRunInfo(run.toStdString()).state, RunState::Done)
+            << readRunInfo(run.toStdString()).message;
+        EXPECT_EQ(readRunInfo(run.toStdString() + "/before").state, RunState::Done);
+    }
+}
 
 TEST_F(AnyDataTest, ModelsFollowTheirData) {
     auto& experiment = c().experiment;
@@ -287,9 +316,9 @@ TEST(AnyDataPage, TextsAreBrowsedInWindows) {
     ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == path; }))
         << p.page.errorSentence().toStdString();
     EXPECT_FALSE(p.page.saveButton()->isEnabled());
-    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("a file already"));
+    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("already a file"));
     EXPECT_TRUE(
-        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens of a window"); }));
+        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens per window"); }));
     EXPECT_TRUE(
         waitUntil([&] { return p.page.sampleView()->accessibleDescription().contains("cat"); }));
     EXPECT_EQ(p.page.chooser()->files(), QStringList{path});

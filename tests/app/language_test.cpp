@@ -178,7 +178,7 @@ TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
     ASSERT_TRUE(window->bar()->startButton()->isEnabled());
     const auto rows = c().experiment.estimates();
     const auto tokens = std::find_if(rows.begin(), rows.end(),
-                                     [](const auto& row) { return row.first == "Tokens a step"; });
+                                     [](const auto& row) { return row.first == "Tokens per step"; });
     ASSERT_NE(tokens, rows.end());
     EXPECT_EQ(tokens->second, QString::number(2 * kContext));
     c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{1000000});

@@ -180,6 +180,10 @@ TEST(Launch, WordsOfTheWindowAreRead) {
     ASSERT_TRUE(launch && launch->options);
     EXPECT_EQ(launch->options->train.epochs, 3);
     EXPECT_EQ(launch->options->train.seeds, std::vector<std::int64_t>{7});
+    // Sizes of the model follow the data, as with relascope-cli.
+    launch = parseLaunch({"relascope", "train", "sort-argsort", "--set", "data.longest=12"}, &exit);
+    ASSERT_TRUE(launch && launch->options);
+    EXPECT_GE(launch->options->model.in_block_size, 12);
     launch = parseLaunch(
         {"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
     ASSERT_TRUE(launch);

@@ -3,6 +3,7 @@
 
 #include "model/factory.h"
 #include "model/parameters.h"
+#include "model/published_start.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
@@ -24,11 +25,11 @@ std::int64_t built(const ModelOptions& options) {
 }
 
 TEST(Presets, HaveThePublishedParameterCounts) {
-    const std::pair<const char*, std::int64_t> expected[] = {{"dat", 388322},
+    const std::pair<const char*, std::int64_t> expected[] = {{"dat", 404706},
                                                              {"dat-relational", 421474},
                                                              {"transformer", 386914},
                                                              {"transformer-wide", 481250},
-                                                             {"dat-asymmetric", 404706},
+                                                             {"dat-asymmetric", 437474},
                                                              {"dat-relational-asymmetric", 454242}};
     for (const auto& preset : presets()) {
         if (preset.name.rfind("relational-games-", 0) != 0) continue;
@@ -38,6 +39,39 @@ TEST(Presets, HaveThePublishedParameterCounts) {
             EXPECT_EQ(built(options.model), count) << preset.name << " " << variant;
         }
     }
+}
+
+TEST(Presets, RelationalGamesAreTrainedAsTheirCurvesWere) {
+    for (const auto& preset : presets()) {
+        if (preset.name.rfind("relational-games-", 0) != 0) continue;
+        EXPECT_TRUE(preset.notes.count("train.epochs")) << "inferred, and said so";
+        for (const char* model : {"dat", "dat-relational", "transformer"})
+            EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 100) << model;
+        for (const char* model : {"transformer-wide", "transformer-4", "transformer-8"})
+            EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 50) << model;
+        EXPECT_EQ(presetOptions(preset.name, "dat").model.rel_proj_dim, 128);
+        EXPECT_EQ(presetOptions(preset.name, "dat").train.init, "may-2024");
+        EXPECT_EQ(presetOptions(preset.name, "transformer").train.init, "package");
+        for (const auto& [key, note] : preset.notes)  // keys of options, sentences about them
+            EXPECT_NO_THROW(RunOptions::field(key)) << note;
+    }
+    EXPECT_TRUE(presetOptions("quick").train.init == "package");
+}
+
+TEST(Presets, InitialWeightsOfMay2024AreWider) {
+    auto options = presetOptions("relational-games-same", "dat");
+    const auto model = makeModel(options.model);
+    const auto largest = [&] {
+        double most = 0.0;
+        for (const auto& item : model->named_parameters())
+            if (item.key().size() > 3 && item.key().substr(item.key().size() - 3) == ".wr")
+                most = std::max(most, item.value().abs().max().item<double>());
+        return most;
+    };
+    EXPECT_LE(largest(), 0.125);  // 1 / sqrt(64): the package counts the head's width as well
+    initRelationsAsMay2024(*model);
+    EXPECT_LE(largest(), 1.0);  // 1 / sqrt(1 relation)
+    EXPECT_GT(largest(), 0.9);
 }
 
 TEST(Presets, OfImagesAndMathematicsAreThePublishedOnes) {
@@ -198,7 +232,7 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
     refused("model.ra_n_kv_heads", "3", "does not divide");
     refused("model.dropout_rate", "1.5", "above");
     refused("model.dropout_rate", "nan", "not a number");
-    refused("model.symmetric_rels", "maybe", "neither true nor false");
+    refused("model.symmetric_rels", "maybe", "not true or false");
     refused("model.symbol_retrieval", "positional", "did you mean 'positional_symbols'");
     refused("model.patch_size", "5,12", "does not divide");
     refused("train.batch_size", "0", "below 1");

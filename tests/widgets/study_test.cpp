@@ -303,7 +303,7 @@ TEST(EfficiencyPlot, LegendShowsValuesAtTheCursor) {
     plot.setCursor(0);
     EXPECT_EQ(plot.legendTexts()[0], "dat 61.0%");
     EXPECT_EQ(moved.size(), 1);
-    plot.setShowPublished(false);
+    plot.setShown(CurveSource::Published, false);
     EXPECT_EQ(plot.legendTexts().size(), 3);
 }
 
@@ -346,11 +346,32 @@ TEST(EfficiencyPlot, BandAxisAndPublishedChangeThePicture) {
     ASSERT_TRUE(plot.canLogX());
     plot.setLogX(true);
     changed("log x");
-    ASSERT_TRUE(plot.hasPublished());
-    plot.setShowPublished(false);
+    ASSERT_TRUE(plot.has(CurveSource::Published));
+    plot.setShown(CurveSource::Published, false);
     changed("published");
     plot.setCursor(1);
     changed("cursor");
+}
+
+TEST(EfficiencyPlot, ReferenceRunsAreShownBesideThePublishedCurves) {
+    EfficiencyPlot plot;
+    plot.resize(560, 360);
+    plot.setStudy(StudyLayout(study()), accuracy, points(),
+                  {{"dat", 500, 0.85, 0.01}, {"dat", 500, 0.6, 0.01, CurveSource::Relascope}});
+    plot.show();
+    QCoreApplication::processEvents();
+    plot.replotNow();
+    EXPECT_TRUE(plot.has(CurveSource::Published));
+    EXPECT_TRUE(plot.has(CurveSource::Relascope));
+    EXPECT_FALSE(plot.isShown(CurveSource::Relascope)) << "only when it is asked for";
+    const QString own = QString::fromUtf8("Relascope\u2019s own");
+    EXPECT_FALSE(plot.legendTexts().contains(own));
+    const QImage before = plot.grab().toImage();
+    plot.setShown(CurveSource::Relascope, true);
+    plot.replotNow();
+    EXPECT_TRUE(plot.legendTexts().contains(own));
+    EXPECT_TRUE(plot.legendTexts().contains("published"));
+    EXPECT_NE(plot.grab().toImage(), before);
 }
 
 TEST(EfficiencyPlot, OneSizeStandsSideBySide) {
@@ -366,7 +387,7 @@ TEST(EfficiencyPlot, OneSizeStandsSideBySide) {
     plot.replotNow();
     EXPECT_FALSE(plot.canLogX());
     EXPECT_LT(plot.pixelOf(0, 0).x() + 60, plot.pixelOf(1, 0).x());
-    EXPECT_TRUE(plot.hasPublished());
+    EXPECT_TRUE(plot.has(CurveSource::Published));
     plot.setCursor(0);
     EXPECT_EQ(plot.cursor(), -1);
 }

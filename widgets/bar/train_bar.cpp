@@ -211,23 +211,22 @@ void TrainBar::refresh() {
     m_start->setIcon(icon(running ? "pause" : "play",
                           enabled ? Theme::current().onAccent : Theme::current().faint));
     m_start->setEnabled(enabled);
-    m_start->setToolTip(running  ? QStringLiteral("Pause between two steps (Space)")
-                        : paused ? QStringLiteral("Go on (Space)")
-                        : enabled && m_resumes
-                            ? QStringLiteral("Go on with the run that is chosen (Space)")
-                        : enabled ? QStringLiteral("Start training (Space)")
-                                  : m_start->property("why").toString());
+    m_start->setToolTip(running  ? QStringLiteral("Pause after the current step (Space)")
+                        : paused ? QStringLiteral("Resume (Space)")
+                        : enabled && m_resumes ? QStringLiteral("Resume the selected run (Space)")
+                        : enabled              ? QStringLiteral("Start training (Space)")
+                                               : m_start->property("why").toString());
     m_step->setEnabled(paused);
     m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)")
-                              : QStringLiteral("One step at a time, while paused"));
+                              : QStringLiteral("Available while the run is paused"));
     m_stop->setEnabled(running || paused);
     m_stop->setToolTip(running || paused ? QStringLiteral("Finish this epoch, then stop")
-                                         : QStringLiteral("Nothing is running"));
+                                         : QStringLiteral("No run is training"));
     m_cancel->setEnabled(running || paused || m_preparing);
     m_cancel->setToolTip(
         running || paused
             ? QStringLiteral("Stop at once; the run can be resumed from its last checkpoint")
-            : QStringLiteral("Nothing is running"));
+            : QStringLiteral("No run is training"));
 }
 
 void TrainBar::setDevice(const QString& device) {

@@ -81,8 +81,8 @@ QString bandName(CurveBandKind kind) {
 
 QString metricTitle(CurveMetric metric) {
     static const char* const titles[metrics] = {
-        "Loss",       "Accuracy",      "Perplexity", "Element accuracy", "Sequence accuracy",
-        "Mean error", "Largest error", "Recovered"};
+        "Loss",       "Accuracy",      "Perplexity",    "Element accuracy", "Sequence accuracy",
+        "Mean error", "Largest error", "Exact recovery"};
     return QString::fromLatin1(titles[static_cast<int>(metric)]);
 }
 

@@ -40,7 +40,7 @@ CurvePanel::CurvePanel(QWidget* parent)
     m_logY->setToolTip(QStringLiteral("Logarithmic loss and perplexity"));
     m_law->hide();
     m_smooth->setToolTip(
-        QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
+        QStringLiteral("Exponential moving average, with the raw points behind it"));
     m_recent->setToolTip(QStringLiteral("Only the last quarter of the horizontal axis"));
     m_published->setChecked(true);
     m_training->setChecked(true);
@@ -316,10 +316,11 @@ void CurvePanel::setAxis(CurveAxis axis) {
     const bool tokens = axis == CurveAxis::Tokens;
     m_law->setEnabled(tokens);
     m_law->setToolTip(
-        tokens ? QStringLiteral("L = a N^\u2212b fitted to the validation loss (the training loss "
-                                "where there is none): least squares on the logarithms, the first "
-                                "tenth of the points left out")
-               : QStringLiteral("A power law of the loss against tokens: choose Tokens first"));
+        tokens
+            ? QStringLiteral(
+                  "L = a N^\u2212b, fitted to the validation loss (or else the training loss) by "
+                  "least squares on the logarithms, without the first tenth of the points")
+            : QStringLiteral("Fits a power law of the loss against tokens; select Tokens first"));
     if (m_model->axis == axis) return;
     m_model->axis = axis;
     changed();

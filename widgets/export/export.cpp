@@ -172,7 +172,7 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&
         ending != QLatin1String("pdf")) {
-        say(error, QStringLiteral("%1: the ending must be .png, .svg or .pdf").arg(path));
+        say(error, QStringLiteral("%1: the file name must end in .png, .svg or .pdf").arg(path));
         return false;
     }
     QSaveFile file(path);

@@ -46,8 +46,8 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_label->setFont(smallFont());
     m_label->setFixedWidth(110);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
-                        state.spec.live ? QStringLiteral("Changes live, while the run goes on")
-                                        : QStringLiteral("Needs a restart of the run"),
+                        state.spec.live ? QStringLiteral("Can be changed during training")
+                                        : QStringLiteral("Cannot be changed during training"),
                         this);
     m_kind->setFocusPolicy(Qt::NoFocus);
     m_kind->setIconSize({14, 14});
@@ -225,8 +225,8 @@ void FieldRow::restyle() {
     QWidget* control = editor();
     control->setEnabled(enabled);
     const QString help = QString::fromStdString(m_state.spec.help);
-    control->setToolTip(
-        enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
+    control->setToolTip(enabled ? help
+                                : QStringLiteral("Stop the run to change this option. ") + help);
     m_kind->setIcon(
         icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
     const bool bad = !problem().isEmpty();

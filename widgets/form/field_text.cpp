@@ -26,13 +26,11 @@ FieldError error(FieldError::Reason reason, const QString& sentence) {
 std::variant<double, FieldError> inBounds(double value, const QString& text,
                                           const FieldSpec& spec) {
     if (value < spec.minimum)
-        return error(
-            FieldError::Reason::TooSmall,
-            QString("%1 is below the smallest value, %2").arg(text, realText(spec.minimum)));
+        return error(FieldError::Reason::TooSmall,
+                     QString("%1 is below the minimum, %2").arg(text, realText(spec.minimum)));
     if (value > spec.maximum)
-        return error(
-            FieldError::Reason::TooLarge,
-            QString("%1 is above the largest value, %2").arg(text, realText(spec.maximum)));
+        return error(FieldError::Reason::TooLarge,
+                     QString("%1 is above the maximum, %2").arg(text, realText(spec.maximum)));
     return value;
 }
 
@@ -40,17 +38,16 @@ std::variant<std::int64_t, FieldError> whole(const QString& part, const FieldSpe
     QString text = part;
     text.remove(u',').remove(u'_');
     if (text.isEmpty())
-        return error(FieldError::Reason::Empty, QStringLiteral("needs a whole number"));
+        return error(FieldError::Reason::Empty, QStringLiteral("must be an integer"));
     bool ok = false;
     qint64 value = QLocale::c().toLongLong(text, &ok);
     if (!ok) {
         const double real = QLocale::c().toDouble(text, &ok);
         if (!ok || !std::isfinite(real))
             return error(FieldError::Reason::NotANumber,
-                         QString("“%1” is not a whole number").arg(part));
+                         QString("“%1” is not an integer").arg(part));
         if (real != std::floor(real) || std::abs(real) > 9.0e15)
-            return error(FieldError::Reason::NotWhole,
-                         QString("%1 is not a whole number").arg(part));
+            return error(FieldError::Reason::NotWhole, QString("%1 is not an integer").arg(part));
         value = static_cast<qint64>(real);
     }
     const auto checked = inBounds(static_cast<double>(value), part, spec);
@@ -81,7 +78,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
             if (word == "off" || word == "false" || word == "0" || word == "no")
                 return FieldValue(false);
             return error(FieldError::Reason::UnknownChoice,
-                         QString("“%1” is neither on nor off").arg(text));
+                         QString("“%1” is not on or off").arg(text));
         }
         case FieldKind::Integer: {
             const auto value = whole(text, spec);
@@ -91,7 +88,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
         case FieldKind::Real: {
             if (text.isEmpty())
                 return error(FieldError::Reason::Empty,
-                             QStringLiteral("needs a number, such as 1e-3"));
+                             QStringLiteral("must be a number, such as 1e-3"));
             QString plain = text;
             plain.replace(QChar(0x2212), QLatin1Char('-'));
             bool ok = false;
@@ -114,7 +111,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
             std::vector<std::int64_t> all;
             if (text.isEmpty())
                 return error(FieldError::Reason::Empty,
-                             QStringLiteral("needs whole numbers separated by commas"));
+                             QStringLiteral("must be integers separated by commas"));
             QString separated = text;
             separated.replace(u' ', u',');
             for (const QString& part : separated.split(u',', Qt::SkipEmptyParts)) {

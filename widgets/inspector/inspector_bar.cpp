@@ -50,12 +50,12 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     column->addWidget(m_head);
 
     m_kinds = new SegmentedControl(kindWords(false), this);
-    m_kinds->setAccessibleName(QStringLiteral("What is shown"));
+    m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
         new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
     m_directions->setAccessibleName(QStringLiteral("Direction"));
-    m_directions->setItemToolTip(0, QStringLiteral("What i receives from j (D)"));
-    m_directions->setItemToolTip(1, QStringLiteral("What j receives from i (D)"));
+    m_directions->setItemToolTip(0, QStringLiteral("Values i receives from j (D)"));
+    m_directions->setItemToolTip(1, QStringLiteral("Values j receives from i (D)"));
     m_processing = combo(QStringLiteral("Transform (P)"), 116, this);
     for (const Processing p : {Processing::Raw, Processing::Tanh, Processing::Sigmoid,
                                Processing::SoftmaxOverJ, Processing::TopK})
@@ -65,7 +65,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_topK->setRange(1, 1024);
     m_topK->setFixedWidth(56);
     m_topK->setAccessibleName(QStringLiteral("k"));
-    m_topK->setToolTip(QStringLiteral("How many entries of a row are kept"));
+    m_topK->setToolTip(QStringLiteral("Number of entries kept per row"));
     m_range = combo(QStringLiteral("Colour range"), 108, this);
     for (const Range r : {Range::ThisMap, Range::ThisLayer, Range::WholeModel, Range::Fixed})
         m_range->addItem(QString::fromLatin1(rangeName(r)));
@@ -158,7 +158,7 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     const QString oneWay =
         maps.columnSide(view) < 0
             ? QStringLiteral("Symbols have no direction: columns are symbols, not tokens")
-            : QStringLiteral("One direction only: rows and columns are different objects");
+            : QStringLiteral("No direction: rows and columns are different objects");
     m_directions->setCurrent(view.reversed && square ? 1 : 0);
     for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, oneWay);
     for (QWidget* control : {static_cast<QWidget*>(m_directions),
@@ -172,8 +172,9 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
         if (!item) continue;
         item->setEnabled(relation);
         item->setToolTip(
-            relation ? QString()
-                     : QStringLiteral("For relations only: attention is a softmax already"));
+            relation
+                ? QString()
+                : QStringLiteral("For relations only: attention weights are already a softmax"));
     }
     m_processing->setCurrentIndex(static_cast<int>(ViewMaps::processing(view)));
     m_range->setCurrentIndex(static_cast<int>(view.range));

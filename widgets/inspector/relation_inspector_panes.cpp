@@ -62,7 +62,7 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     auto* empty = new Box(&Theme::panel, false, below);
     auto* emptyColumn = new QVBoxLayout(empty);
     m_empty = new EmptyState(
-        QStringLiteral("Nothing to look into yet: start a run or open a checkpoint."), {}, empty);
+        QStringLiteral("Nothing to inspect yet: start a run or open a checkpoint."), {}, empty);
     emptyColumn->addWidget(m_empty);
     m_stack->addWidget(empty);
 
@@ -170,11 +170,11 @@ QWidget* RelationInspector::makeFooter() {
     m_footer = new QLabel(m_footerBar);
     m_footer->setTextFormat(Qt::RichText);
     m_footer->setFont(numberFont(12));
-    m_footer->setAccessibleName(QStringLiteral("Numbers of the cell"));
+    m_footer->setAccessibleName(QStringLiteral("Values of the cell"));
     m_footer->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_footer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_footer->setMinimumWidth(200);
-    m_hint = new ElidedLabel(QStringLiteral("click locks i, arrow keys move it"), m_footerBar);
+    m_hint = new ElidedLabel(QStringLiteral("click to lock i, arrow keys to move it"), m_footerBar);
     m_hint->setFont(smallFont());
     m_hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_hint->setForegroundRole(QPalette::PlaceholderText);
@@ -308,7 +308,7 @@ void RelationInspector::fillMenus() {
     pair(m_mapMenu->menu(), "palette", QStringLiteral("Colour-blind safe (green, purple)"),
          QStringLiteral("Paper (green, red)"), &InspectorView::paper);
     pair(m_multiplesMenu, "sort", QStringLiteral("Sort by index"),
-         QStringLiteral("Sort by largest size"), &InspectorView::sortByMagnitude);
+         QStringLiteral("Sort by largest magnitude"), &InspectorView::sortByMagnitude);
 }
 
 }  // namespace relascope

@@ -45,7 +45,7 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_split = new QComboBox(this);
     m_split->setFont(smallFont());
     m_split->setAccessibleName(QStringLiteral("Split"));
-    m_split->setToolTip(QStringLiteral("Split the sample is taken from"));
+    m_split->setToolTip(QStringLiteral("Split of the sample"));
     m_split->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_split->setMinimumContentsLength(5);
     m_split->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -63,7 +63,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_index->setToolTip(QStringLiteral("Sample number, from 0"));
     auto* nextButton = framedIconButton("chevron-right", QStringLiteral("Next sample"), this);
     auto* randomButton = framedIconButton("shuffle", QStringLiteral("Random sample (R)"), this);
-    m_filter = framedIconButton("filter", QStringLiteral("Previous and next take any label"), this);
+    m_filter =
+        framedIconButton("filter", QStringLiteral("Previous and next sample with any label"), this);
     m_filter->setAccessibleName(QStringLiteral("By label"));
     m_filter->setPopupMode(QToolButton::InstantPopup);
     m_filter->setCheckable(true);
@@ -247,10 +248,9 @@ void SourcePane::fillLabelMenu() {
     }
     const bool any = m_labelFilter < 0;
     m_filter->setChecked(!any);
-    m_filter->setToolTip(
-        any ? QStringLiteral("By label: previous and next take any label")
-            : QStringLiteral("By label: previous and next take \u201C%1\u201D only")
-                  .arg(m_labels.value(m_labelFilter)));
+    m_filter->setToolTip(any ? QStringLiteral("Filter by label: any")
+                             : QStringLiteral("Filter by label: \u201C%1\u201D only")
+                                   .arg(m_labels.value(m_labelFilter)));
 }
 
 void SourcePane::step(int direction) {

@@ -87,9 +87,10 @@ QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapVa
     const int rows = maps.rowSide(view);
     const int columns = maps.columnSide(view);
     if (columns < 0) return size + QStringLiteral(", rows i, columns symbols");
-    const QString padding = maps.paddingLeftOut() > 0 && columns != 1
-                                ? QStringLiteral(", %1 blanks left out").arg(maps.paddingLeftOut())
-                                : QString();
+    const QString padding =
+        maps.paddingLeftOut() > 0 && columns != 1
+            ? QStringLiteral(", without %1 padding tokens").arg(maps.paddingLeftOut())
+            : QString();
     if (rows == columns) return size + QStringLiteral(", rows i, columns j") + padding;
     return size +
            QStringLiteral(", rows i %1, columns j %2")
@@ -125,16 +126,16 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
             break;
     }
     if (view.processing == Processing::TopK)
-        what += QStringLiteral(", top %1 a row").arg(view.topK);
+        what += QStringLiteral(", top %1 per row").arg(view.topK);
     const QString ends = ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile")
                                                   : QString();
     switch (view.range) {
         case Range::ThisMap:
             return what + QStringLiteral(", scale of this map") + ends;
         case Range::ThisLayer:
-            return what + QStringLiteral(", one scale for the layer") + ends;
+            return what + QStringLiteral(", scale of the layer") + ends;
         case Range::WholeModel:
-            return what + QStringLiteral(", one scale for the model") + ends;
+            return what + QStringLiteral(", scale of the model") + ends;
         case Range::Fixed:
             return what + QStringLiteral(", fixed scale");
     }
@@ -260,10 +261,10 @@ QString absenceReason(const ViewMaps& maps, MapKind kind) {
             return QStringLiteral("This model has no sensory heads");
         case MapKind::AttentionTimesRelation:
             return QStringLiteral(
-                "Needs relations and relational heads; this model lacks one of them");
+                "Needs relations and relational heads; this model does not have both");
         case MapKind::Symbols:
             return QStringLiteral(
-                "This model's symbols are not retrieved by content or position, or it has none");
+                "This model has no symbols, or they are not retrieved by content or position");
     }
     return {};
 }
@@ -276,7 +277,8 @@ QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer) {
         case MapKind::Relation:
             return maps.count(MapKind::RelationalAttention, layer) == 0
                        ? QStringLiteral("None: no relational heads")
-                       : QStringLiteral("None: this layer's relations are its attention scores");
+                       : QStringLiteral(
+                             "None: the relations of this layer are its attention scores");
         case MapKind::RelationalAttention:
             return maps.count(MapKind::Relation, layer) == 0
                        ? QStringLiteral("None: no relational heads")

@@ -266,7 +266,7 @@ protected:
         QString tip;
         for (const Slot& slot : places)
             if (slot.picture.contains(at))
-                tip = QStringLiteral("%1, largest size %2")
+                tip = QStringLiteral("%1, largest magnitude %2")
                           .arg(itemOf(slot).label, signedNumber(itemOf(slot).magnitude).mid(1));
         if (tip != toolTip()) setToolTip(tip);
     }
@@ -430,8 +430,9 @@ void MultiplesView::setCurrent(MapKind kind, int index) {
     if (before != m_canvas->pages) m_canvas->layOut();
     m_canvas->update();
     const QRect at = itemRect(kind, index);
-    m_canvas->setAccessibleDescription(
-        QStringLiteral("%1 %2 chosen").arg(QString::fromLatin1(mapKindName(kind))).arg(index + 1));
+    m_canvas->setAccessibleDescription(QStringLiteral("%1 %2 selected")
+                                           .arg(QString::fromLatin1(mapKindName(kind)))
+                                           .arg(index + 1));
     if (!at.isEmpty()) ensureVisible(at.center().x(), at.center().y(), at.width(), at.height());
 }
 

@@ -64,16 +64,17 @@ bool EfficiencyPlot::logX() const {
 bool EfficiencyPlot::canLogX() const {
     return m->canLog();
 }
-void EfficiencyPlot::setShowPublished(bool on) {
-    if (on == m->showsPublished) return;
-    m->showsPublished = on;
+void EfficiencyPlot::setShown(CurveSource source, bool on) {
+    bool& shown = m->shownSources[static_cast<std::size_t>(source)];
+    if (std::exchange(shown, on) == on) return;
     m->rebuild();
 }
-bool EfficiencyPlot::showPublished() const {
-    return m->showsPublished;
+bool EfficiencyPlot::isShown(CurveSource source) const {
+    return m->shownSources[static_cast<std::size_t>(source)];
 }
-bool EfficiencyPlot::hasPublished() const {
-    return !m->beside.empty();
+bool EfficiencyPlot::has(CurveSource source) const {
+    return std::any_of(m->beside.begin(), m->beside.end(),
+                       [source](const auto& p) { return p.point.source == source; });
 }
 void EfficiencyPlot::setTitle(const QString& title) {
     m->legend->setTitle(title);
@@ -121,17 +122,16 @@ QString EfficiencyPlot::hoverText(const QPoint& at) const {
             nearest = d;
             text = m->words(spot);
         }
-    if (m->showsPublished)
-        for (const auto& p : m->beside)
-            if (const double d = distance(p.x, p.point.mean); d < nearest) {
-                nearest = d;
-                text = QStringLiteral("%1, published, %2 training examples\n%3%4")
-                           .arg(m->layout.rows()[static_cast<std::size_t>(p.row)].name,
-                                groupedNumber(p.point.size),
-                                m->metric.text(p.point.mean,
-                                               p.point.error > 0.0 ? p.point.error : std::nan("")),
-                                m->metric.percent ? QStringLiteral(" %") : QString());
-            }
+    for (const auto& p : m->beside)
+        if (const double d = distance(p.x, p.point.mean); m->shows(p) && d < nearest) {
+            nearest = d;
+            text = QStringLiteral("%1, %2, %3 training examples\n%4%5")
+                       .arg(m->layout.rows()[static_cast<std::size_t>(p.row)].name,
+                            curveSourceTitle(p.point.source), groupedNumber(p.point.size),
+                            m->metric.text(p.point.mean,
+                                           p.point.error > 0.0 ? p.point.error : std::nan("")),
+                            m->metric.percent ? QStringLiteral(" %") : QString());
+        }
     return text;
 }
 

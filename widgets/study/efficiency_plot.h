@@ -32,9 +32,10 @@ public:
     void setLogX(bool on);
     bool logX() const;
     bool canLogX() const;
-    void setShowPublished(bool on);
-    bool showPublished() const;
-    bool hasPublished() const;
+    /// The papers' curves, and those of this program's reference runs.
+    void setShown(CurveSource source, bool on);
+    bool isShown(CurveSource source) const;
+    bool has(CurveSource source) const;
     /// A line of words above the legend, in figures; empty in the window.
     void setTitle(const QString& title);
 

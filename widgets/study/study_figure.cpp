@@ -15,10 +15,10 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const QString& path, QString* error) {
     if (points.empty()) {
         if (error)
-            *error = QStringLiteral(
-                         "%1: no run of the study has finished with that measure; there "
-                         "is nothing to draw")
-                         .arg(path);
+            *error =
+                QStringLiteral(
+                    "%1: no finished run of the study has this metric; there is nothing to draw")
+                    .arg(path);
         return false;
     }
     EfficiencyPlot plot;

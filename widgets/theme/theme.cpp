@@ -261,8 +261,11 @@ QString durationText(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return QString(QChar(0x2014));
     const auto s = static_cast<qlonglong>(std::llround(seconds));
     if (s < 60) return QString("%1 s").arg(s);
-    if (s < 3600) return QString("%1 min %2 s").arg(s / 60).arg(s % 60);
-    return QString("%1 h %2 min").arg(s / 3600).arg(s / 60 % 60);
+    if (s < 3600)
+        return s % 60 == 0 ? QString("%1 min").arg(s / 60)
+                           : QString("%1 min %2 s").arg(s / 60).arg(s % 60);
+    return s / 60 % 60 == 0 ? QString("%1 h").arg(s / 3600)
+                            : QString("%1 h %2 min").arg(s / 3600).arg(s / 60 % 60);
 }
 
 }  // namespace relascope
