@@ -49,10 +49,9 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
     m_curvesMenu = exportInto(
         m_curves->menu(), m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); }, [this](ViewMenu& menu) { m_curves->setFigure(menu); });
-    m_differencesMenu =
-        exportInto(
-            m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
-            [this] { return m_differences->csv(); });
+    m_differencesMenu = exportInto(
+        m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
+        [this] { return m_differences->csv(); });
     // Typing is written half a second after the last key, not at each of them.
     m_saveSoon.setSingleShot(true);
     m_saveSoon.setInterval(500);

@@ -214,8 +214,8 @@ QWidget* StudyPage::makePlotPart() {
     menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
     menu->menu()->addSeparator();
     menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot, &EfficiencyPlot::resetZoom);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_log, m_published, m_reference,
-                                                                m_band, more})
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
         m_plotHead->addControl(control);
     column->addWidget(m_plotHead);
     column->addWidget(m_plot, 1);

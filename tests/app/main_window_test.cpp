@@ -44,8 +44,7 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
 TEST_F(MainWindowTest, EveryViewOfThePageBecomesAFigure) {
     finishedRun(20);
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
-    const QString run =
-        QString::fromStdString(c().runs.info(c().selection.current())->name);
+    const QString run = QString::fromStdString(c().runs.info(c().selection.current())->name);
     const QStringList files = window->exportAllViews(folder.filePath("figures"));
     const auto wrote = [&](const QString& name) {
         return files.contains(folder.filePath("figures/" + run + name)) &&

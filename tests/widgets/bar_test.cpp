@@ -1,11 +1,11 @@
 // Training bar, status strip, log, palette.
 #include <gtest/gtest.h>
 
-#include <QScrollArea>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -113,7 +113,8 @@ TEST(ShortcutSheet, ShowsEveryKey) {
     // Long words are not cut: the dialog takes what they need, or one column.
     std::vector<std::pair<QString, QString>> keys;
     for (int k = 0; k < 30; ++k)
-        keys.emplace_back("Ctrl+Shift+F12", QString("Something that takes %1 long words to say").arg(k));
+        keys.emplace_back("Ctrl+Shift+F12",
+                          QString("Something that takes %1 long words to say").arg(k));
     ShortcutSheet large(keys);
     large.setAttribute(Qt::WA_DontShowOnScreen);
     large.show();

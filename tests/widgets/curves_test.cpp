@@ -288,8 +288,8 @@ TEST(CurveBand, MinMaxStandardErrorAndInterval) {
     const double error = std::sqrt(7.0 / 3.0);  // sample variance 7 of three
     EXPECT_NEAR(at(CurveBandKind::StandardError).high, 3.0 + error, 1e-12);
     EXPECT_NEAR(at(CurveBandKind::Confidence95).low, 3.0 - 4.303 * error, 1e-9);
-    const auto one = valueAt({&a}, CurveMetric::Loss, CurveAxis::Step, 1, -1.0,
-                             CurveBandKind::Confidence95);
+    const auto one =
+        valueAt({&a}, CurveMetric::Loss, CurveAxis::Step, 1, -1.0, CurveBandKind::Confidence95);
     EXPECT_EQ(one.low, 1.0);
     EXPECT_EQ(one.high, 1.0);
 }
@@ -330,8 +330,8 @@ TEST(CurvePanel, ASpikeDoesNotSqueezeTheLoss) {
     // Of a validation curve with few points, what the untrained model did.
     panel.setWithoutOutliers(true);
     panel.clearPoints("a");
-    panel.appendPoints("a", {point(0, 9.0, 0.5), point(10, 1.0, 0.5), point(20, 0.5, 0.5),
-                             point(30, 0.4, 0.5)});
+    panel.appendPoints(
+        "a", {point(0, 9.0, 0.5), point(10, 1.0, 0.5), point(20, 0.5, 0.5), point(30, 0.4, 0.5)});
     panel.flush();
     EXPECT_LT(panel.lossPlot()->shownHigh(), 1.2);
     EXPECT_EQ(panel.lossPlot()->beyondText(), "9.000");
@@ -364,7 +364,8 @@ TEST(CurveMarks, TextsCoverNeitherOneAnotherNorTheirDiamonds) {
         const std::vector<double> at{60, 64, 90, 0.9 * right};
         auto positions = at;
         std::sort(positions.begin(), positions.end());
-        const auto labels = placeMarkLabels(positions, {text, text, text, text}, 50, right, metrics);
+        const auto labels =
+            placeMarkLabels(positions, {text, text, text, text}, 50, right, metrics);
         ASSERT_EQ(labels.size(), 4u);
         for (std::size_t a = 0; a < labels.size(); ++a) {
             const double end = labels[a].left + metrics.horizontalAdvance(labels[a].text);

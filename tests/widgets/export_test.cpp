@@ -237,8 +237,12 @@ TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
     panel.setRuns({{"a", "quick-dat-s0", "", 0, false}});
     std::vector<MetricPoint> points;
     for (int i = 1; i <= 3; ++i)
-        points.push_back(
-            {i * 10, i / 1.0, i, i * 1.0, Split::Validation, {{"loss", 1.0 / i}, {"accuracy", 0.5}}});
+        points.push_back({i * 10,
+                          i / 1.0,
+                          i,
+                          i * 1.0,
+                          Split::Validation,
+                          {{"loss", 1.0 / i}, {"accuracy", 0.5}}});
     panel.appendPoints("a", points);
     panel.setCursorStep(20);
     panel.flush();
@@ -251,10 +255,21 @@ TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
     QString error;
     ASSERT_TRUE(menu.write(path("c.svg"), &error)) << error.toStdString();
     const QByteArray svg = read(path("c.svg"));
-    for (const char* words : {">Step<", ">Loss<", ">Same or different<", "quick-dat-s0", "up to step 30"})
+    for (const char* words :
+         {">Step<", ">Loss<", ">Same or different<", "quick-dat-s0", "up to step 30"})
         EXPECT_TRUE(svg.contains(words)) << words;
     EXPECT_FALSE(svg.contains("0.500")) << "no value at a cursor";
     EXPECT_FALSE(panel.lossPlot()->cursorDots().empty()) << "on the screen it is back";
+    // At any resolution the whole figure: with its horizontal axis, near the bottom.
+    for (const int dpi : {96, 300}) {
+        menu.setDpi(dpi);
+        ASSERT_TRUE(menu.write(path("c.png"), &error));
+        const QImage image(path("c.png"));
+        EXPECT_GT(pixelsOf(image.copy(0, image.height() / 2, image.width(), image.height() / 2),
+                           Theme::current().axis),
+                  image.width() / 2)
+            << dpi;
+    }
     ASSERT_TRUE(menu.write(path("c.tex"), &error));
     const QByteArray tex = read(path("c.tex"));
     EXPECT_TRUE(tex.contains("\\begin{tikzpicture}") && tex.contains("(10,1) (20,0.5)"));
@@ -262,7 +277,18 @@ TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
     EXPECT_TRUE(tex.contains("xlabel={Step}"));
     EXPECT_TRUE(tex.contains("{HTML}{0072B2}"));
     EXPECT_EQ(latexText("50 % of a_b & {c}"), "50 \\% of a\\_b \\& \\{c\\}");
-    const QString bars = pgfplotsText("", PgfBars{"T", "class", "p", Qt::red, {"no", "yes"}, {0.25, 0.75}});
+    // In a dark window the panel looks afterwards as it did.
+    applyTheme(*qApp, ThemeMode::Dark);
+    panel.show();
+    panel.flush();
+    const QImage before = panel.grab().toImage();
+    for (const QString& ending : menu.endings())
+        ASSERT_TRUE(menu.write(path("dark." + ending), &error));
+    EXPECT_EQ(panel.grab().toImage(), before);
+    EXPECT_TRUE(read(path("dark.tex")).contains("{HTML}{0072B2}")) << "the light theme's";
+    applyTheme(*qApp, ThemeMode::Light);
+    const QString bars =
+        pgfplotsText("", PgfBars{"T", "class", "p", Qt::red, {"no", "yes"}, {0.25, 0.75}});
     EXPECT_TRUE(bars.contains("ybar") && bars.contains("(0,0.25) (1,0.75)"));
     EXPECT_TRUE(bars.contains("{no},{yes}"));
 }

@@ -7,8 +7,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "types/run_options.h"
 #include "types/architecture_titles.h"
+#include "types/run_options.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
 #include "widgets/form/options_form.h"

@@ -285,7 +285,8 @@ TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
     EXPECT_FLOAT_EQ(maps.limits(v).high, extentOf(maps.values(v)).high);
     EXPECT_EQ(maps.scale(v).kind(), ColorScale::Kind::Sequential);
     v.kind = MapKind::RelationalAttention;
-    EXPECT_EQ(ViewMaps::processing(v), Processing::Raw) << "attention weights are already a softmax";
+    EXPECT_EQ(ViewMaps::processing(v), Processing::Raw)
+        << "attention weights are already a softmax";
     EXPECT_FLOAT_EQ(maps.limits(v).high, 0.5F);
 }
 

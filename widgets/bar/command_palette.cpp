@@ -209,7 +209,8 @@ ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& key
     // Two columns where the screen has room for them: nothing is cut and nothing scrolls sideways.
     const QSize room = screen()->availableSize() - QSize(40, 80);
     const auto wide = [&](int columns) {
-        return columns * (chips + labels + 2 * gap) + 2 * gap + style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+        return columns * (chips + labels + 2 * gap) + 2 * gap +
+               style()->pixelMetric(QStyle::PM_ScrollBarExtent);
     };
     const int columns = wide(2) <= room.width() ? 2 : 1;
     const int rows = (static_cast<int>(entries.size()) + columns - 1) / columns;

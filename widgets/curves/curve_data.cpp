@@ -132,8 +132,7 @@ void CurveSeries::append(const MetricPoint& point) {
 double CurveSeries::firstTrainedKey(CurveAxis axis) const {
     const auto& steps = keys(CurveAxis::Step);
     const auto first = std::upper_bound(steps.begin(), steps.end(), 0.0);
-    return first == steps.end() ? nan
-                                : keys(axis)[static_cast<std::size_t>(first - steps.begin())];
+    return first == steps.end() ? nan : keys(axis)[static_cast<std::size_t>(first - steps.begin())];
 }
 
 bool CurveSeries::hasTokens() const {

@@ -111,8 +111,8 @@ struct CurveModel {
     bool powerLaw = false;  ///< asked for; drawn on an axis of tokens
     double beta = 0.8;
     CurveBandKind band = CurveBandKind::MinMax;
-    bool withoutOutliers = true;  ///< a few very large losses do not set the vertical range
-    bool recentOnly = false;      ///< the last quarter of the horizontal axis
+    bool withoutOutliers = true;   ///< a few very large losses do not set the vertical range
+    bool recentOnly = false;       ///< the last quarter of the horizontal axis
     std::optional<qint64> cursor;  ///< nullopt: the newest
     unsigned version = 0;          ///< anything but appended points changed
 

@@ -101,6 +101,16 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return plain(tick, decimals);
 }
 
+void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture) {
+    painter.save();
+    painter.translate(at);
+    const QPaintDevice* device = painter.device();
+    painter.scale(static_cast<qreal>(picture.logicalDpiX()) / device->logicalDpiX(),
+                  static_cast<qreal>(picture.logicalDpiY()) / device->logicalDpiY());
+    painter.drawPicture(QPointF(0, 0), picture);
+    painter.restore();
+}
+
 void CursorItem::draw(QCPPainter* painter) {
     if (!shown) return;
     const Theme& t = Theme::current();
@@ -138,9 +148,8 @@ void MarksItem::draw(QCPPainter* painter) {
         const QString words = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
         QColor veil = t.panel;
         veil.setAlphaF(0.8f);
-        painter->fillRect(QRectF(area->left() + 2, area->top(),
-                                 metrics.horizontalAdvance(words) + 4, 13),
-                          veil);
+        painter->fillRect(
+            QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(words) + 4, 13), veil);
         painter->setPen(t.muted);
         painter->drawText(QPointF(area->left() + 4, area->top() + 10), words);
     }
@@ -162,17 +171,16 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->setBrush(mark.filled ? QBrush(t.muted) : QBrush(t.panel));
         painter->drawPath(diamond({x + 0.5, area->top() - 5.0}, 4.5));
     }
-    const auto labels =
-        placeMarkLabels(positions, texts, area->left(), area->right() + 4, metrics);
+    const auto labels = placeMarkLabels(positions, texts, area->left(), area->right() + 4, metrics);
     for (const MarkLabel& label : labels) {
         const double base = area->top() - 1 + 14 * label.row;
         if (base > area->bottom() - 2) break;
         if (label.row > 0) {  // over the lines
             QColor veil = t.panel;
             veil.setAlphaF(0.8f);
-            painter->fillRect(QRectF(label.left - 2, base - 10,
-                                     metrics.horizontalAdvance(label.text) + 4, 13),
-                              veil);
+            painter->fillRect(
+                QRectF(label.left - 2, base - 10, metrics.horizontalAdvance(label.text) + 4, 13),
+                veil);
         }
         painter->setPen(t.muted);
         painter->drawText(QPointF(label.left, base), label.text);

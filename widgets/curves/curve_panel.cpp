@@ -47,9 +47,8 @@ CurvePanel::CurvePanel(QWidget* parent)
     auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published,
-                                                            m_training, m_law, m_recent, m_smooth,
-                                                            more})
+    for (QWidget* control : std::initializer_list<QWidget*>{
+             m_axis, m_logX, m_logY, m_published, m_training, m_law, m_recent, m_smooth, more})
         m_head->addControl(control);
     setCompareControls(false);
     m_law->setEnabled(false);
@@ -428,8 +427,8 @@ void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
                      Qt::AlignVCenter, m_head->title());
     const double half = target.width() / 2.0, top = target.top() + head;
     for (const int k : {0, 1})
-        m_plots[k]->paintVector(
-            painter, {target.left() + k * half, top, half, target.height() - head});
+        m_plots[k]->paintVector(painter,
+                                {target.left() + k * half, top, half, target.height() - head});
 }
 
 void CurvePanel::setFigure(ViewMenu& menu) {
@@ -444,8 +443,8 @@ void CurvePanel::setFigure(ViewMenu& menu) {
 
 QString CurvePanel::figureName() const {
     const auto curves = m_model->curves();
-    const QString runs = curves.size() == 1 ? curves.front().name
-                                            : QStringLiteral("%1-runs").arg(curves.size());
+    const QString runs =
+        curves.size() == 1 ? curves.front().name : QStringLiteral("%1-runs").arg(curves.size());
     return figureFileName({runs, QStringLiteral("curves")});
 }
 

@@ -105,7 +105,7 @@ void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
     recorder.end();
     m->setAxisTitles(false);
     m->placeCursor();
-    painter.drawPicture(QPointF(0, head), picture);
+    drawRecorded(painter, QPointF(0, head), picture);
     painter.restore();
 }
 

@@ -222,7 +222,8 @@ struct CurvePlot::Parts {
                 set.any[v] = false;
             }
             if (curve.members.size() > 1) {
-                const CurveBand band = bandOf(series, metric, model.axis, model.usedBeta(), model.band);
+                const CurveBand band =
+                    bandOf(series, metric, model.axis, model.usedBeta(), model.band);
                 put(set, v, set.line[v], band.keys, band.mean, 0);
                 if (series.size() > 1) {
                     put(set, v, set.low[v], band.keys, band.low, 0);
@@ -282,15 +283,14 @@ struct CurvePlot::Parts {
             const Curve& curve = curves[i];
             const QColor color = Theme::current().seriesColor(curve.colorIndex);
             double key = nan, value = nan;
-            if (const auto best = curve.best(metric, model.axis))
-                std::tie(key, value) = *best;
+            if (const auto best = curve.best(metric, model.axis)) std::tie(key, value) = *best;
             if (!std::isnan(key) && (!model.logX || key > 0.0) && (!logY() || value > 0.0)) {
                 const bool words = labels <= 1 || curve.highlighted;
-                marks->rings.push_back(
-                    {key, value, color,
-                     words ? (curve.members.size() > 1 ? "best mean " : "best ") +
-                                 metricValueText(metric, value)
-                           : QString()});
+                marks->rings.push_back({key, value, color,
+                                        words
+                                            ? (curve.members.size() > 1 ? "best mean " : "best ") +
+                                                  metricValueText(metric, value)
+                                            : QString()});
             }
             for (const auto* member : curve.members)
                 for (const CurveMark& mark : member->marks)
@@ -419,7 +419,8 @@ struct CurvePlot::Parts {
                 if (!model.cursor) {  // live: each line's own newest value, its dot beside it
                     double last = nan;
                     for (const auto* s : curves[i].series(v == 1))
-                        if (!(last >= s->keys(model.axis).back())) last = s->keys(model.axis).back();
+                        if (!(last >= s->keys(model.axis).back()))
+                            last = s->keys(model.axis).back();
                     key = std::min(key, last);
                 }
                 at[v] = curves[i].at(v == 1, metric, model.axis, key, model.usedBeta(), model.band);

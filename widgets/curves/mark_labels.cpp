@@ -14,14 +14,14 @@ std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
     std::vector<int> rows;
     for (std::size_t k = 0; k < positions.size(); ++k) {
         MarkLabel label;
-        label.text =
-            metrics.elidedText(texts[static_cast<qsizetype>(k)], Qt::ElideRight,
-                               static_cast<int>(right - left));
+        label.text = metrics.elidedText(texts[static_cast<qsizetype>(k)], Qt::ElideRight,
+                                        static_cast<int>(right - left));
         const double width = metrics.horizontalAdvance(label.text);
         const auto isFree = [&](double from, int row) {
             if (from < left || from + width > right) return false;
             for (std::size_t t = 0; t < taken.size(); ++t)
-                if (rows[t] == row && from < taken[t].second + 6 && taken[t].first < from + width + 6)
+                if (rows[t] == row && from < taken[t].second + 6 &&
+                    taken[t].first < from + width + 6)
                     return false;
             for (const double x : positions)
                 if (row == 0 && x + gap - 2 > from && x - gap + 2 < from + width) return false;

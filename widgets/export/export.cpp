@@ -44,8 +44,7 @@ QImage emptyPicture(const QSize& size, double scale, const QColor& ground) {
 }
 
 QImage picture(QWidget& widget, double scale) {
-    QImage image =
-        emptyPicture(widget.size(), scale, widget.palette().color(QPalette::Base));
+    QImage image = emptyPicture(widget.size(), scale, widget.palette().color(QPalette::Base));
     widget.render(&image);
     return image;
 }
@@ -121,7 +120,8 @@ private:
 QTableView* tableOf(QWidget& view) {
     if (auto* table = qobject_cast<QTableView*>(&view)) return table;
     for (auto* table : view.findChildren<QTableView*>())
-        if (table->isVisible() && 2 * table->width() * table->height() > view.width() * view.height())
+        if (table->isVisible() &&
+            2 * table->width() * table->height() > view.width() * view.height())
             return table;
     return nullptr;
 }
@@ -202,11 +202,10 @@ bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
     const QRect box(QPoint(0, 0), size);
     const QString ending = QFileInfo(path).suffix().toLower();
     const bool opened = file.open(QIODevice::WriteOnly);
-    const bool drawn = opened && (ending == QLatin1String("svg")
-                                      ? writeSvg(paint, box, title, ground, file)
-                                  : ending == QLatin1String("png")
-                                      ? writePng(paint, box, ground, dpi, file)
-                                      : writePdf(paint, box, title, ground, file));
+    const bool drawn =
+        opened && (ending == QLatin1String("svg")   ? writeSvg(paint, box, title, ground, file)
+                   : ending == QLatin1String("png") ? writePng(paint, box, ground, dpi, file)
+                                                    : writePdf(paint, box, title, ground, file));
     if (drawn && file.commit()) return true;
     say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
     return false;
@@ -257,16 +256,15 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     m_beforePgfplots = themes->menuAction();
     auto* looks = new QActionGroup(this);
     for (const bool light : {true, false}) {
-        QAction* action = themes->addAction(light ? QStringLiteral("Light")
-                                                  : QStringLiteral("As the window"));
+        QAction* action =
+            themes->addAction(light ? QStringLiteral("Light") : QStringLiteral("As the window"));
         action->setCheckable(true);
         looks->addAction(action);
         connect(action, &QAction::triggered, this, [light] { figureStyle().light = light; });
     }
     // Shared by all views: another one's menu may have changed it.
-    connect(themes, &QMenu::aboutToShow, this, [looks] {
-        looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true);
-    });
+    connect(themes, &QMenu::aboutToShow, this,
+            [looks] { looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true); });
     QMenu* sizes = m_menu->addMenu(QStringLiteral("PNG resolution"));
     auto* group = new QActionGroup(this);
     for (const int dpi : {96, 150, 300, 600}) {
@@ -289,7 +287,9 @@ bool ViewMenu::draw(Use use) {
     constexpr int margin = 16;
     const FigureScope scope(figureStyle().light, figure ? nullptr : m_view);
     const WithoutControls bare;
-    const std::unique_ptr<QWidget> made = figure ? figure() : paintVector ? nullptr : wholeTable(*m_view);
+    const std::unique_ptr<QWidget> made = figure        ? figure()
+                                          : paintVector ? nullptr
+                                                        : wholeTable(*m_view);
     Drawing drawing;
     std::function<void(QPainter&)> paint;
     if (made) {
@@ -370,7 +370,7 @@ bool ViewMenu::write(const QString& path, QString* error) {
     }
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
     if (ending == QLatin1String("tex")) {
-        const FigureScope scope(figureStyle().light);  // its colours
+        const FigureScope scope(figureStyle().light, m_view);  // its colours
         return exportCsv(m_pgfplots(), path, error);
     }
     return draw([&](const Drawing& drawing) {
@@ -402,8 +402,8 @@ QString figureFileName(const QStringList& parts) {
     for (const QString& part : parts) {
         QString name;
         for (const QChar c : part.simplified()) {
-            const bool plain = (c.unicode() < 128 && c.isLetterOrNumber()) || c == u'.' ||
-                               c == u'_' || c == u'-';
+            const bool plain =
+                (c.unicode() < 128 && c.isLetterOrNumber()) || c == u'.' || c == u'_' || c == u'-';
             if (plain)
                 name += c;
             else if (!name.endsWith(u'-'))

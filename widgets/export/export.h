@@ -25,8 +25,8 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
 /// The same for what knows how to draw itself as shapes; `paint` gets a painter in pixels of
 /// `size`. `dpi` counts for .png.
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
-                    const QString& title, const QColor& ground, const QString& path,
-                    QString* error, int dpi = 300);
+                    const QString& title, const QColor& ground, const QString& path, QString* error,
+                    int dpi = 300);
 /// Writes a table or source text, whole or not at all.
 bool exportCsv(const QString& text, const QString& path, QString* error);
 /// The widget as a picture on the clipboard, at twice the size on the screen.
@@ -66,8 +66,8 @@ public:
     std::function<QSize()> wholeSize;
     /// Makes a widget to be drawn in place of the view; null where there is nothing to draw.
     std::function<std::unique_ptr<QWidget>()> figure;
-    /// What is drawn below the figure: run, step, sample. Empty: the subject of the page, unless the
-    /// figure has a caption of its own.
+    /// What is drawn below the figure: run, step, sample. Empty: the subject of the page, unless
+    /// the figure has a caption of its own.
     std::function<QString()> caption;
     /// Source for LaTeX; call addPgfplots() to list it.
     void addPgfplots(std::function<QString()> source);

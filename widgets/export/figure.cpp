@@ -168,7 +168,6 @@ private:
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
             row->addWidget(tiles, 0, Qt::AlignTop);
         }
-
     }
 
     void addMap(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
@@ -187,9 +186,9 @@ private:
         const auto axis = [&](const char* letter, int side) {
             return QStringLiteral("%1: %2").arg(QLatin1String(letter), sideWord(result, side));
         };
-        right->addWidget(new AxisTitle(columns < 0 ? QStringLiteral("symbol") : axis("j", columns),
-                                       false, this),
-                         1, 1);
+        right->addWidget(
+            new AxisTitle(columns < 0 ? QStringLiteral("symbol") : axis("j", columns), false, this),
+            1, 1);
         right->addWidget(new AxisTitle(axis("i", rows), true, this), 2, 0);
         auto* map = new MapView(this);
         map->setFixedSize(420, 400);

@@ -18,8 +18,8 @@ class ViewMaps;
 enum class FigurePart { Source = 1, Map = 2, SmallMaps = 4 };
 Q_DECLARE_FLAGS(FigureParts, FigurePart)
 
-/// The figure as a widget that is never shown, in the theme in force; `run` is named in its caption.
-/// Null where there are no maps.
+/// The figure as a widget that is never shown, in the theme in force; `run` is named in its
+/// caption. Null where there are no maps.
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
                                     FigureParts parts, const QString& run = {});
 /// "quick-dat-s0_step384_layer2_relation1"; what is not known is left out.

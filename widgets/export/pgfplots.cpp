@@ -51,13 +51,18 @@ QString latexText(QString text) {
     text.replace(u'\\', QLatin1String("\\textbackslash "));
     for (const char c : {'&', '%', '$', '#', '_', '{', '}'})
         text.replace(QLatin1Char(c), QStringLiteral("\\") + QLatin1Char(c));
-    const std::pair<char16_t, const char*> signs[] = {
-        {u'~', "\\textasciitilde "}, {u'^', "\\textasciicircum "}, {0x03B1, "$\\alpha$"},
-        {0x2192, "$\\to$"},          {0x00B1, "$\\pm$"},           {0x00B7, "$\\cdot$"},
-        {0x00D7, "$\\times$"},       {0x2212, "$-$"},              {0x2264, "$\\le$"},
-        {0x2265, "$\\ge$"},          {0x00B2, "$^2$"}};
-    for (const auto& [sign, command] : signs)
-        text.replace(QChar(sign), QLatin1String(command));
+    const std::pair<char16_t, const char*> signs[] = {{u'~', "\\textasciitilde "},
+                                                      {u'^', "\\textasciicircum "},
+                                                      {0x03B1, "$\\alpha$"},
+                                                      {0x2192, "$\\to$"},
+                                                      {0x00B1, "$\\pm$"},
+                                                      {0x00B7, "$\\cdot$"},
+                                                      {0x00D7, "$\\times$"},
+                                                      {0x2212, "$-$"},
+                                                      {0x2264, "$\\le$"},
+                                                      {0x2265, "$\\ge$"},
+                                                      {0x00B2, "$^2$"}};
+    for (const auto& [sign, command] : signs) text.replace(QChar(sign), QLatin1String(command));
     return text;
 }
 
@@ -89,8 +94,8 @@ QString pgfplotsText(const QString& caption, const std::vector<PgfPlot>& plots) 
             if (!series.low.empty()) {
                 const QString key = QStringLiteral("%1x%2").arg(place).arg(band++);
                 for (const bool high : {false, true}) {
-                    out << "\\addplot[draw=none, forget plot, name path="
-                        << (high ? "high" : "low") << key << ']';
+                    out << "\\addplot[draw=none, forget plot, name path=" << (high ? "high" : "low")
+                        << key << ']';
                     coordinates(out, series.x, high ? series.high : series.low, plot);
                 }
                 out << "\\addplot[" << color << ", opacity=0.18, forget plot] fill between[of=low"

@@ -65,9 +65,10 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_combo = new QComboBox(this);
             for (const auto& choice : state.spec.choices) {
                 const QString text = QString::fromStdString(choice);
-                const QString title = (state.key == "model.architecture" || state.spec.name == "architecture")
-                                          ? QString::fromStdString(architectureTitle(choice))
-                                          : QString(text).replace(u'_', u' ');
+                const QString title =
+                    (state.key == "model.architecture" || state.spec.name == "architecture")
+                        ? QString::fromStdString(architectureTitle(choice))
+                        : QString(text).replace(u'_', u' ');
                 m_combo->addItem(title, text);
                 m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
                                      Qt::ToolTipRole);  // as files and the command line call it

@@ -23,8 +23,7 @@ const QString alpha(QChar(0x03B1));
 QStringList kindWords(bool narrow) {
     const QString product = alpha + QStringLiteral(" \u00D7 r");
     return narrow ? QStringList{QStringLiteral("r"), QStringLiteral("rel. ") + alpha,
-                                QStringLiteral("sens. ") + alpha, product,
-                                QStringLiteral("symb.")}
+                                QStringLiteral("sens. ") + alpha, product, QStringLiteral("symb.")}
                   : QStringList{QStringLiteral("Relation r"), QStringLiteral("Relational ") + alpha,
                                 QStringLiteral("Sensory ") + alpha, product,
                                 QStringLiteral("Symbols")};

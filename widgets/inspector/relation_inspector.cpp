@@ -124,8 +124,8 @@ void RelationInspector::display(const InspectorView& view) {
     }
     const bool small = view.layer != before.layer || view.processing != before.processing ||
                        view.range != before.range || view.robust != before.robust ||
-                       view.topK != before.topK ||
-                       view.paper != before.paper || view.reversed != before.reversed;
+                       view.topK != before.topK || view.paper != before.paper ||
+                       view.reversed != before.reversed;
     m_bar->display(m_maps, m_view);
     m_layers->setCurrent(m_view.layer);
     if (view.layer != before.layer || view.kind != before.kind || view.index != before.index)

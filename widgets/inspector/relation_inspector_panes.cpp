@@ -117,7 +117,8 @@ QWidget* RelationInspector::makeMap() {
     m_colors = new ColorBar(pane);
     auto* more = iconButton("more", QStringLiteral("Map: copy, save, palette"), m_mapHead);
     m_mapMenu = new ViewMenu(
-        more, pane, [this] { return relascope::figureName(m_maps, m_view, FigurePart::Map, m_run); },
+        more, pane,
+        [this] { return relascope::figureName(m_maps, m_view, FigurePart::Map, m_run); },
         [this] { return csv(); });
     m_mapMenu->figure = [this] { return makeFigure(m_maps, m_view, FigurePart::Map, m_run); };
     m_mapHead->addControl(more);

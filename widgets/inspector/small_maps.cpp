@@ -29,7 +29,10 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
         for (int k = 0; k < count; ++k) {
             const RelationMap* map = maps.result()->find(part.kind, view.layer, k);
             const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
-            group.items.push_back({part.kind, k, itemLabel(part.kind, k), {},
+            group.items.push_back({part.kind,
+                                   k,
+                                   itemLabel(part.kind, k),
+                                   {},
                                    maps.magnitude(part.kind, view.layer, k),
                                    MapValues::Mask::None,
                                    maps.turned(view) ? shape.transposed() : shape});

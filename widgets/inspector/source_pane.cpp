@@ -27,7 +27,7 @@
 namespace relascope {
 namespace {
 
-constexpr int narrowest = 256;  ///< px that the chooser needs to show the name of a split
+constexpr int narrowest = 256;      ///< px that the chooser needs to show the name of a split
 constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
 
 }  // namespace

@@ -127,8 +127,8 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
     }
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
-    const QString ends = ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile")
-                                                  : QString();
+    const QString ends =
+        ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile") : QString();
     switch (view.range) {
         case Range::ThisMap:
             return what + QStringLiteral(", scale of this map") + ends;

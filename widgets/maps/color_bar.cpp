@@ -77,8 +77,8 @@ void ColorBar::setExtent(const Extent& extent) {
 }
 void ColorBar::describe() {
     const auto text = [this](float value) { return endText(value, m_scale.isSigned()); };
-    QString words =
-        QStringLiteral("from %1 to %2").arg(text(m_scale.limits().low), text(m_scale.limits().high));
+    QString words = QStringLiteral("from %1 to %2")
+                        .arg(text(m_scale.limits().low), text(m_scale.limits().high));
     if (beyondLow() || beyondHigh())
         words += QStringLiteral("; the values reach from %1 to %2")
                      .arg(text(m_extent.low), text(m_extent.high));

@@ -290,13 +290,14 @@ Extent extentOf(const RelationMap& map) {
 std::vector<float> valueSample(const RelationMap& map) {
     constexpr std::size_t most = 4096;
     std::vector<float> values;
-    const auto cells =
-        static_cast<std::size_t>(std::max(0, map.rows)) * static_cast<std::size_t>(std::max(0, map.columns));
+    const auto cells = static_cast<std::size_t>(std::max(0, map.rows)) *
+                       static_cast<std::size_t>(std::max(0, map.columns));
     if (map.values.size() < cells) return values;
     const auto take = [&](std::size_t cell) {
         const int i = static_cast<int>(cell / static_cast<std::size_t>(map.columns));
         const int j = static_cast<int>(cell % static_cast<std::size_t>(map.columns));
-        if (!map.masked(i, j) && std::isfinite(map.values[cell])) values.push_back(map.values[cell]);
+        if (!map.masked(i, j) && std::isfinite(map.values[cell]))
+            values.push_back(map.values[cell]);
     };
     if (cells <= most) {
         for (std::size_t cell = 0; cell < cells; ++cell) take(cell);

@@ -114,7 +114,8 @@ public:
                 x += each + columnGap;
                 y = 0;
             }
-            y += arrangeGroup(all[static_cast<std::size_t>(g)], g, QPoint(x, y), each, picture, keep);
+            y += arrangeGroup(all[static_cast<std::size_t>(g)], g, QPoint(x, y), each, picture,
+                              keep);
             highest = qMax(highest, y);
         }
         return highest;
@@ -218,7 +219,8 @@ public:
         const int most = qMax(shape.width(), shape.height());
         if (most == 0) return {picture, picture};
         const int block = blockFor(most, picture);
-        const QSize cells((shape.width() + block - 1) / block, (shape.height() + block - 1) / block);
+        const QSize cells((shape.width() + block - 1) / block,
+                          (shape.height() + block - 1) / block);
         return cells * qMax(1, picture / qMax(cells.width(), cells.height()));
     }
 
@@ -360,7 +362,8 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
                                   .arg(all);
         if (const int room = area.right() - 53;
             !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
-            painter.drawText(QRect(area.left(), y, room - area.left(), 20), Qt::AlignRight | Qt::AlignVCenter, words);
+            painter.drawText(QRect(area.left(), y, room - area.left(), 20),
+                             Qt::AlignRight | Qt::AlignVCenter, words);
     }
     if (group.items.empty()) {
         painter.setFont(smallFont());

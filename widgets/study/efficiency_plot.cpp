@@ -176,15 +176,15 @@ void EfficiencyPlot::paintVector(QPainter& painter, const QRectF& target) {
     m->plot->yAxis->setLabel({});
     m->cursor = cursor;
     m->placeCursor();
-    painter.drawPicture(QPointF(0, head), picture);
+    drawRecorded(painter, QPointF(0, head), picture);
     painter.restore();
 }
 
 QString EfficiencyPlot::pgfplots(const QString& caption) const {
     const auto& rows = m->layout.rows();
     const double scale = m->metric.percent ? 100.0 : 1.0;
-    const QString title = m->metric.percent ? m->metric.title() + QStringLiteral(", %")
-                                            : m->metric.title();
+    const QString title =
+        m->metric.percent ? m->metric.title() + QStringLiteral(", %") : m->metric.title();
     if (m->oneColumn()) {  // a mean a model
         PgfBars bars;
         bars.yLabel = title;
