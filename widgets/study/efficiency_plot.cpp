@@ -200,9 +200,9 @@ QString EfficiencyPlot::pgfplots(const QString& caption) const {
     plot.yLabel = title;
     plot.logX = m->logs();
     for (int row = 0; row < static_cast<int>(rows.size()); ++row) {
-        PgfSeries series, published;
+        PgfSeries series;
         series.name = rows[static_cast<std::size_t>(row)].name;
-        series.color = published.color = Theme::current().seriesColor(row);
+        series.color = Theme::current().seriesColor(row);
         for (const auto& spot : m->spots) {
             if (spot.row != row) continue;
             const auto [low, high] = m->ends(spot.point);
@@ -212,15 +212,22 @@ QString EfficiencyPlot::pgfplots(const QString& caption) const {
             series.low.push_back(scale * low);
             series.high.push_back(scale * high);
         }
-        published.name = series.name + QStringLiteral(", published");
-        published.dashed = true;
-        for (const auto& p : m->beside)
-            if (p.row == row && m->showsPublished) {
-                published.x.push_back(p.x);
-                published.y.push_back(scale * p.point.mean);
-            }
+        const QString name = series.name;
         if (!series.x.empty()) plot.series.push_back(std::move(series));
-        if (!published.x.empty()) plot.series.push_back(std::move(published));
+        for (const auto source : {CurveSource::Published, CurveSource::Relascope}) {
+            PgfSeries other;
+            other.name = name + (source == CurveSource::Published
+                                     ? QStringLiteral(", published")
+                                     : QStringLiteral(", Relascope's own"));
+            other.color = Theme::current().seriesColor(row);
+            other.dashed = true;
+            for (const auto& p : m->beside)
+                if (p.row == row && p.point.source == source && m->shows(p)) {
+                    other.x.push_back(p.x);
+                    other.y.push_back(scale * p.point.mean);
+                }
+            if (!other.x.empty()) plot.series.push_back(std::move(other));
+        }
     }
     return pgfplotsText(caption, std::vector<PgfPlot>{plot});
 }
