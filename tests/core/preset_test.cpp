@@ -177,6 +177,19 @@ TEST(Presets, AllCanBeBuiltAndEstimated) {
     }
 }
 
+TEST(Presets, SayEveryVariantInOneSentence) {
+    for (const auto& preset : presets()) {
+        ASSERT_EQ(preset.variantHelp.size(), preset.variants.size()) << preset.name;
+        for (const auto& variant : preset.variants) {
+            const auto help = preset.helpOf(variant);
+            EXPECT_GT(help.size(), 20u) << preset.name << " " << variant;
+            EXPECT_LT(help.size(), 140u) << preset.name << " " << variant;
+            EXPECT_EQ(help.back(), '.') << preset.name << " " << variant;
+        }
+        EXPECT_EQ(preset.helpOf("none such"), "");
+    }
+}
+
 TEST(Estimates, CountEveryOption) {
     for (const char* symbols :
          {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
@@ -225,7 +238,7 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
         }
     };
     refused("model.d_modle", "64", "did you mean 'model.d_model'");
-    refused("model.d_model", "65", "not a multiple of the 2 heads; the next that is: 66");
+    refused("model.d_model", "65", "not a multiple of the 2 heads; the next multiple is 66");
     refused("model.n_layers", "0", "below 1");
     refused("model.n_layers", "1000000000", "above 1000");
     refused("model.n_relations", "7", "does not divide");
