@@ -1,5 +1,6 @@
 // The window, and the command line's words for those who have only this program.
 #include <QApplication>
+#include <QScreen>
 #include <QTimer>
 #include <QtGlobal>
 #include <algorithm>
@@ -28,8 +29,6 @@ bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::st
     view.layer = request.layer;
     view.index = request.index;
     view.source = request.source;
-    // The papers tint patches by tanh(r): the sign shows even where one relation dwarfs the others.
-    view.processing = Processing::Tanh;
     QString sentence;
     const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence);
     if (error) *error = sentence.toStdString();
@@ -115,6 +114,8 @@ int main(int argc, char** argv) {
         endProcessWithin(std::chrono::seconds(20), screenshot.exitCode());
         return screenshot.exitCode();
     }
+    constexpr QSize frame(2, 40);  // of the window manager
+    window.fitTo(window.screen()->availableSize() - frame);
     window.show();
     if (!launch->page.isEmpty()) window.showPage(launch->page);
     if (!launch->run.isEmpty()) window.openRun(launch->run);

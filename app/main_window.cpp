@@ -145,6 +145,8 @@ QWidget* MainWindow::makeCentre() {
     head->addStretch(1);
     auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
     auto* menu = new ViewMenu(more, m_pages, [this] { return currentPage().toLower(); });
+    menu->menu()->addSeparator();
+    menu->menu()->addAction(exportAllAction());
     m_pages->setAccessibleName(QStringLiteral("Page"));
     connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
         m_controllers->messages.ok(QString("Wrote %1").arg(path));
@@ -171,6 +173,11 @@ void MainWindow::addPage(const QString& title, QWidget* page) {
         });
         connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
     }
+}
+
+void MainWindow::fitTo(const QSize& room) {
+    setMinimumSize(minimumSize().boundedTo(room));
+    resize(size().boundedTo(room));
 }
 
 void MainWindow::setImportData(std::function<void()> importData) {

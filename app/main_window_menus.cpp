@@ -459,8 +459,35 @@ void MainWindow::showExportMenu() {
         view->menu()->setTitle(view->view()->accessibleName());
         menu.addMenu(view->menu());
     }
+    menu.addSeparator();
+    menu.addAction(exportAllAction());
     menu.exec(mapToGlobal(QPoint(menuBar()->actionGeometry(menuBar()->actions().first()).left() + 8,
                                  menuBar()->height() + 4)));
+}
+
+QAction* MainWindow::exportAllAction() {
+    if (!m_exportAll) {
+        m_exportAll = new QAction(QStringLiteral("Export all views of this page..."), this);
+        m_exportAll->setToolTip(
+            QStringLiteral("Each view as PDF and PNG, with its table as CSV, into one folder"));
+        connect(m_exportAll, &QAction::triggered, this, [this] {
+            const QString folder = QFileDialog::getExistingDirectory(
+                this, QStringLiteral("Folder for the figures of this page"));
+            if (!folder.isEmpty()) exportAllViews(folder);
+        });
+    }
+    return m_exportAll;
+}
+
+QStringList MainWindow::exportAllViews(const QString& folder) {
+    QString error;
+    const QStringList written = exportAll(*m_pages->currentWidget(), folder, &error);
+    if (error.isEmpty())
+        m_controllers->messages.ok(
+            QStringLiteral("Wrote %1 files into %2").arg(written.size()).arg(folder));
+    else
+        m_controllers->messages.error(error);
+    return written;
 }
 
 void MainWindow::showShortcuts() {

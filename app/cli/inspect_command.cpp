@@ -104,7 +104,9 @@ std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     };
     const auto& layer = result.layers.at(static_cast<std::size_t>(map.layer));
     text << "i\\j";
-    for (int j = 0; j < map.columns; ++j) text << ',' << name(layer.columns, j);
+    const bool symbols = map.kind == MapKind::Symbols && !map.libraryRows;
+    for (int j = 0; j < map.columns; ++j)
+        text << ',' << (symbols ? std::to_string(j) : name(layer.columns, j));
     text << "\n";
     for (int i = 0; i < map.rows; ++i) {
         text << name(layer.rows, i);

@@ -225,6 +225,8 @@ void CheckpointPage::opened() {
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
     m_title->setText(QString::fromStdString(info.name));
+    setProperty(kFigureSubject, QString::fromStdString(info.name));
+    m_inspector->setFigureRun(QString::fromStdString(info.name));
     m_title->setToolTip(plainTip(QString::fromStdString(info.path)));
     m_files->setText(filesText(info));
     m_badge->setUnknown(info.hasReference);

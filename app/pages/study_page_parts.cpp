@@ -176,6 +176,10 @@ QWidget* StudyPage::makeGridPart() {
         more, m_grid, [this] { return fileName("grid"); }, [this] { return m_grid->csv(); });
     m_gridMenu->paintVector = [this](QPainter& painter) { m_grid->paintWhole(painter); };
     m_gridMenu->wholeSize = [this] { return m_grid->wholeSize(); };
+    m_gridMenu->caption = [this] {
+        return StudyController::name(m_c.path()) + QStringLiteral(" \u00B7 ") +
+               m_gridHead->subText();
+    };
     m_grid->setViewActions(m_gridMenu->menu()->actions());
     m_gridHead->addControl(m_legend);
     m_gridHead->addControl(m_measure);
@@ -198,11 +202,20 @@ QWidget* StudyPage::makePlotPart() {
     auto* menu = new ViewMenu(
         more, m_plot, [this] { return fileName("curves"); },
         [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
-    menu->paintVector = [this](QPainter& painter) { m_plot->paintVector(painter, m_plot->rect()); };
+    constexpr QSize size(720, 480);  // as `study --figure` draws it
+    menu->paintVector = [this, size](QPainter& painter) {
+        m_plot->paintVector(painter, QRectF(QPointF(0, 0), size));
+    };
+    menu->wholeSize = [size] { return size; };
+    menu->caption = [this] {
+        return StudyController::name(m_c.path()) + QStringLiteral(" \u00B7 ") +
+               m_gridHead->subText();
+    };
+    menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
     menu->menu()->addSeparator();
     menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot, &EfficiencyPlot::resetZoom);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_log, m_published, m_reference,
-                                                                m_band, more})
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
         m_plotHead->addControl(control);
     column->addWidget(m_plotHead);
     column->addWidget(m_plot, 1);

@@ -30,6 +30,8 @@ bool isRelational(const std::string& module, const ModelOptions& o) {
 
 // maps [count, rows, columns], any device and floating type.
 void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, bool causal) {
+    // Rows of a library are recorded as integers, weights never are.
+    const bool libraryRows = kind == MapKind::Symbols && !maps.is_floating_point();
     maps = maps.to(torch::kCPU, torch::kFloat).contiguous();
     const auto rows = maps.size(1), columns = maps.size(2);
     for (std::int64_t index = 0; index < maps.size(0); ++index) {
@@ -40,7 +42,8 @@ void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, b
                                static_cast<int>(rows),
                                static_cast<int>(columns),
                                {values, values + rows * columns},
-                               causal});
+                               causal,
+                               libraryRows});
     }
 }
 

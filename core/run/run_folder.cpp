@@ -248,6 +248,12 @@ void RunFolder::setFact(const std::string& key, const std::string& value) {
     m_facts.emplace_back(key, value);
 }
 
+std::string RunFolder::fact(const std::string& key) const {
+    for (const auto& [known, text] : m_facts)
+        if (known == key) return text;
+    return {};
+}
+
 void RunFolder::saveInfo() {
     const auto& i = m_info;
     Json facts = Json::object();

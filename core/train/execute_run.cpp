@@ -1,5 +1,7 @@
 #include "train/execute_run.h"
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 
 #include "train/checkpoints.h"
@@ -8,6 +10,27 @@ namespace relascope {
 namespace {
 
 namespace fs = std::filesystem;
+
+// "0.5.0" -> {0, 5, 0}.
+std::array<int, 3> versionNumbers(const std::string& text) {
+    std::array<int, 3> numbers{};
+    std::sscanf(text.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);
+    return numbers;
+}
+
+// The same options of data may mean other examples since the run began.
+void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSink& sink) {
+    const std::string began = folder.fact("version");
+    if (data.since.empty() || began.empty() ||
+        versionNumbers(began) >= versionNumbers(data.since))
+        return;
+    const Note note{Note::Level::Warning, folder.info().step,
+                    "the run was begun by version " + began + ", and version " + data.since +
+                        " generates the examples of " + data.task +
+                        " by another rule: from here on it trains on other examples"};
+    folder.append(note);
+    sink(note);
+}
 
 TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control& control,
                       const EventSink& sink, std::stop_token stop) {
@@ -18,6 +41,7 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
     // The tokenizer that the run began with, even if the text has changed since.
     options.data = runData(request.path, options.data);
     const DataSplits data = open(options, stop);
+    noteOtherExamples(folder, data.train->info(), sink);
     return train(folder, data, control, sink, std::move(stop));
 }
 

@@ -105,13 +105,13 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     c().runs.setFolder(folder.path() + "/runs");
     ASSERT_TRUE(window->openRun(path));
     auto* outcome = source()->outcome();
-    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at at step 20"; }))
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 20"; }))
         << outcome->title().toStdString();
     const QString last = outcome->sample()->toPlainText();
     EXPECT_TRUE(last.startsWith("the "));
     EXPECT_EQ(last, c().runs.samples(path).at(20));
     Q_EMIT curves()->cursorMoved(7);
-    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at at step 5"; }))
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 5"; }))
         << outcome->title().toStdString();
     // Captures are of the pinned sentence; one's own text waits for the newest weights.
     ASSERT_TRUE(waitUntil([this] { return source()->split() == "captured"; }));

@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "types/architecture_titles.h"
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
@@ -169,6 +170,26 @@ TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {
     EXPECT_FALSE(f.form.valid());
     f.form.setProblems({});
     EXPECT_TRUE(f.form.valid());
+}
+
+TEST(OptionsForm, ChoicesAreReadableAndWhole) {
+    Form f;
+    int combos = 0;
+    for (const auto* combo : f.form.findChildren<QComboBox*>()) {
+        if (!combo->isVisible()) continue;
+        ++combos;
+        for (int k = 0; k < combo->count(); ++k)
+            EXPECT_LE(combo->fontMetrics().horizontalAdvance(combo->itemText(k)),
+                      combo->width() - 24)
+                << combo->itemText(k).toStdString();
+    }
+    EXPECT_GT(combos, 2);
+    auto* models = qobject_cast<QComboBox*>(f.form.row("model.architecture")->editor());
+    ASSERT_NE(models, nullptr);
+    EXPECT_EQ(models->currentText(), "Vision Dual Attention Transformer");
+    EXPECT_EQ(models->currentData().toString(), "VisionDualAttnTransformer") << "as in files";
+    for (const auto& name : ModelOptions::architectures())
+        EXPECT_NE(architectureTitle(name), name == "PrediNet" ? "" : name);
 }
 
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {

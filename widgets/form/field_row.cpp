@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -12,6 +13,7 @@
 #include <QVBoxLayout>
 #include <QWheelEvent>
 
+#include "types/architecture_titles.h"
 #include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -50,6 +52,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_kind->setFocusPolicy(Qt::NoFocus);
     m_kind->setIconSize({14, 14});
     m_kind->setFixedSize(20, 24);
+    int widest = 0;  // px of the longest choice
     switch (state.spec.kind) {
         case FieldKind::Boolean:
             m_check = new QCheckBox(this);
@@ -62,7 +65,14 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_combo = new QComboBox(this);
             for (const auto& choice : state.spec.choices) {
                 const QString text = QString::fromStdString(choice);
-                m_combo->addItem(QString(text).replace(u'_', u' '), text);
+                const QString title =
+                    (state.key == "model.architecture" || state.spec.name == "architecture")
+                        ? QString::fromStdString(architectureTitle(choice))
+                        : QString(text).replace(u'_', u' ');
+                m_combo->addItem(title, text);
+                m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
+                                     Qt::ToolTipRole);  // as files and the command line call it
+                widest = qMax(widest, QFontMetrics(smallFont()).horizontalAdvance(title));
             }
             m_combo->view()->setMinimumWidth(190);  // choices are longer than the field is wide
             m_combo->setMinimumContentsLength(4);
@@ -102,10 +112,19 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);
-    row->addWidget(control, 1);
+    column->addLayout(row);
+    // Choices that would end in an ellipsis beside the label get a line of their own.
+    constexpr int besideLabel = 76;
+    if (widest > besideLabel) {
+        m_label->setMinimumWidth(110);
+        m_label->setMaximumWidth(QWIDGETSIZE_MAX);
+        row->addStretch(1);
+        column->addWidget(control);
+    } else {
+        row->addWidget(control, 1);
+    }
     row->addSpacing(2);
     row->addWidget(m_kind);
-    column->addLayout(row);
     m_sentence = new QLabel(this);
     m_sentence->setFont(captionFont());
     m_sentence->setWordWrap(true);

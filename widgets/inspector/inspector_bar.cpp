@@ -1,5 +1,6 @@
 #include "widgets/inspector/inspector_bar.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QSignalBlocker>
@@ -13,6 +14,20 @@
 
 namespace relascope {
 namespace {
+
+constexpr int fullWidth = 900;  ///< px that one row needs with its full words
+
+const QString alpha(QChar(0x03B1));
+
+/// What can be shown, in the order of MapKind: in full, and for narrow windows.
+QStringList kindWords(bool narrow) {
+    const QString product = alpha + QStringLiteral(" \u00D7 r");
+    return narrow ? QStringList{QStringLiteral("r"), QStringLiteral("rel. ") + alpha,
+                                QStringLiteral("sens. ") + alpha, product, QStringLiteral("symb.")}
+                  : QStringList{QStringLiteral("Relation r"), QStringLiteral("Relational ") + alpha,
+                                QStringLiteral("Sensory ") + alpha, product,
+                                QStringLiteral("Symbols")};
+}
 
 QComboBox* combo(const QString& name, int width, QWidget* parent) {
     auto* box = new QComboBox(parent);
@@ -33,11 +48,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 
-    m_kinds =
-        new SegmentedControl({QStringLiteral("Relation r"), QStringLiteral("Relational \u03B1"),
-                              QStringLiteral("Sensory \u03B1"), QStringLiteral("\u03B1 \u00D7 r"),
-                              QStringLiteral("Symbols")},
-                             this);
+    m_kinds = new SegmentedControl(kindWords(false), this);
     m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
         new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
@@ -98,7 +109,27 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
 void InspectorBar::setStepText(const QString& text) {
     m_head->setSubText(text);
 }
+void InspectorBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    setNarrow(!m_compact && width() < fullWidth);
+}
+
+void InspectorBar::setNarrow(bool narrow) {
+    if (narrow == m_narrow) return;
+    m_narrow = narrow;
+    const QStringList words = kindWords(narrow), full = kindWords(false);
+    for (int k = 0; k < m_kinds->count(); ++k) {
+        m_kinds->button(k)->setText(words[k]);
+        m_kinds->button(k)->setAccessibleName(full[k]);
+        m_kinds->setItemToolTip(k, narrow ? full[k] : QString());
+    }
+    m_processing->setFixedWidth(narrow ? 96 : 116);
+    m_range->setFixedWidth(narrow ? 100 : 108);
+}
+
 void InspectorBar::setCompact(bool compact) {
+    m_compact = compact;
+    setNarrow(!m_compact && width() < fullWidth);
     if (!m_second) {
         if (!compact) return;
         m_second = new PanelHead({}, this);

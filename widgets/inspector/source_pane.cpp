@@ -27,7 +27,7 @@
 namespace relascope {
 namespace {
 
-constexpr int narrowest = 216;
+constexpr int narrowest = 256;      ///< px that the chooser needs to show the name of a split
 constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
 
 }  // namespace
@@ -109,7 +109,10 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     below->addWidget(m_filter);
     auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
     m_menu = new ViewMenu(
-        more, this, [this] { return QString("%1-%2").arg(split()).arg(index()); },
+        more, this,
+        [this] {
+            return m_figureName ? m_figureName() : QString("%1-%2").arg(split()).arg(index());
+        },
         [this] { return csv(); });
     below->addWidget(more);
     setAccessibleName(QStringLiteral("Sample and output"));

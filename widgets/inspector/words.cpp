@@ -1,6 +1,7 @@
 #include "widgets/inspector/words.h"
 
 #include <QStringList>
+#include <QtMath>
 #include <cmath>
 
 #include "widgets/export/export.h"
@@ -36,14 +37,11 @@ QString processedWord(const InspectorView& view) {
     }
 }
 
-/// Rows of the position-relative library are whole numbers above one, weights never are.
+/// Whether the values are rows of a library, not weights.
 bool rowsOfLibrary(const ViewMaps& maps, const InspectorView& view) {
     if (view.kind != MapKind::Symbols || !maps.result()) return false;
     const RelationMap* map = maps.result()->find(view.kind, view.layer, view.index);
-    if (!map || map->rows != map->columns) return false;
-    for (const float v : map->values)
-        if (v == v && v != std::floor(v)) return false;
-    return true;
+    return map && map->libraryRows;
 }
 
 }  // namespace
@@ -109,7 +107,7 @@ QString columnName(const ViewMaps& maps, const InspectorView& view, int j) {
     return maps.result() ? objectName(*maps.result(), side, j) : QString();
 }
 
-QString scaleCaption(const InspectorView& view) {
+QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
     const QString pair = view.reversed ? QStringLiteral("_ji") : QStringLiteral("_ij");
     QString what;
     switch (view.kind) {
@@ -120,7 +118,8 @@ QString scaleCaption(const InspectorView& view) {
             what = processedWord(view) + QChar(0x03B1) + pair + QStringLiteral(" r") + pair;
             break;
         case MapKind::Symbols:
-            what = QStringLiteral("symbol of i");
+            what = rowsOfLibrary(maps, view) ? QStringLiteral("row of the symbol library")
+                                             : QStringLiteral("weight of the symbol");
             break;
         default:
             what = QChar(0x03B1) + pair;
@@ -128,17 +127,24 @@ QString scaleCaption(const InspectorView& view) {
     }
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
+    const QString ends =
+        ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile") : QString();
     switch (view.range) {
         case Range::ThisMap:
-            return what + QStringLiteral(", scale of this map");
+            return what + QStringLiteral(", scale of this map") + ends;
         case Range::ThisLayer:
-            return what + QStringLiteral(", scale of the layer");
+            return what + QStringLiteral(", scale of the layer") + ends;
         case Range::WholeModel:
-            return what + QStringLiteral(", scale of the model");
+            return what + QStringLiteral(", scale of the model") + ends;
         case Range::Fixed:
             return what + QStringLiteral(", fixed scale");
     }
     return what;
+}
+
+QString saturationText(const InspectorView& view, const MapValues& values) {
+    const double share = saturatedShare(values, ViewMaps::processing(view));
+    return share > 0.5 ? QStringLiteral("%1 % saturated").arg(qFloor(100 * share)) : QString();
 }
 
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {

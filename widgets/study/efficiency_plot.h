@@ -50,8 +50,9 @@ public:
     QPointF pixelOf(int row, int column) const;
     void resetZoom();
     double replotNow();  ///< milliseconds it took
-    /// Plot and legend as shapes.
+    /// Plot and legend as a figure: shapes, axis titles, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
+    QString pgfplots(const QString& caption) const;
 
 Q_SIGNALS:
     void cursorMoved(int column);

@@ -214,10 +214,9 @@ void EfficiencyPlot::Parts::addBeside(int row, CurveSource source) {
     pen.setCapStyle(Qt::FlatCap);
     graph->setPen(pen);
     graph->setLineStyle(oneColumn() ? QCPGraph::lsNone : QCPGraph::lsLine);
-    graph->setScatterStyle(QCPScatterStyle(source == CurveSource::Published
-                                               ? QCPScatterStyle::ssSquare
-                                               : QCPScatterStyle::ssTriangle,
-                                           QPen(color, 1.25), QBrush(Theme::current().panel), 6.0));
+    graph->setScatterStyle(QCPScatterStyle(
+        source == CurveSource::Published ? QCPScatterStyle::ssSquare : QCPScatterStyle::ssTriangle,
+        QPen(color, 1.25), QBrush(Theme::current().panel), 6.0));
     graph->setSelectable(QCP::stNone);
 }
 
@@ -378,9 +377,8 @@ void EfficiencyPlot::Parts::fillLegend() {
              t.seriesColor(row), row, std::nullopt});
     }
     for (const auto source : {CurveSource::Published, CurveSource::Relascope})
-        if (std::any_of(beside.begin(), beside.end(), [&](const Published& p) {
-                return p.point.source == source && shows(p);
-            }))
+        if (std::any_of(beside.begin(), beside.end(),
+                        [&](const Published& p) { return p.point.source == source && shows(p); }))
             entries.push_back({curveSourceTitle(source), {}, t.muted, 0, source});
     legend->setEntries(std::move(entries));
 }
@@ -414,8 +412,9 @@ QString EfficiencyPlot::Parts::words(const Spot& spot) const {
                          metric.text(low), metric.text(high), unit);
     for (const Published& other : beside)
         if (other.row == spot.row && other.point.size == p.size && shows(other))
-            text += QStringLiteral("\n%1 %2%3").arg(curveSourceTitle(other.point.source),
-                                                    metric.text(other.point.mean), unit);
+            text +=
+                QStringLiteral("\n%1 %2%3")
+                    .arg(curveSourceTitle(other.point.source), metric.text(other.point.mean), unit);
     return text;
 }
 

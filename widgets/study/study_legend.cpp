@@ -131,7 +131,7 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
         painter.setPen(pen);
         painter.drawLine(QPointF(x, y), QPointF(x + kSample, y));
         drawStudyMarker(painter, {x + kSample / 2.0, y}, e.beside ? 3.5 : 3.75,
-                        !e.beside                            ? studyMarker(e.series)
+                        !e.beside                             ? studyMarker(e.series)
                         : *e.beside == CurveSource::Published ? StudyMarker::Square
                                                               : StudyMarker::TriangleUp,
                         e.color, e.beside || e.series >= 8);
