@@ -10,9 +10,11 @@
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_reading.h"
+#include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
+#include "app/tour.h"
 #include "widgets/export/figure.h"
 #include "widgets/study/study_figure.h"
 #include "widgets/theme/theme.h"
@@ -83,7 +85,8 @@ int main(int argc, char** argv) {
     application.setDesktopFileName(QStringLiteral("relascope"));
 
     int exitCode = 0;
-    const auto launch = parseLaunch(application.arguments(), &exitCode);
+    const QStringList arguments = application.arguments();
+    const auto launch = parseLaunch(arguments, &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
     const ThemeMode theme = launch->theme == "dark"               ? ThemeMode::Dark
@@ -108,6 +111,7 @@ int main(int argc, char** argv) {
                          Qt::QueuedConnection);
         screenshot.begin();
         application.exec();
+        endProcessWithin(std::chrono::seconds(20), screenshot.exitCode());
         return screenshot.exitCode();
     }
     constexpr QSize frame(2, 40);  // of the window manager
@@ -121,6 +125,9 @@ int main(int argc, char** argv) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);
     }
+    // A launch for something in particular is no first look around.
+    if (arguments.size() == 1) showTourOnFirstStart(window);
     application.exec();
+    endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;
 }

@@ -15,6 +15,7 @@
 #include "app/main_window_actions.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
+#include "app/tour.h"
 #include "app/wiring.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/bar/train_bar.h"
@@ -343,6 +344,9 @@ void MainWindow::makeHelpMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Help"));
     add(menu, QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents,
         QStringLiteral("Show all keyboard shortcuts"), [this] { showShortcuts(); });
+    add(menu, QStringLiteral("Tour"), {},
+        QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
+        [this] { showTour(*this); });
     menu->addSeparator();
     add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
         [this] { showAbout(this); });

@@ -3,8 +3,10 @@
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QTimer>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/runtime.h"
@@ -155,9 +157,12 @@ void wireRail(Rail& rail, Controllers& c) {
 
 void wireForm(OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(16, 8, 16, 2);
+    auto* column = new QVBoxLayout(row);
+    column->setContentsMargins(16, 8, 16, 4);
+    column->setSpacing(2);
+    auto* line = new QHBoxLayout;
     line->setSpacing(8);
+    column->addLayout(line);
     auto* words = mutedLabel(QStringLiteral("Variant"), row);
     words->setFont(smallFont());
     auto* variants = new QComboBox(row);
@@ -167,9 +172,14 @@ void wireForm(OptionsForm& form, Controllers& c) {
         QStringLiteral("Model of the experiment; sets the options to its preset values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
+    auto* help = mutedLabel({}, row);
+    help->setFont(captionFont());
+    help->setWordWrap(true);
+    help->setAccessibleName(QStringLiteral("About the variant"));
+    column->addWidget(help);
     form.setHeadRow(row);
 
-    const auto show = [&form, &c, variants, row] {
+    const auto show = [&form, &c, variants, row, help] {
         const auto& experiment = c.experiment;
         row->setVisible(experiment.hasOptions());
         if (!experiment.hasOptions()) return;
@@ -180,6 +190,16 @@ void wireForm(OptionsForm& form, Controllers& c) {
             variants->clear();
             variants->addItems(names);
         }
+        const PresetInfo* preset = nullptr;
+        for (const auto& info : presets())
+            if (info.name == experiment.options().preset) preset = &info;
+        for (int i = 0; preset && i < variants->count(); ++i)
+            variants->setItemData(
+                i, QString::fromStdString(preset->helpOf(variants->itemText(i).toStdString())),
+                Qt::ToolTipRole);
+        help->setText(preset ? QString::fromStdString(preset->helpOf(experiment.options().variant))
+                             : QString());
+        help->setVisible(!help->text().isEmpty());
         variants->setCurrentIndex(
             variants->findText(QString::fromStdString(experiment.options().variant)));
         variants->setEnabled(!experiment.live() && names.size() > 1);
@@ -208,6 +228,18 @@ void wireForm(OptionsForm& form, Controllers& c) {
 
 void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
     QObject::connect(&c.messages, &Messages::message, &strip, &StatusStrip::showMessage);
+    QObject::connect(&c.messages, &Messages::outdated, &strip, &StatusStrip::clearError);
+    // What the user does next and what succeeds without a word of its own.
+    auto* messages = &c.messages;
+    QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.selection, &Selection::presetChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.selection, &Selection::sampleChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.training, &TrainingController::runBegan, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::opened, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::probed, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
+                     &Messages::succeeded);
+    QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);
     QObject::connect(&c.messages, &Messages::message, &log,
                      [&log](MessageLevel level, const QString& text) { log.append(level, text); });
     QObject::connect(&strip, &StatusStrip::logToggled, &log, &QWidget::setVisible);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "run/run_folder.h"
 #include "train/study.h"
 
 namespace relascope {
@@ -43,8 +44,10 @@ int threadsEach(int jobs) {
 
 StudyController::StudyController(QObject* parent) : QObject(parent) {
     const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
-    m_folder =
-        clean(named.isEmpty() ? QDir::homePath() + QStringLiteral("/Relascope/studies") : named);
+    // Beside the runs: who moves those by RELASCOPE_RUNS wants no studies in the home folder.
+    const QString runs = QString::fromStdString(defaultRunsFolder());
+    m_folder = clean(named.isEmpty() ? QFileInfo(runs).absolutePath() + QStringLiteral("/studies")
+                                     : named);
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
     m_process.setChildProcessModifier(prepareChild);

@@ -292,6 +292,7 @@ void DataPage::showPicture(const QString& path) {
 
 void DataPage::opened() {
     m_error->setSentence({});
+    m_context.messages.succeeded();
     const DataChoice& choice = m_source->choice();
     m_chooser->setCurrent(choice);
     if (m_imported) m_chooser->remember(*std::exchange(m_imported, std::nullopt));
@@ -324,9 +325,7 @@ void DataPage::shown() {
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
                                      .arg(words, groupedNumber(DataSource::kSearched))
                                : words);
-    m_grid->setClassNames(m_source->classNames());
-    m_grid->setExample(m_source->example());
-    m_grid->setCount(count);
+    m_grid->setData(count, m_source->example(), m_source->classNames());
     m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
     m_save->setToolTip(m_source->savable()
                            ? QStringLiteral("Save the examples shown as a NumPy file")

@@ -138,8 +138,9 @@ void NewStudyDialog::presetChosen() {
             item->setCheckState(m_models->count() <= 2 ? Qt::Checked : Qt::Unchecked);
             try {
                 const auto options = presetOptions(preset, model);
-                item->setToolTip(QStringLiteral("%1, %2 parameters")
-                                     .arg(QString::fromStdString(modelWords(options.model)),
+                item->setToolTip(QStringLiteral("%1\n%2, %3 parameters")
+                                     .arg(QString::fromStdString(info.helpOf(model)),
+                                          QString::fromStdString(modelWords(options.model)),
                                           groupedNumber(parameterCount(options.model))));
                 if (m_models->count() == 1)
                     m_sizes->setPlaceholderText(

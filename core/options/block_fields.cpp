@@ -20,9 +20,11 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         integer(&O::n_heads_ra, "n_heads_ra", "Relational heads",
                 "Heads that aggregate the relations to other objects.", 0, 1024),
         when<O>(disentangled,
-                integer(&O::n_relations, "n_relations", "Relations",
-                        "Dimension of r_ij, shared by all relational heads; 0 means one per head.",
-                        0, 4096)),
+                automatic(integer(&O::n_relations, "n_relations", "Relations",
+                                  "Dimension of r_ij, shared by all relational heads; 0 means one "
+                                  "per head.",
+                                  0, 4096),
+                          [](const O& o) { return o.n_heads_ra; })),
         when<O>(relational,
                 boolean(&O::symmetric_rels, "symmetric_rels", "Symmetric",
                         "Makes r_ij equal to r_ji by using the same projection on both sides.")),
@@ -52,15 +54,19 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
                         "Function that turns the inner products of relational cross-attention into "
                         "weights.",
                         {"softmax", "identity", "relu", "sigmoid", "tanh", "gelu", "silu"}))),
-        advanced(when<O>(sensory, integer(&O::sa_n_kv_heads, "sa_n_kv_heads", "Sensory key heads",
-                                          "Number of key and value heads, shared by groups of "
-                                          "sensory heads; 0 means one per head.",
-                                          0, 1024))),
+        advanced(when<O>(sensory,
+                         automatic(integer(&O::sa_n_kv_heads, "sa_n_kv_heads", "Sensory key heads",
+                                           "Number of key and value heads, shared by groups of "
+                                           "sensory heads; 0 means one per head.",
+                                           0, 1024),
+                                   [](const O& o) { return o.n_heads_sa; }))),
         advanced(
-            when<O>(relational, integer(&O::ra_n_kv_heads, "ra_n_kv_heads", "Relational key heads",
-                                        "Number of key and symbol heads, shared by groups of "
-                                        "relational heads; 0 means one per head.",
-                                        0, 1024))),
+            when<O>(relational,
+                    automatic(integer(&O::ra_n_kv_heads, "ra_n_kv_heads", "Relational key heads",
+                                      "Number of key and symbol heads, shared by groups of "
+                                      "relational heads; 0 means one per head.",
+                                      0, 1024),
+                              [](const O& o) { return o.n_heads_ra; }))),
         advanced(when<O>(
             sensory,
             integer(&O::sa_key_dim, "sa_key_dim", "Sensory key width",

@@ -81,6 +81,37 @@ bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool deco
     return false;
 }
 
+/// What 0 stands for in those block options that follow the model's width; empty for the others.
+std::string automaticWidth(const ModelOptions& o, const std::string& name, bool decoder) {
+    const BlockOptions& block = decoder ? o.decoder : static_cast<const BlockOptions&>(o);
+    const std::int64_t heads = block.n_heads_sa + (o.isDual() ? block.n_heads_ra : 0);
+    if (name == "dff")
+        return std::to_string(
+            block.activation == "swiglu"
+                ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(o.d_model))
+                : 4 * o.d_model);
+    if (heads < 1 || (name != "rel_proj_dim" && name != "sa_key_dim" && name != "ra_key_dim"))
+        return {};
+    const std::int64_t head = o.d_model / heads;
+    if (name != "rel_proj_dim") return std::to_string(head);
+    if (!o.isDual() || block.relations() < 1) return {};
+    return std::to_string(head * block.n_heads_ra / block.relations());
+}
+
+/// How many tokens the longest sequence has; empty while the options of the input are invalid.
+std::string automaticLength(const ModelOptions& o) {
+    if (o.input() == InputKind::Images) {
+        if (o.image_shape.size() != 3 || o.patch_size.size() != 2) return {};
+        if (o.patch_size[0] < 1 || o.patch_size[1] < 1) return {};
+    }
+    return std::to_string(o.longest());
+}
+
+/// "1/sqrt(32)", the scale of attention with `heads` heads on a stream of width d.
+std::string rootScale(std::int64_t d, std::int64_t heads) {
+    return "1/sqrt(" + std::to_string(d / std::max<std::int64_t>(1, heads)) + ")";
+}
+
 /// The block options of one of the model's stacks as options of the model.
 void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
     for (const auto& inner : BlockOptions::fieldTable()) {
@@ -107,6 +138,16 @@ void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
             return blockFieldApplies(o, inner.spec.name, decoder) &&
                    (!o.isDual() || inner.applies(block(o)));
         };
+        if (inner.automatic)
+            field.automatic = [inner, block](const ModelOptions& o) {
+                // Other models need a number of relations that is given.
+                if (inner.spec.name == "n_relations" && !o.isDual()) return std::string();
+                return inner.automatic(block(o));
+            };
+        else if (inner.spec.kind == FieldKind::Integer)
+            field.automatic = [name = inner.spec.name, decoder](const ModelOptions& o) {
+                return automaticWidth(o, name, decoder);
+            };
         table.push_back(std::move(field));
     }
 }
@@ -194,14 +235,17 @@ void addSequenceFields(FieldTable<ModelOptions>& t) {
                                     "Heads of the decoder that attend to the encoder.", 1, 1024)));
     t.push_back(advanced(when<O>(
         dual,
-        integer<O>(
-            &O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
-            "Number of key and value heads, shared by groups of cross heads; 0 means one per head.",
-            0, 1024))));
+        automatic(integer<O>(&O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
+                             "Number of key and value heads, shared by groups of cross heads; 0 "
+                             "means one per head.",
+                             0, 1024),
+                  [](const O& o) { return o.n_heads_cross; }))));
     t.push_back(advanced(when<O>(
         dual,
-        integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
-                   "Width of the cross queries and keys; 0 means the head width.", 0, 65536))));
+        automatic(
+            integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
+                       "Width of the cross queries and keys; 0 means the head width.", 0, 65536),
+            [](const O& o) { return o.d_model / std::max<std::int64_t>(1, o.n_heads_cross); }))));
     t.push_back(advanced(
         when<O>(dual, boolean<O>(&O::cross_add_bias_kv, "cross_add_bias_kv", "Cross key bias",
                                  "Adds a bias to the cross key and value projections."))));
@@ -254,20 +298,31 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
                                    "Adds self-attention between the abstract objects.")));
     t.push_back(advanced(when<O>(
         seq,
-        integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
-                   "Heads of the Abstractor; 0 means the same as in the other blocks.", 0, 1024))));
+        automatic(integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
+                             "Heads of the Abstractor; 0 means the same as in the other blocks.", 0,
+                             1024),
+                  [](const O& o) { return o.n_heads_sa; }))));
     t.push_back(advanced(when<O>(
         seq,
-        integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
-                   "Feed-forward width of the Abstractor; 0 means the same as in the other blocks.",
-                   0, 1048576))));
+        automatic(integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
+                             "Feed-forward width of the Abstractor; 0 means the same as in the "
+                             "other blocks.",
+                             0, 1048576),
+                  [](const O& o) {
+                      return o.dff > 0 ? std::to_string(o.dff) : automaticWidth(o, "dff", false);
+                  }))));
     t.push_back(advanced(when<O>(
         of({"Seq2SeqAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet",
             "RelationalHead", "SensoryHead", "RcaHead"}),
-        integer<O>(
-            &O::key_dim, "key_dim", "Key width",
-            "Width of the queries, keys and values of each head; 0 means the default of the model.",
-            0, 65536))));
+        automatic(integer<O>(&O::key_dim, "key_dim", "Key width",
+                             "Width of the queries, keys and values of each head; 0 means the "
+                             "default of the model.",
+                             0, 65536),
+                  [](const O& o) {
+                      return o.is("PrediNet") || o.is("ObjectPrediNet")
+                                 ? o.d_model / std::max<std::int64_t>(1, o.n_heads_sa)
+                                 : o.d_model;
+                  }))));
     t.push_back(advanced(
         when<O>(seq, boolean<O>(&O::abs_feed_forward, "abs_feed_forward", "Abstractor feed-forward",
                                 "Adds a feed-forward block to each Abstractor layer."))));
@@ -297,8 +352,9 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
                                 "Adds sinusoidal position embeddings to the symbols.")));
     t.push_back(advanced(when<O>(of({"MessagePassingAbstractor", "FixedRelationAbstractor",
                                      "RelationalHead", "SensoryHead", "RcaHead"}),
-                                 integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
-                                            "Width of the symbols; 0 means d.", 0, 65536))));
+                                 automatic(integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                                                      "Width of the symbols; 0 means d.", 0, 65536),
+                                           [](const O& o) { return o.d_model; }))));
     t.push_back(
         advanced(when<O>(of({"MessagePassingAbstractor"}),
                          boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
@@ -342,13 +398,17 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
                                  "rel_sym_attn", "learned", "sinusoidal"})));
     t.push_back(advanced(when<O>(
         kind({"positional_symbols"}),
-        integer<O>(&O::max_length, "max_length", "Symbol rows",
-                   "Rows of the positional symbol library; 0 means one per token.", 0, 1048576))));
+        automatic(
+            integer<O>(&O::max_length, "max_length", "Symbol rows",
+                       "Rows of the positional symbol library; 0 means one per token.", 0, 1048576),
+            automaticLength))));
     t.push_back(advanced(when<O>(
         kind({"position_relative"}),
-        integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
-                   "Offsets j - i above this share one symbol; 0 means the number of tokens.", 0,
-                   1048576))));
+        automatic(
+            integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
+                       "Offsets j - i above this share one symbol; 0 means the number of tokens.",
+                       0, 1048576),
+            automaticLength))));
     t.push_back(
         advanced(when<O>(library, integer<O>(&O::n_symbols, "n_symbols", "Symbols in library",
                                              "Number of symbols in the library.", 1, 1048576))));
@@ -358,10 +418,11 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
     t.push_back(advanced(
         when<O>(library, real<O>(&O::symbol_dropout, "symbol_dropout", "Symbol dropout",
                                  "Dropout on the weights of the symbolic attention.", 0.0, 0.99))));
-    t.push_back(advanced(
-        when<O>(library,
-                real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
-                        "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
+    t.push_back(advanced(when<O>(
+        library,
+        automatic(real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
+                          "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0, 1e6),
+                  [](const O& o) { return rootScale(o.d_model, o.symbol_heads); }))));
     t.push_back(
         advanced(when<O>(kind({"symbolic_attention"}),
                          boolean<O>(&O::trainable_symbols, "trainable_symbols", "Trainable symbols",
@@ -385,10 +446,14 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
                                        "Applies a softmax over the neighbourhood."))));
     t.push_back(advanced(when<O>(
         [neighbours](const O& o) { return neighbours(o) || o.is("RobustRegression"); },
-        real<O>(&O::rel_scale, "rel_scale", "Relation scale",
-                "Scale of the neighbour relations; 0 means 1/sqrt(d / heads). Robust regression: "
-                "the weight lambda of the sparsity penalty; 0 for dense mixtures.",
-                0.0, 1e6))));
+        automatic(real<O>(&O::rel_scale, "rel_scale", "Relation scale",
+                          "Scale of the neighbour relations; 0 means 1/sqrt(d / heads). Robust "
+                          "regression: the weight lambda of the sparsity penalty; 0 for dense "
+                          "mixtures.",
+                          0.0, 1e6),
+                  [neighbours](const O& o) {
+                      return neighbours(o) ? rootScale(o.d_model, o.rel_n_heads) : std::string();
+                  }))));
 }
 
 }  // namespace

@@ -18,6 +18,10 @@ void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part)
             field.choicesFor = [inner, part](const RunOptions& o) {
                 return inner.choicesFor(o.*part);
             };
+        if (inner.automatic)
+            field.automatic = [inner, part](const RunOptions& o) {
+                return inner.automatic(o.*part);
+            };
         all.push_back(std::move(field));
     }
 }
@@ -89,6 +93,7 @@ std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const
     for (const auto& f : fieldTable()) {
         all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
         if (f.choicesFor) all.back().spec.choices = f.choicesFor(*this);
+        if (f.automatic) all.back().automatic = f.automatic(*this);
     }
     return all;
 }

@@ -56,19 +56,23 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                 &O::weight_decay_on, "weight_decay_on", "Decayed parameters",
                 "All parameters, or only those with two or more dimensions (no norms, no biases).",
                 {"all", "matrices"}))),
-        integer(&O::tokens_per_step, "tokens_per_step", "Tokens per step",
-                "Gradients are accumulated until an optimizer step has seen this many tokens; 0 "
-                "means one batch per step.",
-                0, 1e9),
+        automatic(integer(&O::tokens_per_step, "tokens_per_step", "Tokens per step",
+                          "Gradients are accumulated until an optimizer step has seen this many "
+                          "tokens; 0 means one batch per step.",
+                          0, 1e9),
+                  [](const O&) { return "one batch"; }),
         advanced(boolean(&O::activation_checkpointing, "activation_checkpointing",
                          "Activation checkpointing",
                          "Stores only the input of each block and recomputes the rest in the "
                          "backward pass: about a third slower, with much less memory.")),
-        live(integer(&O::evaluate_every, "evaluate_every", "Evaluate every",
-                     "Steps between evaluations; 0 means once per epoch.", 0, 100000000)),
-        live(integer(&O::capture_every, "capture_every", "Capture every",
-                     "Steps between captures of the relations; 0 means increasing intervals.", 0,
-                     100000000)),
+        live(automatic(integer(&O::evaluate_every, "evaluate_every", "Evaluate every",
+                               "Steps between evaluations; 0 means once per epoch.", 0, 100000000),
+                       [](const O&) { return "epoch"; })),
+        live(automatic(integer(&O::capture_every, "capture_every", "Capture every",
+                               "Steps between captures of the relations; 0 means increasing "
+                               "intervals.",
+                               0, 100000000),
+                       [](const O&) { return "increasing"; })),
         choice(&O::precision, "precision", "Precision",
                "bfloat16 runs matrix products on a CUDA device with autocast.",
                {"float32", "bfloat16"}),
@@ -89,9 +93,11 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
                          text(&O::start_from, "start_from", "Pretrained weights",
                               "Weights to take from the pretraining stage: all, or name prefixes, "
                               "each with >other if the name differs in this model."))),
-        advanced(integer(&O::steps, "steps", "Steps",
-                         "Total optimizer steps; 0 means as many as given by the epochs.", 0,
-                         1000000000)),
+        advanced(automatic(integer(&O::steps, "steps", "Steps",
+                                   "Total optimizer steps; 0 means as many as given by the "
+                                   "epochs.",
+                                   0, 1000000000),
+                           [](const O&) { return "from epochs"; })),
         advanced(real(&O::beta1, "beta1", "Beta 1",
                       "Decay rate of the running mean of the gradients.", 0.0, 0.999999)),
         advanced(real(&O::beta2, "beta2", "Beta 2",
@@ -104,10 +110,12 @@ const FieldTable<TrainOptions>& TrainOptions::fieldTable() {
         advanced(integer(
             &O::capture_samples, "capture_samples", "Captured samples",
             "Number of validation examples whose relations are captured during training.", 0, 64)),
-        advanced(integer(&O::checkpoint_every, "checkpoint_every", "Checkpoint every",
-                         "Steps between checkpoints; 0 means every epoch, but at most every ten "
-                         "seconds and at least every five minutes.",
-                         0, 100000000)),
+        advanced(automatic(
+            integer(&O::checkpoint_every, "checkpoint_every", "Checkpoint every",
+                    "Steps between checkpoints; 0 means every epoch, but at most every ten "
+                    "seconds and at least every five minutes.",
+                    0, 100000000),
+            [](const O&) { return "epoch"; })),
         stopping(choice(
             &E::metric, "metric", "Early stopping metric",
             "Metric monitored for early stopping: of the validation set, or the training loss.",

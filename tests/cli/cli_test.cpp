@@ -58,6 +58,9 @@ TEST(Cli, RefusesBadUseWithTheNearestName) {
     expectRefused("verify /nonexistent", 1, "/nonexistent: does not exist");
     expectRefused("bench relgames_dot", 2, "did you mean 'relgames_dat'");
     expectRefused("data quick --count 0 --out x.npz", 2, "--count");
+    expectRefused("data quick --count 2 --out b.txt", 2, "'b.txt' must end in .npz");
+    expectRefused("train quick --set data.context_length=9", 2, "did you mean 'data.context'");
+    expectRefused("train zzzzzz", 2, "the nearest is '");
     expectRefused("info /nonexistent", 1, "/nonexistent");
 }
 
@@ -110,7 +113,7 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(at["values"].size(), 100u);
     expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
     expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
-    expectRefused("inspect " + run + " --step 7", 2, "was not captured; there are 0, 1, 2");
+    expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
     expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
     EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),

@@ -177,6 +177,50 @@ TEST(Presets, AllCanBeBuiltAndEstimated) {
     }
 }
 
+TEST(Presets, SayEveryVariantInOneSentence) {
+    for (const auto& preset : presets()) {
+        ASSERT_EQ(preset.variantHelp.size(), preset.variants.size()) << preset.name;
+        for (const auto& variant : preset.variants) {
+            const auto help = preset.helpOf(variant);
+            EXPECT_GT(help.size(), 20u) << preset.name << " " << variant;
+            EXPECT_LT(help.size(), 140u) << preset.name << " " << variant;
+            EXPECT_EQ(help.back(), '.') << preset.name << " " << variant;
+        }
+        EXPECT_EQ(preset.helpOf("none such"), "");
+    }
+}
+
+TEST(Fields, SayWhatAnAutomaticZeroStandsFor) {
+    const auto words = [](const RunOptions& o, const std::string& key) {
+        for (const auto& state : o.states(o))
+            if (state.key == key) return state.automatic;
+        return std::string("no such field");
+    };
+    RunOptions o = presetOptions("relational-games-same", "dat-relational");
+    EXPECT_EQ(words(o, "model.n_relations"), "2");
+    EXPECT_EQ(words(o, "model.rel_proj_dim"), "64");
+    EXPECT_EQ(words(o, "model.ra_key_dim"), "64");
+    EXPECT_EQ(words(o, "model.max_length"), "10");
+    EXPECT_EQ(words(o, "train.evaluate_every"), "epoch");
+    EXPECT_EQ(words(o, "model.d_model"), "");
+    o.model.n_heads_ra = 4;
+    EXPECT_EQ(words(o, "model.n_relations"), "4") << "follows the other options";
+    o.model.patch_size = {0, 12};
+    o.model.n_heads_sa = o.model.n_heads_ra = 0;
+    EXPECT_EQ(words(o, "model.max_length"), "") << "invalid options are no reason to fail";
+    // Whatever a preset leaves at zero has words, or 0 is a value like any other.
+    for (const auto& preset : presets())
+        for (const auto& variant : preset.variants) {
+            const auto options = presetOptions(preset.name, variant);
+            for (const auto& state : options.states(options))
+                if (state.applies &&
+                    (options.model.isDual() || state.key != "model.n_relations") &&
+                    state.spec.help.find("0 means one per head") != std::string::npos) {
+                    EXPECT_NE(state.automatic, "") << preset.name << " " << state.key;
+                }
+        }
+}
+
 TEST(Estimates, CountEveryOption) {
     for (const char* symbols :
          {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
@@ -225,7 +269,7 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
         }
     };
     refused("model.d_modle", "64", "did you mean 'model.d_model'");
-    refused("model.d_model", "65", "not a multiple of the 2 heads; the next that is: 66");
+    refused("model.d_model", "65", "not a multiple of the 2 heads; the next multiple is 66");
     refused("model.n_layers", "0", "below 1");
     refused("model.n_layers", "1000000000", "above 1000");
     refused("model.n_relations", "7", "does not divide");

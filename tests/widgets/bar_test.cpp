@@ -62,14 +62,19 @@ TEST(StatusStrip, TheHeartbeatSaysAndShowsItsAge) {
     strip.setHeartbeat(true);
     strip.setSecondsSinceBeat(0.3);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().ok);
-    EXPECT_TRUE(strip.heartbeatText().startsWith("last point 0."));
+    EXPECT_TRUE(strip.heartbeatText().startsWith("last update 0."));
     strip.setSecondsSinceBeat(5);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().warning);
     strip.setSecondsSinceBeat(200);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().error);
-    EXPECT_EQ(strip.heartbeatText(), "last point 3 min 20 s ago");
+    EXPECT_EQ(strip.heartbeatText(), "last update 3 min 20 s ago");
     strip.showMessage(MessageLevel::Error, "Something failed");
     EXPECT_FALSE(strip.grab().isNull());
+    strip.clearError();
+    EXPECT_EQ(strip.message(), "");
+    strip.showMessage(MessageLevel::Warning, "Something to know");
+    strip.clearError();
+    EXPECT_EQ(strip.message(), "Something to know");
 }
 
 TEST(LogDrawer, FiltersByWordsAndForgetsTheOldest) {

@@ -117,6 +117,25 @@ TEST(OptionsForm, NewStatesKeepFocusAndTheTextBeingTyped) {
     EXPECT_TRUE(f.form.isAncestorOf(QApplication::focusWidget()));
 }
 
+TEST(OptionsForm, AnAutomaticZeroIsShownAsItsValue) {
+    Form f;
+    QLineEdit* line = f.edit("model.n_relations");
+    EXPECT_EQ(line->text(), "");
+    EXPECT_EQ(line->placeholderText(), "automatic (1)");
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged);
+    f.type("model.n_relations", "3");
+    EXPECT_EQ(changed.count(), 1);
+    line->selectAll();
+    QTest::keyClick(line, Qt::Key_Backspace);
+    ASSERT_EQ(changed.count(), 2);
+    EXPECT_EQ(changed.last()[1].value<FieldValue>(), FieldValue(std::int64_t{0}));
+    EXPECT_TRUE(f.form.valid());
+    f.options.model.n_heads_ra = 5;
+    f.form.setStates(f.options.states(f.preset));
+    EXPECT_EQ(line->placeholderText(), "automatic (5)");
+    EXPECT_EQ(f.edit("train.learning_rate")->placeholderText(), "");
+}
+
 TEST(OptionsForm, ArrowsTicksAndChoices) {
     Form f;
     QSignalSpy changed(&f.form, &OptionsForm::valueChanged);

@@ -243,6 +243,26 @@ TEST(StudyGrid, ColoursFollowTheValueAndTheBetterEndIsBrighter) {
     EXPECT_GT(qGray(g.grid.fill(0.5).rgb()), qGray(g.grid.fill(0.8).rgb()));
 }
 
+TEST(StudyGrid, EqualValuesHaveASaneScale) {
+    Grid g;
+    const auto rangeOf = [&](double value, const StudyMetric& metric) {
+        for (auto& run : g.runs) run.value = value;
+        g.grid.setStudy(g.layout, metric, g.runs);
+        return g.grid.range();
+    };
+    for (const double value : {0.0, 0.5, 0.97, 1.0}) {
+        const auto [low, high] = rangeOf(value, accuracy);
+        EXPECT_GE(low, 0.0) << value;
+        EXPECT_LE(high, 1.0) << value;
+        EXPECT_NEAR(high - low, 0.1, 1e-9) << value;
+        EXPECT_GE(value, low - 1e-9);
+        EXPECT_LE(value, high + 1e-9);
+    }
+    const StudyMetric loss{"loss", "test", false, true};
+    EXPECT_EQ(rangeOf(0.0, loss), std::pair(1.0, 0.0)) << "the lower, the better";
+    EXPECT_EQ(rangeOf(2.0, loss), std::pair(3.0, 1.0));
+}
+
 TEST(StudyGrid, KeepsTheChosenRunWhenOthersChange) {
     Grid g;
     g.click("abstractor-n500-s2");

@@ -64,6 +64,9 @@ void StatusStrip::showMessage(MessageLevel level, const QString& sentence) {
     setToolTip(plainTip(sentence));
     update();
 }
+void StatusStrip::clearError() {
+    if (m_level == MessageLevel::Error) showMessage(MessageLevel::Info, {});
+}
 void StatusStrip::setRight(const QString& words) {
     m_right = words;
     update();

@@ -144,6 +144,7 @@ QWidget* FieldRow::editor() const {
 void FieldRow::setState(const FieldState& state) {
     const bool same = state.value == m_state.value;
     m_state = state;
+    if (m_edit) m_edit->setPlaceholderText(automaticText(m_state));
     // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
     if (!same || (m_edit && m_typed.isEmpty() && !editor()->hasFocus() && !m_edit->hasFocus()))
         show(state.value);
@@ -159,9 +160,11 @@ void FieldRow::show(const FieldValue& value) {
         m_combo->setCurrentIndex(
             m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
     } else {
-        const auto present = parseField(m_edit->text(), m_state.spec);
+        m_edit->setPlaceholderText(automaticText(m_state));
+        const auto present = parseShown(m_edit->text(), m_state);
         const auto* same = std::get_if<FieldValue>(&present);
-        if (!same || *same != value) m_edit->setText(fieldText(value, m_state.spec.kind));
+        if (!same || *same != value || (!m_edit->hasFocus() && shownText(value, m_state).isEmpty()))
+            m_edit->setText(shownText(value, m_state));
         m_edit->setCursorPosition(m_edit->hasFocus() ? m_edit->cursorPosition() : 0);
     }
     m_quiet = false;
@@ -170,7 +173,7 @@ void FieldRow::show(const FieldValue& value) {
 
 void FieldRow::typed(const QString& text) {
     const bool was = valid();
-    const auto parsed = parseField(text, m_state.spec);
+    const auto parsed = parseShown(text, m_state);
     if (const auto* bad = std::get_if<FieldError>(&parsed)) {
         m_typed = bad->sentence;
     } else {
@@ -243,7 +246,7 @@ bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::FocusIn) Q_EMIT focused();
     if (event->type() == QEvent::FocusOut && m_edit && m_typed.isEmpty()) {
         m_quiet = true;
-        m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+        m_edit->setText(shownText(m_state.value, m_state));
         m_quiet = false;
     }
     // Scrolling the form must not change the value under the pointer.
@@ -256,8 +259,7 @@ bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
 
 void FieldRow::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
-    QAction* reset = menu.addAction(
-        QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
+    QAction* reset = menu.addAction(QString("Reset to preset (%1)").arg(presetText(m_state)));
     reset->setEnabled((changed() || !m_typed.isEmpty()) && (!m_running || m_state.spec.live));
     connect(reset, &QAction::triggered, this, &FieldRow::resetToPreset);
     menu.exec(event->globalPos());

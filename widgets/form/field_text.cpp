@@ -68,6 +68,29 @@ QString fieldText(const FieldValue& value, FieldKind) {
     return parts.join(QStringLiteral(", "));
 }
 
+QString automaticText(const FieldState& state) {
+    return state.automatic.empty()
+               ? QString()
+               : QStringLiteral("automatic (%1)").arg(QString::fromStdString(state.automatic));
+}
+
+QString shownText(const FieldValue& value, const FieldState& state) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    const bool zero = (whole && *whole == 0) || (real && *real == 0.0);
+    return zero && !state.automatic.empty() ? QString() : fieldText(value, state.spec.kind);
+}
+
+QString presetText(const FieldState& state) {
+    const QString text = shownText(state.preset, state);
+    return text.isEmpty() && !state.automatic.empty() ? automaticText(state) : text;
+}
+
+std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state) {
+    const bool automatic = text.trimmed().isEmpty() && !state.automatic.empty();
+    return parseField(automatic ? QStringLiteral("0") : text, state.spec);
+}
+
 std::variant<FieldValue, FieldError> parseField(const QString& typed, const FieldSpec& spec) {
     const QString text = typed.trimmed();
     switch (spec.kind) {

@@ -342,7 +342,7 @@ void OptionsForm::showHelp(const FieldRow* row) {
     m_help->setText(QString("<b>%1</b>&nbsp; %2")
                         .arg(QString::fromStdString(state.spec.label).toHtmlEscaped(),
                              QString::fromStdString(state.spec.help).toHtmlEscaped()));
-    m_preset->setText(QString("Preset %1.").arg(fieldText(state.preset, state.spec.kind)));
+    m_preset->setText(QString("Preset %1.").arg(presetText(state)));
 }
 
 void OptionsForm::paintEvent(QPaintEvent*) {

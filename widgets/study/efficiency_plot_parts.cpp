@@ -302,7 +302,19 @@ void EfficiencyPlot::Parts::fitRanges() {
         if (shows(p) && p.x >= x0 && p.x <= x1) widen(p.point.mean);
     plot->xAxis->setRange(std::isnan(x0) ? 0.0 : x0, std::isnan(x1) ? 1.0 : x1);
     if (std::isnan(y0)) y0 = metric.percent ? 0.4 : 0.0, y1 = 1.0;
-    const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
+    // Equal values get an axis of 10 % around them, nearly equal ones at least of 1 %.
+    const double least = (y1 == y0 ? 0.1 : 0.01) * (metric.percent ? 1.0 : std::abs(y1));
+    if (y1 - y0 < least) {
+        const double middle = 0.5 * (y0 + y1);
+        y0 = middle - 0.5 * least;
+        y1 = middle + 0.5 * least;
+        if (metric.percent) {
+            y0 = std::clamp(y0, 0.0, 1.0 - least);
+            y1 = y0 + least;
+        }
+    }
+    if (y0 == y1) y1 = y0 + 1.0;
+    const double pad = (y1 - y0) * 0.06;
     const double top = metric.percent ? std::min(y1 + pad, std::max(y1, 1.0) + 0.012) : y1 + pad;
     plot->yAxis->setRange(y0 - pad, top);
     applying = false;
