@@ -48,9 +48,9 @@ void showAbout(QWidget* parent) {
     title->setFont(titleFont());
     column->addWidget(title);
     auto* words = new QLabel(
-        QStringLiteral("Trains relational Transformers and looks inside them while they learn.<br>"
-                       "Free software under the GNU General Public License, version 3 or later. It "
-                       "is built on:"),
+        QStringLiteral(
+            "Trains relational Transformers and inspects them during training.<br>Free software "
+            "under the GNU General Public License, version 3 or later. Built with:"),
         dialog);
     words->setWordWrap(true);
     column->addWidget(words);

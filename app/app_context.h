@@ -26,9 +26,12 @@ public Q_SLOTS:
     void ok(const QString& sentence) { Q_EMIT message(MessageLevel::Ok, sentence); }
     void warning(const QString& sentence) { Q_EMIT message(MessageLevel::Warning, sentence); }
     void error(const QString& sentence) { Q_EMIT message(MessageLevel::Error, sentence); }
+    /// An action succeeded that says nothing: an error shown before is out of date.
+    void succeeded() { Q_EMIT outdated(); }
 
 Q_SIGNALS:
     void message(relascope::MessageLevel level, const QString& sentence);
+    void outdated();
 };
 
 /// Pages take it by reference in their constructor; everything in it outlives them.

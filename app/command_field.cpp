@@ -9,7 +9,7 @@ namespace relascope {
 
 CommandField::CommandField(QWidget* parent) : QAbstractButton(parent) {
     setAccessibleName(QStringLiteral("Commands"));
-    setToolTip(QStringLiteral("Find a command by some of its letters (Ctrl+K)"));
+    setToolTip(QStringLiteral("Search commands (Ctrl+K)"));
     setFocusPolicy(Qt::TabFocus);
     setCursor(Qt::PointingHandCursor);
 }

@@ -1,5 +1,4 @@
-#include <QFileInfo>
-
+#include "app/checkpoint_titles.h"
 #include "app/controllers/controllers.h"
 #include "app/main_window_actions.h"
 #include "app/pages/checkpoint_page.h"
@@ -12,17 +11,6 @@
 #include "widgets/tables/runs_table.h"
 
 namespace relascope {
-
-namespace {
-
-/// "DAT-sa8-ra8-343M"; of a run "text-dat-s0 · step-300".
-QString checkpointTitle(const QString& path) {
-    const QString own = QFileInfo(path).fileName();
-    if (path.section(u'/', -2, -2) != QLatin1String("checkpoints")) return own;
-    return QStringLiteral("%1 · %2").arg(path.section(u'/', -3, -3), own);
-}
-
-}  // namespace
 
 void addFurtherPages(MainWindow& window) {
     AppContext context = window.controllers().context();
@@ -65,10 +53,14 @@ void addFurtherPages(MainWindow& window) {
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
                      [&window] { window.showPage(QStringLiteral("Checkpoint")); });
     QObject::connect(&c.checkpoint, &CheckpointController::recentChanged, window.rail(), [&window] {
+        const auto& known = window.controllers().checkpoint.recent();
+        QStringList paths;
+        for (const auto& recent : known) paths << recent.path;
+        const QStringList titles = checkpointTitles(paths);
         std::vector<CheckpointEntry> entries;
-        for (const auto& recent : window.controllers().checkpoint.recent())
-            entries.push_back(
-                {recent.path, checkpointTitle(recent.path), recent.size, recent.missing});
+        for (std::size_t i = 0; i < known.size(); ++i)
+            entries.push_back({known[i].path, titles[static_cast<qsizetype>(i)], known[i].size,
+                               known[i].missing});
         window.rail()->setCheckpoints(entries);
     });
     QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint,

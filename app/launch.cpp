@@ -6,8 +6,7 @@
 #include <set>
 
 #include "app/cli/cli.h"
-#include "options/field_text.h"
-#include "options/presets.h"
+#include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "train/study.h"
 
@@ -21,25 +20,20 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
         const std::int64_t value = text.isEmpty() ? 0 : text.toLongLong(&ok);
         if (!ok || value < 0)
             throw OptionError(std::string("--") + name,
-                              "'" + text.toStdString() + "' is no whole number");
+                              "'" + text.toStdString() + "' is not an integer");
         return value;
     };
-    RunOptions options = presetOptions(launch.train.toStdString(), launch.model.toStdString());
-    for (const auto& setting : parser.values(QStringLiteral("set"))) {
-        const auto equals = setting.indexOf(u'=');
-        if (equals < 0)
-            throw OptionError("--set", "'" + setting.toStdString() + "' is not KEY=VALUE");
-        setOption(options, setting.left(equals).toStdString(),
-                  setting.mid(equals + 1).toStdString());
-    }
-    if (parser.isSet("data")) options.data.path = parser.value("data").toStdString();
-    if (const auto epochs = number("epochs"))
-        options.train.epochs = epochs, options.train.steps = 0;
-    if (const auto steps = number("steps")) options.train.steps = steps;
-    if (parser.isSet("seed")) options.train.seeds = {number("seed")};
-    if (parser.isSet("device")) options.train.device = parser.value("device").toStdString();
-    options.check();
-    launch.options = options;
+    RunSettings settings;
+    settings.preset = launch.train.toStdString();
+    settings.model = launch.model.toStdString();
+    for (const auto& setting : parser.values(QStringLiteral("set")))
+        settings.set.push_back(setting.toStdString());
+    settings.data = parser.value("data").toStdString();
+    settings.device = parser.value("device").toStdString();
+    settings.epochs = number("epochs");
+    settings.steps = number("steps");
+    if (parser.isSet("seed")) settings.seed = number("seed");
+    launch.options = runOptions(settings);
 }
 
 }  // namespace
@@ -58,32 +52,32 @@ bool isCommandLine(int argc, char** argv) {
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral(
-        "Relascope trains relational Transformers and looks inside them while they learn.\n\n"
-        "  relascope                     the window\n"
-        "  relascope RUN                 the window with that run\n"
-        "  relascope CHECKPOINT          the window with that checkpoint\n"
-        "  relascope STUDY               the window with that study\n"
-        "  relascope train PRESET        the window, training\n"
+        "Relascope trains relational Transformers and inspects them during training.\n\n"
+        "  relascope                     open the window\n"
+        "  relascope RUN                 open the window with that run\n"
+        "  relascope CHECKPOINT          open the window with that checkpoint\n"
+        "  relascope STUDY               open the window with that study\n"
+        "  relascope train PRESET        open the window and train\n"
         "  relascope presets | datasets | devices | eval | inspect | study | generate |\n"
         "            tokenize | data | verify | info | convert | bench ...\n"
-        "                                as relascope-cli"));
-    const QCommandLineOption help({"h", "help"}, "Says this.");
+        "                                same as relascope-cli"));
+    const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
     const auto option = [&parser](const char* name, const char* words, const char* value) {
         parser.addOption(
             QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
     };
-    option("screenshot", "Saves a picture of the window and ends.", "file.png");
-    option("size", "Size of that window.", "1440x900");
-    option("page", "Page shown: workbench, compare, study, data or checkpoint.", "page");
+    option("screenshot", "Save a screenshot of the window and exit.", "file.png");
+    option("size", "Size of the screenshot.", "1440x900");
+    option("page", "Page to show: workbench, compare, study, data or checkpoint.", "page");
     option("theme", "dark, light or system.", "theme");
-    option("preset", "Experiment that the picture shows (default quick).", "preset");
-    option("run", "Run that the picture shows, instead of training.", "folder");
+    option("preset", "Experiment shown in the screenshot (default: quick).", "preset");
+    option("run", "Run shown in the screenshot, instead of training one.", "folder");
     option("after-steps",
-           "Step of training at which the picture is taken, or how many tokens are written.", "n");
+           "Training step at which the screenshot is taken, or number of generated tokens.", "n");
     option("model", "One of the preset's models.", "name");
     option("set", "KEY=VALUE for any option: model.d_model=64.", "key=value");
-    option("data", "A .npz file or a folder of them; a text, or a folder of them.", "path");
+    option("data", "A .npz file, a text file, or a folder of either.", "path");
     option("epochs", "Total epochs.", "n");
     option("steps", "Total steps.", "n");
     option("seed", "One seed instead of the preset's.", "n");
@@ -94,8 +88,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         return std::nullopt;
     };
     if (!parser.parse(arguments))
-        return bad(parser.errorText().chopped(1) +
-                   QStringLiteral("; relascope --help lists what there is"));
+        return bad(parser.errorText().chopped(1) + QStringLiteral("; see relascope --help"));
     if (parser.isSet(help)) {
         std::fputs(qPrintable(parser.helpText()), stdout);
         *exitCode = 0;
@@ -114,18 +107,18 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         if (launch.size.width() < 320 || launch.size.height() < 240 ||
             launch.size.width() > 16384 || launch.size.height() > 16384)
             return bad(
-                QString("--size: '%1' is no size such as 1440x900").arg(parser.value("size")));
+                QString("--size: '%1' is not a size such as 1440x900").arg(parser.value("size")));
     }
     if (parser.isSet("after-steps")) {
         bool ok = false;
         launch.afterSteps = parser.value("after-steps").toLongLong(&ok);
         if (!ok || launch.afterSteps < 0)
             return bad(
-                QString("--after-steps: '%1' is no whole number").arg(parser.value("after-steps")));
+                QString("--after-steps: '%1' is not an integer").arg(parser.value("after-steps")));
     }
     if (!launch.theme.isEmpty() && launch.theme != "dark" && launch.theme != "light" &&
         launch.theme != "system")
-        return bad(QString("--theme: '%1' is none of dark, light, system").arg(launch.theme));
+        return bad(QString("--theme: '%1' must be dark, light or system").arg(launch.theme));
     const QStringList words = parser.positionalArguments();
     if (!words.isEmpty() && words.first() == QLatin1String("train")) {
         if (words.size() != 2)
@@ -135,15 +128,14 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     } else if (words.size() == 1) {
         const QString path = words.first();
         if (!QFileInfo::exists(path))
-            return bad(QString("%1: is neither a run folder, a checkpoint nor a command; "
-                               "relascope --help lists them")
+            return bad(QString("%1: not a run folder, checkpoint or command; see relascope --help")
                            .arg(path));
         // What it is, is said by its content; a checkpoint that is none is told in the window.
         (isRunFolder(path.toStdString())     ? launch.run
          : isStudyFolder(path.toStdString()) ? launch.study
                                              : launch.checkpoint) = path;
     } else if (!words.isEmpty()) {
-        return bad(QString("'%1': one run at a time; choose the others in the window")
+        return bad(QString("'%1': only one run can be given; select others in the window")
                        .arg(words.join(u' ')));
     }
     const bool studies = launch.page.compare(QLatin1String("study"), Qt::CaseInsensitive) == 0;
@@ -152,7 +144,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         launch.train = QStringLiteral("quick");
     try {
         if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))
-            return bad(QString("%1: holds no run.json; name the folder of a run").arg(launch.run));
+            return bad(QString("%1: contains no run.json; give a run folder").arg(launch.run));
         // On that page a run is its newest weights.
         if (!launch.run.isEmpty() && launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0)
             launch.checkpoint = std::exchange(launch.run, {});

@@ -1,5 +1,6 @@
 // The window, and the command line's words for those who have only this program.
 #include <QApplication>
+#include <QScreen>
 #include <QTimer>
 #include <QtGlobal>
 #include <algorithm>
@@ -9,9 +10,11 @@
 #include "app/cli/cli.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/study_reading.h"
+#include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
+#include "app/tour.h"
 #include "widgets/export/figure.h"
 #include "widgets/study/study_figure.h"
 #include "widgets/theme/theme.h"
@@ -26,8 +29,6 @@ bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::st
     view.layer = request.layer;
     view.index = request.index;
     view.source = request.source;
-    // The papers tint patches by tanh(r): the sign shows even where one relation dwarfs the others.
-    view.processing = Processing::Tanh;
     QString sentence;
     const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence);
     if (error) *error = sentence.toStdString();
@@ -84,7 +85,8 @@ int main(int argc, char** argv) {
     application.setDesktopFileName(QStringLiteral("relascope"));
 
     int exitCode = 0;
-    const auto launch = parseLaunch(application.arguments(), &exitCode);
+    const QStringList arguments = application.arguments();
+    const auto launch = parseLaunch(arguments, &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
     const ThemeMode theme = launch->theme == "dark"               ? ThemeMode::Dark
@@ -109,8 +111,11 @@ int main(int argc, char** argv) {
                          Qt::QueuedConnection);
         screenshot.begin();
         application.exec();
+        endProcessWithin(std::chrono::seconds(20), screenshot.exitCode());
         return screenshot.exitCode();
     }
+    constexpr QSize frame(2, 40);  // of the window manager
+    window.fitTo(window.screen()->availableSize() - frame);
     window.show();
     if (!launch->page.isEmpty()) window.showPage(launch->page);
     if (!launch->run.isEmpty()) window.openRun(launch->run);
@@ -120,6 +125,9 @@ int main(int argc, char** argv) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);
     }
+    // A launch for something in particular is no first look around.
+    if (arguments.size() == 1) showTourOnFirstStart(window);
     application.exec();
+    endProcessWithin(std::chrono::seconds(20), exitCode);
     return exitCode;
 }

@@ -98,16 +98,16 @@ MainWindow::MainWindow(bool remember)
     confirmClose = [this] {
         auto& study = m_controllers->study;
         const bool trains = m_controllers->training.busy();
-        QMessageBox box(
-            QMessageBox::Question,
-            trains ? QStringLiteral("A run is training") : QStringLiteral("A study is running"),
-            trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
-                         .arg(m_controllers->runs.name(m_controllers->training.run()))
-                   : QString("%1 is running. Stop it, save its runs and close?")
-                         .arg(StudyController::name(study.workedOn())),
-            QMessageBox::Cancel, this);
+        QMessageBox box(QMessageBox::Question,
+                        trains ? QStringLiteral("A run is in progress")
+                               : QStringLiteral("A study is in progress"),
+                        trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
+                                     .arg(m_controllers->runs.name(m_controllers->training.run()))
+                               : QString("%1 is running. Stop it, save its runs and close?")
+                                     .arg(StudyController::name(study.workedOn())),
+                        QMessageBox::Cancel, this);
         box.setInformativeText(trains && study.working()
-                                   ? QString("The study %1 is running, too. Both can be resumed.")
+                                   ? QString("The study %1 is running too. Both can be resumed.")
                                          .arg(StudyController::name(study.workedOn()))
                                    : QStringLiteral("It can be resumed later."));
         auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
@@ -152,6 +152,8 @@ QWidget* MainWindow::makeCentre() {
     head->addStretch(1);
     auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
     auto* menu = new ViewMenu(more, m_pages, [this] { return currentPage().toLower(); });
+    menu->menu()->addSeparator();
+    menu->menu()->addAction(exportAllAction());
     m_pages->setAccessibleName(QStringLiteral("Page"));
     connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
         m_controllers->messages.ok(QString("Wrote %1").arg(path));
@@ -178,6 +180,11 @@ void MainWindow::addPage(const QString& title, QWidget* page) {
         });
         connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
     }
+}
+
+void MainWindow::fitTo(const QSize& room) {
+    setMinimumSize(minimumSize().boundedTo(room));
+    resize(size().boundedTo(room));
 }
 
 void MainWindow::setImportData(std::function<void()> importData) {
@@ -300,10 +307,9 @@ void MainWindow::stopAndClose() {
         close();
         return;
     }
-    auto* progress =
-        new QProgressDialog(study.working() ? QStringLiteral("Saving the runs that train")
-                                            : QStringLiteral("Saving a checkpoint"),
-                            QString(), 0, 0, this);
+    auto* progress = new QProgressDialog(study.working() ? QStringLiteral("Saving the running runs")
+                                                         : QStringLiteral("Saving a checkpoint"),
+                                         QString(), 0, 0, this);
     progress->setWindowModality(Qt::WindowModal);
     progress->setMinimumDuration(1000);
     progress->setAttribute(Qt::WA_DeleteOnClose);
@@ -381,7 +387,7 @@ void MainWindow::takeText(const QString& path) {
     c.experiment.set(QStringLiteral("data.path"), path.toStdString());
     showPage(QStringLiteral("Workbench"));
     c.messages.info(
-        QString("%1 is the text of the next run; press Start").arg(QFileInfo(path).fileName()));
+        QString("The next run will train on %1; press Start").arg(QFileInfo(path).fileName()));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

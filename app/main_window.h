@@ -9,6 +9,7 @@
 #include "app/app_context.h"
 #include "widgets/theme/theme.h"
 
+class QAction;
 class QProgressDialog;
 class QStackedWidget;
 class QTabBar;
@@ -52,6 +53,10 @@ public:
     bool openRun(const QString& path);
     /// Shows a study's folder on its page; what is wrong with it is said in the status strip.
     void openStudy(const QString& path);
+    /// No larger than that: a screen may be smaller than the window wants to be.
+    void fitTo(const QSize& room);
+    /// Writes every view of the current page into a folder; returns the files.
+    QStringList exportAllViews(const QString& folder);
     /// Reads a checkpoint and shows its page; what is wrong with it is said there.
     void openCheckpoint(const QString& path);
     /// That of the page shown: the Workbench's, or the checkpoint's.
@@ -108,6 +113,7 @@ private:
     void fillRecent();
     void watchActions();
     void showExportMenu();
+    QAction* exportAllAction();
     void showShortcuts();
     void pageChanged(int index);
     void arrangeForm();
@@ -135,6 +141,7 @@ private:
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus came by Tab: Space belongs to the focused button
     bool m_closing = false;
+    QAction* m_exportAll = nullptr;
 };
 
 }  // namespace relascope

@@ -17,6 +17,7 @@
 #include "app/main_window_actions.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
+#include "app/tour.h"
 #include "app/wiring.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/bar/train_bar.h"
@@ -99,13 +100,13 @@ void MainWindow::makeFileMenu() {
     auto& c = *m_controllers;
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&File"));
     add(menu, QStringLiteral("New run"), QKeySequence::New,
-        QStringLiteral("The options of the experiment as in its preset, for a new run"), [&c] {
+        QStringLiteral("Reset the options to the preset for a new run"), [&c] {
             const auto& options = c.experiment.options();
             c.experiment.choosePreset(QString::fromStdString(options.preset),
                                       QString::fromStdString(options.variant));
         });
     add(menu, QStringLiteral("New study..."), QKeySequence(QStringLiteral("Ctrl+Shift+N")),
-        QStringLiteral("Models, training sizes and seeds, side by side"), [this] {
+        QStringLiteral("Compare models, training sizes and seeds"), [this] {
             showPage(QStringLiteral("Study"));
             studyPage()->newStudy();
         });
@@ -138,9 +139,9 @@ void MainWindow::makeFileMenu() {
         add(menu, QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")),
             QStringLiteral("Save a view as PNG, SVG, PDF or CSV"), [this] { showExportMenu(); });
     add(menu, QStringLiteral("Save screenshot..."), {},
-        QStringLiteral("Save a picture of the whole window"), [this, &c] {
+        QStringLiteral("Save an image of the whole window"), [this, &c] {
             QString path = QFileDialog::getSaveFileName(
-                this, QStringLiteral("Save a picture of the window"),
+                this, QStringLiteral("Save a screenshot of the window"),
                 QStringLiteral("relascope.png"), QStringLiteral("PNG (*.png)"));
             if (path.isEmpty()) return;
             if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".png");
@@ -153,7 +154,8 @@ void MainWindow::makeFileMenu() {
         });
     menu->addSeparator();
     add(menu, QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
-        QStringLiteral("Close the window; asks first while a run trains"), [this] { close(); });
+        QStringLiteral("Close the window; asks first if a run is in progress"),
+        [this] { close(); });
 }
 
 void MainWindow::makeEditMenu() {
@@ -182,16 +184,16 @@ void MainWindow::makeEditMenu() {
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshEditActions);
     m_actions->copy =
         add(menu, QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
-            QStringLiteral("Copy the numbers of the chosen cell"),
+            QStringLiteral("Copy the values of the selected cell"),
             [this] { copyText(activeInspector()->footerText()); });
     m_actions->inspect << m_actions->copy;
     m_actions->inspect << add(menu, QStringLiteral("Copy map as table"), {},
-                              QStringLiteral("Copy the values of the map, separated by commas"),
+                              QStringLiteral("Copy the values of the map as comma-separated text"),
                               [this] { copyText(activeInspector()->csv()); });
     menu->addSeparator();
     m_actions->reset =
         add(menu, QStringLiteral("Reset options"), {},
-            QStringLiteral("All options as in the preset"), [&c] { c.experiment.reset(); });
+            QStringLiteral("Reset all options to the preset"), [&c] { c.experiment.reset(); });
     menu->addSeparator();
     add(menu, QStringLiteral("Find experiment or run"), QKeySequence::Find,
         QStringLiteral("Filter the experiments and runs"), [this] {
@@ -260,11 +262,11 @@ void MainWindow::makeViewMenu() {
     };
     m_actions->rail =
         toggle(QStringLiteral("Experiments and runs"), QKeySequence(QStringLiteral("Ctrl+B")),
-               QStringLiteral("Show or hide the left side"),
+               QStringLiteral("Show or hide the experiments and runs"),
                [this] { m_rail->setVisible(m_rail->isHidden()); });
     m_actions->options =
         toggle(QStringLiteral("Options"), QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-               QStringLiteral("Show or fold the options"),
+               QStringLiteral("Show or collapse the options"),
                [this] { m_form->setCollapsed(!m_form->collapsed()); });
     m_actions->log = toggle(QStringLiteral("Log"), QKeySequence(QStringLiteral("Ctrl+Shift+L")),
                             QStringLiteral("Show or hide the log"), [this] {
@@ -279,7 +281,7 @@ void MainWindow::makeViewMenu() {
                                        {"Time", CurveAxis::Time},
                                        {"Tokens", CurveAxis::Tokens}}) {
         auto* action = add(axis, QString("Curves by %1").arg(QString::fromLatin1(words).toLower()),
-                           {}, QStringLiteral("What the curves are drawn against"),
+                           {}, QStringLiteral("Quantity on the horizontal axis of the curves"),
                            [curves, value] { curves->setAxis(value); });
         action->setCheckable(true);
         action->setData(static_cast<int>(value));
@@ -292,14 +294,14 @@ void MainWindow::makeViewMenu() {
         toggle(QStringLiteral("Logarithmic y"), QKeySequence(Qt::Key_L),
                QStringLiteral("Logarithmic loss"), [curves] { curves->setLogY(!curves->logY()); });
     m_actions->smooth = toggle(QStringLiteral("Smooth curves"), {},
-                               QStringLiteral("Exponential mean of the points"),
+                               QStringLiteral("Exponential moving average of the curves"),
                                [curves] { curves->setSmooth(!curves->smooth()); });
-    add(menu, QStringLiteral("Show the whole curves"), QKeySequence(Qt::Key_Home),
-        QStringLiteral("Undo zooming into the curves"), [curves] { curves->resetZoom(); });
+    add(menu, QStringLiteral("Reset zoom"), QKeySequence(Qt::Key_Home),
+        QStringLiteral("Show the full range of the curves"), [curves] { curves->resetZoom(); });
     makeStudyMenu(menu);
     menu->addSeparator();
     m_actions->full = toggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
-                             QStringLiteral("The window on the whole screen"),
+                             QStringLiteral("Show the window on the whole screen"),
                              [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
     connect(axis, &QMenu::aboutToShow, this, &MainWindow::refreshActions);
@@ -330,46 +332,47 @@ void MainWindow::makeInspectMenu() {
         m_actions->keys.emplace_back(key, help);
     };
     arrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
-          QStringLiteral("The map before this one"),
+          QStringLiteral("Show the previous map"),
           [inspector] { inspector()->previousRelation(); });
     arrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
-          QStringLiteral("The map after this one"), [inspector] { inspector()->nextRelation(); });
-    arrow(QStringLiteral("Layer above"), QStringLiteral("Up"), QStringLiteral("The next layer"),
+          QStringLiteral("Show the next map"), [inspector] { inspector()->nextRelation(); });
+    arrow(QStringLiteral("Next layer"), QStringLiteral("Up"), QStringLiteral("Show the next layer"),
           [inspector] { inspector()->nextLayer(); });
-    arrow(QStringLiteral("Layer below"), QStringLiteral("Down"), QStringLiteral("The layer before"),
-          [inspector] { inspector()->previousLayer(); });
+    arrow(QStringLiteral("Previous layer"), QStringLiteral("Down"),
+          QStringLiteral("Show the previous layer"), [inspector] { inspector()->previousLayer(); });
     menu->addSeparator();
-    entry(QStringLiteral("Turn direction"), QKeySequence(Qt::Key_D),
-          QStringLiteral("From i to j, or from j to i"),
+    entry(QStringLiteral("Swap direction (i \u2194 j)"), QKeySequence(Qt::Key_D),
+          QStringLiteral("Switch between i \u2192 j and j \u2192 i"),
           [inspector] { inspector()->toggleDirection(); });
-    entry(QStringLiteral("Next processing"), QKeySequence(Qt::Key_P),
+    entry(QStringLiteral("Next transform"), QKeySequence(Qt::Key_P),
           QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
           [inspector] { inspector()->cycleProcessing(); });
     menu->addSeparator();
     entry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
-          QStringLiteral("Another sample by chance"), [inspector] { inspector()->randomSample(); });
+          QStringLiteral("Show a random sample"), [inspector] { inspector()->randomSample(); });
     entry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
-          QStringLiteral("The sample after this one"),
+          QStringLiteral("Show the next sample"),
           [inspector] { inspector()->sourcePane()->next(); });
     entry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
-          QStringLiteral("The sample before this one"),
+          QStringLiteral("Show the previous sample"),
           [inspector] { inspector()->sourcePane()->previous(); });
-    m_actions->write = add(menu, QStringLiteral("Write text with this run"), {},
-                           QStringLiteral("Continue a text with the newest weights of the run "
-                                          "shown, on the Checkpoint page"),
-                           [this, &c] { writeWithRun(c.selection.current()); });
+    m_actions->write =
+        add(menu, QStringLiteral("Generate text with this run"), {},
+            QStringLiteral(
+                "Generate text with the newest weights of the run shown, on the Checkpoint page"),
+            [this, &c] { writeWithRun(c.selection.current()); });
     m_actions->image = entry(
-        QStringLiteral("Look at a picture..."), {},
-        QStringLiteral("Inspect a PNG or JPEG file; dropping one onto the inspector does the same"),
+        QStringLiteral("Inspect image..."), {},
+        QStringLiteral("Inspect a PNG or JPEG file; files can also be dropped onto the inspector"),
         [this, &c] {
             const QString path =
-                QFileDialog::getOpenFileName(this, QStringLiteral("Look at a picture"), {},
-                                             QStringLiteral("Pictures (*.png *.jpg *.jpeg)"));
+                QFileDialog::getOpenFileName(this, QStringLiteral("Inspect image"), {},
+                                             QStringLiteral("Images (*.png *.jpg *.jpeg)"));
             if (!path.isEmpty()) c.probe.chooseImage(path);
         });
     menu->addSeparator();
     m_actions->live = entry(QStringLiteral("Follow the newest weights"), {},
-                            QStringLiteral("Take the time cursor back to now"),
+                            QStringLiteral("Move the time cursor to the newest step"),
                             [&c] { c.selection.setStep(std::nullopt); });
 }
 
@@ -377,12 +380,13 @@ void MainWindow::makeWindowMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Window"));
     m_actions->pages = menu;
     add(menu, QStringLiteral("Next page"), QKeySequence(QStringLiteral("Ctrl+Tab")),
-        QStringLiteral("The page to the right"),
+        QStringLiteral("Show the next page"),
         [this] { m_tabs->setCurrentIndex((m_tabs->currentIndex() + 1) % m_tabs->count()); });
-    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Put the window away"),
+    add(menu, QStringLiteral("Minimise"), {}, QStringLiteral("Minimise the window"),
         [this] { showMinimized(); });
-    add(menu, QStringLiteral("Size of the pictures, 1440 x 900"), {},
-        QStringLiteral("The window in the size of the documentation's pictures"), [this] {
+    add(menu, QStringLiteral("Resize to 1440 x 900"), {},
+        QStringLiteral("Resize the window to the size of the pictures in the documentation"),
+        [this] {
             showNormal();
             resize(1440, 900);
         });
@@ -392,7 +396,10 @@ void MainWindow::makeWindowMenu() {
 void MainWindow::makeHelpMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Help"));
     add(menu, QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents,
-        QStringLiteral("All keys on one sheet"), [this] { showShortcuts(); });
+        QStringLiteral("Show all keyboard shortcuts"), [this] { showShortcuts(); });
+    add(menu, QStringLiteral("Tour"), {},
+        QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
+        [this] { showTour(*this); });
     menu->addSeparator();
     add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
         [this] { showAbout(this); });
@@ -420,7 +427,7 @@ void MainWindow::fillRecent() {
             [this, path] { openRun(path); });
     m_actions->recent->menuAction()->setEnabled(!m_recent.isEmpty());
     m_actions->recent->menuAction()->setToolTip(
-        m_recent.isEmpty() ? QStringLiteral("No run was opened yet") : QString());
+        m_recent.isEmpty() ? QStringLiteral("No run has been opened yet") : QString());
 }
 
 void MainWindow::watchActions() {
@@ -453,7 +460,7 @@ void MainWindow::refreshActions() {
     if (!a.toggle || !a.exporting) return;
     const bool running = c.training.running(), paused = c.training.paused(),
                busy = c.training.busy();
-    const QString nothing = QStringLiteral("Nothing is training");
+    const QString nothing = QStringLiteral("No run is training");
     a.toggle->setText(running                            ? QStringLiteral("Pause")
                       : paused || c.experiment.resumes() ? QStringLiteral("Resume")
                                                          : QStringLiteral("Start"));
@@ -461,8 +468,8 @@ void MainWindow::refreshActions() {
         a.toggle,
         busy ? !c.training.preparing() && !c.training.endingNow()
              : c.experiment.obstacle().isEmpty(),
-        busy ? QStringLiteral("Wait until the run has begun or ended") : c.experiment.obstacle());
-    enable(a.step, paused, QStringLiteral("One step at a time, while paused"));
+        busy ? QStringLiteral("Wait until the run has started or ended") : c.experiment.obstacle());
+    enable(a.step, paused, QStringLiteral("Available while the run is paused"));
     const QString saving = QStringLiteral("The run is saving a checkpoint");
     const bool now = c.training.endingNow();
     a.stop->setText(c.training.ending() && !now ? QStringLiteral("Stop now")
@@ -470,7 +477,7 @@ void MainWindow::refreshActions() {
     enable(a.stop, (running || paused) && !now, now ? saving : nothing);
     enable(a.cancel, busy && !now, now ? saving : nothing);
     enable(a.reset, c.experiment.hasOptions() && !c.experiment.live(),
-           QStringLiteral("The options of a run that trains cannot be reset"));
+           QStringLiteral("The options of a running run cannot be reset"));
     const QString current = c.selection.current();
     const auto entries =
         m_runActions->entries(current.isEmpty() ? QStringList() : QStringList{current});
@@ -487,14 +494,14 @@ void MainWindow::refreshActions() {
     for (auto* action : a.inspect)
         enable(action, looking,
                onCheckpoint ? QStringLiteral("Press Inspect to load the weights")
-                            : QStringLiteral("Start or open a run to look inside it"));
+                            : QStringLiteral("Start or open a run to inspect it"));
     enable(a.image, looking && !onCheckpoint,
-           onCheckpoint ? QStringLiteral("The source pane of the checkpoint's inspector has it")
-                        : QStringLiteral("Start or open a run to look inside it"));
+           onCheckpoint ? QStringLiteral("Use the source pane of the checkpoint's inspector")
+                        : QStringLiteral("Start or open a run to inspect it"));
     enable(a.write, c.probe.readsText(),
-           QStringLiteral("Choose a run of a language model on the Workbench first"));
+           QStringLiteral("Select a run of a language model on the Workbench first"));
     enable(a.live, looking && !onCheckpoint && c.selection.step().has_value(),
-           QStringLiteral("The inspector follows the newest weights already"));
+           QStringLiteral("The inspector already shows the newest weights"));
     const auto* curves = m_workbench->curves();
     for (auto* action : a.themes->actions())
         action->setChecked(action->data().toInt() == static_cast<int>(m_theme));
@@ -548,8 +555,35 @@ void MainWindow::showExportMenu() {
         view->menu()->setTitle(view->view()->accessibleName());
         menu.addMenu(view->menu());
     }
+    menu.addSeparator();
+    menu.addAction(exportAllAction());
     menu.exec(mapToGlobal(QPoint(menuBar()->actionGeometry(menuBar()->actions().first()).left() + 8,
                                  menuBar()->height() + 4)));
+}
+
+QAction* MainWindow::exportAllAction() {
+    if (!m_exportAll) {
+        m_exportAll = new QAction(QStringLiteral("Export all views of this page..."), this);
+        m_exportAll->setToolTip(
+            QStringLiteral("Each view as PDF and PNG, with its table as CSV, into one folder"));
+        connect(m_exportAll, &QAction::triggered, this, [this] {
+            const QString folder = QFileDialog::getExistingDirectory(
+                this, QStringLiteral("Folder for the figures of this page"));
+            if (!folder.isEmpty()) exportAllViews(folder);
+        });
+    }
+    return m_exportAll;
+}
+
+QStringList MainWindow::exportAllViews(const QString& folder) {
+    QString error;
+    const QStringList written = exportAll(*m_pages->currentWidget(), folder, &error);
+    if (error.isEmpty())
+        m_controllers->messages.ok(
+            QStringLiteral("Wrote %1 files into %2").arg(written.size()).arg(folder));
+    else
+        m_controllers->messages.error(error);
+    return written;
 }
 
 void MainWindow::showShortcuts() {

@@ -41,7 +41,8 @@ void Screenshot::begin() {
                 [this](const QString& sentence) { end(sentence); });
         m_window.openStudy(m_launch.study);
     } else if (!m_launch.run.isEmpty()) {
-        if (!m_window.openRun(m_launch.run)) return end(QString("%1: is no run").arg(m_launch.run));
+        if (!m_window.openRun(m_launch.run))
+            return end(QString("%1: not a run folder").arg(m_launch.run));
     } else if (m_launch.options) {
         // Its run is gone with the picture.
         c.runs.setFolder(m_folder.path());
@@ -111,8 +112,7 @@ bool Screenshot::ready() const {
 void Screenshot::look() {
     if (m_ended) return;
     if (m_clock.elapsed() > kLongestMs)
-        return end(
-            QStringLiteral("the picture was given up after 15 minutes; ask for fewer steps"));
+        return end(QStringLiteral("the screenshot timed out after 15 minutes; use fewer steps"));
     if (!ready()) return;
     auto& training = m_window.controllers().training;
     if (!m_still.isValid()) {

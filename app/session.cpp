@@ -39,10 +39,11 @@ void restoreView(MainWindow& window, const QSettings& s) {
     v.target = number("view/target", 2, 1 << 20);
     v.reversed = s.value(key("view/reversed")).toBool();
     v.processing =
-        static_cast<Processing>(number("view/processing", static_cast<int>(Processing::Tanh), 4));
+        static_cast<Processing>(number("view/processing", static_cast<int>(Processing::Raw), 4));
     v.range = static_cast<Range>(number("view/range", 1, 3));
     v.topK = qMax(1, number("view/topK", 5, 1 << 20));
     v.paper = s.value(key("view/paper")).toBool();
+    v.robust = s.value(key("view/robust"), true).toBool();
     v.sortByMagnitude = s.value(key("view/sort")).toBool();
     window.controllers().selection.setView(v);
 }
@@ -54,6 +55,7 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
     page->setBand(static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
     page->logChip()->setChecked(s.value(key("study/logX")).toBool());
     page->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
+    page->referenceChip()->setChecked(s.value(key("study/reference"), false).toBool());
     if (s.contains(key("study/jobs")))
         page->jobsBox()->setValue(s.value(key("study/jobs")).toInt());
     page->rows()->restoreState(s.value(key("study/rows")).toByteArray());
@@ -75,6 +77,7 @@ void saveStudy(MainWindow& window, QSettings& s) {
     s.setValue(key("study/band"), static_cast<int>(page->plot()->band()));
     s.setValue(key("study/logX"), page->logChip()->isChecked());
     s.setValue(key("study/published"), page->publishedChip()->isChecked());
+    s.setValue(key("study/reference"), page->referenceChip()->isChecked());
     s.setValue(key("study/jobs"), page->jobsBox()->value());
     s.setValue(key("study/rows"), page->rows()->saveState());
     s.setValue(key("study/columns"), page->columns()->saveState());
@@ -168,6 +171,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("view/range"), static_cast<int>(v.range));
     s.setValue(key("view/topK"), v.topK);
     s.setValue(key("view/paper"), v.paper);
+    s.setValue(key("view/robust"), v.robust);
     s.setValue(key("view/sort"), v.sortByMagnitude);
     saveStudy(window, s);
     s.setValue(key("preset"), c.selection.preset());

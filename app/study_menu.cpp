@@ -13,17 +13,17 @@ void MainWindow::makeStudyMenu(QMenu* view) {
     auto& a = *m_actions;
     QMenu* menu = view->addMenu(QStringLiteral("Study"));
     // The page comes after the menus: it is asked for when an entry is chosen.
-    add(menu, QStringLiteral("Show the study"), {}, QStringLiteral("Go to the page Study"),
+    add(menu, QStringLiteral("Show the study"), {}, QStringLiteral("Go to the Study page"),
         [this] { showPage(QStringLiteral("Study")); });
     menu->addSeparator();
     a.studyStart =
         add(menu, QStringLiteral("Start study"), {},
-            QStringLiteral("Work on the runs of the study that are not done, or stop"), [this] {
+            QStringLiteral("Train the runs of the study that are not done, or stop"), [this] {
                 showPage(QStringLiteral("Study"));
                 studyPage()->toggleWork();
             });
     a.studyRetry = add(menu, QStringLiteral("Retry failed runs"), {},
-                       QStringLiteral("Begin the failed runs of the study once more"),
+                       QStringLiteral("Start the failed runs of the study again"),
                        [this] { studyPage()->retryFailed(); });
     menu->addSeparator();
     a.studyLog = add(menu, QStringLiteral("Logarithmic training sizes"), {},
@@ -37,12 +37,11 @@ void MainWindow::makeStudyMenu(QMenu* view) {
     for (const auto& [words, band] : {std::pair{"Band: 95% bootstrap", StudyBand::Bootstrap},
                                       {"Band: two standard errors", StudyBand::TwoErrors},
                                       {"Band: none", StudyBand::None}}) {
-        auto* action =
-            add(menu, QString::fromLatin1(words), {},
-                QStringLiteral("What is drawn around the means of the study"), [this, band] {
-                    studyPage()->setBand(band);
-                    refreshStudyActions();
-                });
+        auto* action = add(menu, QString::fromLatin1(words), {},
+                           QStringLiteral("Band around the means of the study"), [this, band] {
+                               studyPage()->setBand(band);
+                               refreshStudyActions();
+                           });
         action->setCheckable(true);
         action->setData(static_cast<int>(band));
         a.studyBands->addAction(action);
@@ -52,7 +51,7 @@ void MainWindow::makeStudyMenu(QMenu* view) {
         add(menu, QStringLiteral("Open the study\u2019s folder"), {},
             QStringLiteral("Show the files of the study"), [this] { studyPage()->openFolder(); });
     a.studySlurm = add(menu, QStringLiteral("Slurm script..."), {},
-                       QStringLiteral("A job array that works on the study on a cluster"),
+                       QStringLiteral("Script of a job array that runs the study on a cluster"),
                        [this] { studyPage()->showSlurm(); });
     auto* study = &m_controllers->study;
     for (auto signal : {&StudyController::openedChanged, &StudyController::changed,
@@ -73,7 +72,7 @@ void MainWindow::refreshStudyActions() {
         action->setStatusTip(action->toolTip());
     };
     const QString none =
-        study.path().isEmpty() ? QStringLiteral("Make or open a study first") : QString();
+        study.path().isEmpty() ? QStringLiteral("Create or open a study first") : QString();
     const bool here = study.working() && study.workedOn() == study.path();
     a.studyStart->setText(here ? QStringLiteral("Stop study") : QStringLiteral("Start study"));
     allow(a.studyStart, here ? QString() : study.obstacle());
@@ -83,7 +82,7 @@ void MainWindow::refreshStudyActions() {
                             : QStringLiteral("No run has failed"));
     allow(a.studyLog, page->plot()->canLogX() ? QString() : page->logChip()->toolTip());
     allow(a.studyPublished,
-          page->plot()->hasPublished() ? QString() : page->publishedChip()->toolTip());
+          page->plot()->has(CurveSource::Published) ? QString() : page->publishedChip()->toolTip());
     allow(a.studyFolder, none);
     allow(a.studySlurm, none);
     a.studyLog->setChecked(page->logChip()->isChecked());

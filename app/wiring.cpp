@@ -2,7 +2,9 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QTimer>
+#include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/runtime.h"
@@ -30,7 +32,7 @@ QString idleSentence(const Controllers& c) {
     const QString why = c.experiment.obstacle();
     if (!why.isEmpty()) return why;
     if (c.experiment.resumes())
-        return QString("Resume continues %1.").arg(c.runs.name(c.experiment.run()));
+        return QString("Press Resume to continue %1.").arg(c.runs.name(c.experiment.run()));
     const int changed = c.experiment.changedFields();
     return QString("Ready: %1 steps of %2%3.")
         .arg(groupedNumber(totalSteps(c.experiment.options())),
@@ -160,9 +162,12 @@ void wireRail(Rail& rail, Controllers& c, RunActions& actions) {
 
 void wireForm(OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(16, 8, 16, 2);
+    auto* column = new QVBoxLayout(row);
+    column->setContentsMargins(16, 8, 16, 4);
+    column->setSpacing(2);
+    auto* line = new QHBoxLayout;
     line->setSpacing(8);
+    column->addLayout(line);
     auto* words = mutedLabel(QStringLiteral("Variant"), row);
     words->setFont(smallFont());
     auto* variants = new QComboBox(row);
@@ -170,12 +175,17 @@ void wireForm(OptionsForm& form, Controllers& c) {
     variants->setObjectName(QStringLiteral("variant"));
     variants->setAccessibleName(QStringLiteral("Variant"));
     variants->setToolTip(
-        QStringLiteral("Which of the experiment's models; changed fields keep their values"));
+        QStringLiteral("Model of the experiment; options that you have changed keep their values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
+    auto* help = mutedLabel({}, row);
+    help->setFont(captionFont());
+    help->setWordWrap(true);
+    help->setAccessibleName(QStringLiteral("About the variant"));
+    column->addWidget(help);
     form.setHeadRow(row);
 
-    const auto show = [&form, &c, variants, row] {
+    const auto show = [&form, &c, variants, row, help] {
         const auto& experiment = c.experiment;
         row->setVisible(experiment.hasOptions());
         if (!experiment.hasOptions()) return;
@@ -186,6 +196,16 @@ void wireForm(OptionsForm& form, Controllers& c) {
             variants->clear();
             variants->addItems(names);
         }
+        const PresetInfo* preset = nullptr;
+        for (const auto& info : presets())
+            if (info.name == experiment.options().preset) preset = &info;
+        for (int i = 0; preset && i < variants->count(); ++i)
+            variants->setItemData(
+                i, QString::fromStdString(preset->helpOf(variants->itemText(i).toStdString())),
+                Qt::ToolTipRole);
+        help->setText(preset ? QString::fromStdString(preset->helpOf(experiment.options().variant))
+                             : QString());
+        help->setVisible(!help->text().isEmpty());
         variants->setCurrentIndex(
             variants->findText(QString::fromStdString(experiment.options().variant)));
         variants->setEnabled(!experiment.live() && names.size() > 1);
@@ -216,6 +236,18 @@ void wireForm(OptionsForm& form, Controllers& c) {
 
 void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
     QObject::connect(&c.messages, &Messages::message, &strip, &StatusStrip::showMessage);
+    QObject::connect(&c.messages, &Messages::outdated, &strip, &StatusStrip::clearError);
+    // What the user does next and what succeeds without a word of its own.
+    auto* messages = &c.messages;
+    QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.selection, &Selection::presetChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.selection, &Selection::sampleChanged, messages, &Messages::succeeded);
+    QObject::connect(&c.training, &TrainingController::runBegan, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::opened, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::probed, messages, &Messages::succeeded);
+    QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
+                     &Messages::succeeded);
+    QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);
     QObject::connect(&c.messages, &Messages::message, &log,
                      [&log](MessageLevel level, const QString& text) { log.append(level, text); });
     QObject::connect(&strip, &StatusStrip::logToggled, &log, &QWidget::setVisible);

@@ -66,7 +66,7 @@ DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
                               std::stop_token stop) {
     const Kind& kind = kindNamed(o.kind);
     if (kind.evaluate) return kind.evaluate(path, o, split, progress, std::move(stop));
-    throw OptionError("data", std::string(kind.name) + " has no files to be evaluated on");
+    throw OptionError("data", std::string(kind.name) + " has no files for evaluation");
 }
 
 std::vector<DatasetEntry> listDatasets() {
@@ -77,7 +77,7 @@ std::vector<DatasetEntry> listDatasets() {
 }
 
 std::vector<DatasetEntry> listTexts() {
-    return {{"text", "", "A text of yours, or the English text that the set-up installs.", {}, {}}};
+    return {{"text", "", "Your own text, or the English text installed by the set-up.", {}, {}}};
 }
 
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,
@@ -88,12 +88,13 @@ void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t hei
     if (data.channels != channels || data.height != height || data.width != width)
         throw OptionError("data.path", data.name + " has images of " +
                                            shape(data.channels, data.height, data.width) +
-                                           ", the model takes " + shape(channels, height, width) +
+                                           ", but the model expects " +
+                                           shape(channels, height, width) +
                                            " (channels, height, width)");
     if (static_cast<std::int64_t>(data.classNames.size()) > classes)
         throw OptionError("data.path", data.name + " has " +
                                            std::to_string(data.classNames.size()) +
-                                           " classes, the model " + std::to_string(classes));
+                                           " classes, but the model " + std::to_string(classes));
 }
 
 }  // namespace relascope

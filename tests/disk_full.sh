@@ -24,8 +24,8 @@ newest=$(ls "$disk/run/checkpoints" | sed 's/step-//' | sort -n | tail -1)
 [ -f "$disk/run/checkpoints/step-$newest/manifest.json" ] || [ "$(ls -d "$disk"/run/checkpoints/*/manifest.json | wc -l)" -ge 1 ] ||
   { echo "no checkpoint is intact"; exit 1; }
 rm "$disk/filler"
-for _ in $(seq 200); do grep -q "goes on" "$disk.err" && break; sleep 0.1; done
-grep "goes on" "$disk.err" || { echo "the run did not go on"; exit 1; }
+for _ in $(seq 200); do grep -q "training continues" "$disk.err" && break; sleep 0.1; done
+grep "training continues" "$disk.err" || { echo "the run did not go on"; exit 1; }
 kill -INT "$pid"
 code=0; wait "$pid" || code=$?
 rm -f "$disk.err"

@@ -33,7 +33,7 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
                 std::find(options.begin(), options.end(), word) == options.end())
                 std::cerr << unknownName("option", word, options) << "\n";
         }
-        std::cerr << "relascope-cli " << command->get_name() << " --help says what it takes\n";
+        std::cerr << "relascope-cli " << command->get_name() << " --help lists its options\n";
     }
     return kExitUsage;
 }
@@ -41,24 +41,25 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 }  // namespace
 
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
-    CLI::App app("Relascope: train relational Transformers and look inside them");
+    CLI::App app("Relascope: train relational Transformers and inspect them");
     app.set_version_flag("--version", std::string("relascope ") + builtin::version());
     app.require_subcommand(1);
     bool json = false;
     int threads = 0;
-    app.add_option("--threads", threads, "CPU threads (0: one a core)")->check(CLI::Range(0, 1024));
+    app.add_option("--threads", threads, "CPU threads (0: one per core)")
+        ->check(CLI::Range(0, 1024));
 
     const auto list = [&](const char* name, const char* help) {
         auto* command = app.add_subcommand(name, help);
-        command->add_flag("--json", json, "one JSON object on stdout");
+        command->add_flag("--json", json, "print one JSON object on stdout");
         return command;
     };
     auto* presets = list("presets", "lists the experiments and their models");
     auto* datasets = list("datasets", "lists the data that can be generated");
-    auto* devices = list("devices", "lists the devices and why one is not usable");
+    auto* devices = list("devices", "lists the devices, and why a device cannot be used");
 
     cli::TrainArguments t;
-    auto* train = list("train", "trains a preset, or goes on with a run");
+    auto* train = list("train", "trains a preset, or resumes a run");
     train->add_option("preset", t.preset, "experiment, as listed by `presets`");
     train->add_option("--model", t.model, "one of the preset's models");
     train->add_option("--set", t.settings, "KEY=VALUE for any option: model.d_model=64")
@@ -73,130 +74,140 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     train->add_option("--out", t.out, "run folder");
     train->add_option("--capture-every", t.captureEvery, "steps between captures")
         ->check(CLI::NonNegativeNumber);
-    train->add_option("--resume", t.resume, "run folder to go on with");
+    train->add_option("--resume", t.resume, "run folder to resume");
     train->add_option("--threads", t.threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     cli::StudyArguments y;
-    auto* study = list("study", "runs models, sizes, seeds and options against one another");
-    study->add_option("preset", y.preset, "experiment; none: go on with the study in --out");
-    study->add_option("--models", y.models, "models of the preset, separated by commas")
+    auto* study = list("study", "compares models, training sizes, seeds and option values");
+    study->add_option("preset", y.preset, "experiment; without one, resume the study in --out");
+    study->add_option("--models", y.models, "models of the preset, comma-separated")
         ->delimiter(',');
-    study->add_option("--sizes", y.sizes, "training sizes, separated by commas")->delimiter(',');
-    study->add_option("--seeds", y.seeds, "how many seeds, from 0 on, or a list: 3,7");
-    study->add_option("--vary", y.vary, "KEY=VALUE,VALUE... for any option; may come again")
+    study->add_option("--sizes", y.sizes, "training sizes, comma-separated")->delimiter(',');
+    study->add_option("--seeds", y.seeds, "number of seeds, counted from 0, or a list: 3,7");
+    study->add_option("--vary", y.vary, "KEY=VALUE,VALUE... for any option; can be repeated")
         ->take_all();
     study->add_option("--set", y.settings, "KEY=VALUE for every run")->take_all();
-    study->add_flag("--same-data", y.sameData, "all seeds see the same data");
+    study->add_flag("--same-data", y.sameData, "use the same data for all seeds");
     study->add_option("--out", y.out, "folder of the study")->required();
-    study->add_option("--shard", y.shard, "i/n: only every n-th run, from the i-th on");
-    study->add_option("--jobs", y.jobs, "processes side by side")->check(CLI::Range(1, 256));
-    study->add_flag("--retry", y.retry, "failed runs once more");
-    study->add_flag("--show", y.show, "prints the table of what is done; runs nothing");
-    study->add_flag("--quiet", y.quiet, "prints no table at the end");
-    study->add_option("--slurm", y.slurm, "prints the script of a job array of N tasks")
+    study->add_option("--shard", y.shard, "i/n: only every n-th run, starting with the i-th");
+    study->add_option("--jobs", y.jobs, "number of parallel processes")->check(CLI::Range(1, 256));
+    study->add_flag("--retry", y.retry, "retry failed runs");
+    study->add_flag("--show", y.show, "print the table of finished runs; run nothing");
+    study->add_flag("--quiet", y.quiet, "print no table at the end");
+    study->add_option("--slurm", y.slurm, "print the Slurm script of a job array with N tasks")
         ->check(CLI::Range(1, 10000));
-    study->add_option("--metric", y.metric, "of the table: accuracy, sequence_accuracy, loss ...");
-    study->add_option("--split", y.split, "of the table: test, hexos, validation ...");
-    study->add_option("--csv", y.csv, "writes the table as .csv");
-    study->add_option("--latex", y.latex, "writes the table as LaTeX");
-    study->add_option("--figure", y.figure, "draws the curves: .png, .svg or .pdf");
+    study->add_option("--metric", y.metric,
+                      "metric of the table: accuracy, sequence_accuracy, loss ...");
+    study->add_option("--split", y.split, "split of the table: test, hexos, validation ...");
+    study->add_option("--csv", y.csv, "write the table as .csv");
+    study->add_option("--latex", y.latex, "write the table as LaTeX");
+    study->add_option("--figure", y.figure, "draw the curves: .png, .svg or .pdf");
     study->add_option("--device", y.device, "auto, cpu, cuda:0");
-    study->add_option("--threads", y.threads, "CPU threads of each process")
+    study->add_option("--threads", y.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));
 
     cli::EvalArguments e;
-    auto* eval = list("eval", "measures a run or a checkpoint");
+    auto* eval = list("eval", "evaluates a run or a checkpoint");
     eval->add_option("path", e.path, "run or checkpoint folder")->required();
     eval->add_option("--data", e.data, ".npz images, or text files and token shards");
     eval->add_option("--split", e.split, "train, validation, pentos, hexos or stripes");
     eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
     eval->add_option("--device", e.device, "auto, cpu, cuda:0");
-    eval->add_option("--batch-size", e.batch, "examples at once")->check(CLI::Range(1, 1048576));
+    eval->add_option("--batch-size", e.batch, "batch size")->check(CLI::Range(1, 1048576));
 
     cli::InspectArguments i;
-    auto* inspect = list("inspect", "draws or prints what a model relates");
+    auto* inspect = list("inspect", "draws or prints the relations and attention of a model");
     inspect->add_option("path", i.path, "run or checkpoint folder")->required();
     inspect->add_option("--sample", i.sample, "example number")->check(CLI::NonNegativeNumber);
     inspect->add_option("--split", i.split, "split the example is from");
-    inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example");
-    inspect->add_option("--text", i.text, "a text instead of an example");
+    inspect->add_option("--image", i.image, "a PNG or JPEG file instead of an example of the data");
+    inspect->add_option("--text", i.text, "a text instead of an example of the data");
     inspect->add_option("--tokenizer", i.tokenizer,
-                        "of --text: gpt2, a tokenizer's file or folder");
-    inspect->add_option("--tokens", i.tokens, "token ids of the (source) sequence")->delimiter(',');
+                        "tokenizer for --text: gpt2, or a tokenizer file or folder");
+    inspect->add_option("--tokens", i.tokens, "token ids of the input (source) sequence")
+        ->delimiter(',');
     inspect->add_option("--target", i.target, "token ids of the target sequence")->delimiter(',');
-    inspect->add_option("--reference", i.reference, "input N stored beside a checkpoint, from 1")
+    inspect
+        ->add_option("--reference", i.reference,
+                     "reference input N stored with a checkpoint, from 1")
         ->check(CLI::Range(1, 100000));
-    inspect->add_option("--random", i.random, "a made-up input of that seed")
+    inspect->add_option("--random", i.random, "a random input drawn with that seed")
         ->check(CLI::NonNegativeNumber);
-    inspect->add_option("--step", i.step, "a captured step; then --sample is the capture's")
+    inspect
+        ->add_option("--step", i.step, "a captured step; --sample then selects a captured sample")
         ->check(CLI::NonNegativeNumber);
-    inspect->add_option("--layer", i.layer, "from 1")->check(CLI::Range(1, 1000));
+    inspect->add_option("--layer", i.layer, "layer, from 1")->check(CLI::Range(1, 1000));
     inspect->add_option("--kind", i.kind, "relation, attention-ra, attention-sa or symbols");
-    inspect->add_option("--index", i.index, "relation or head, from 1")
+    inspect->add_option("--index", i.index, "index of the relation or head, from 1")
         ->check(CLI::Range(1, 100000));
-    inspect->add_option("--source", i.source, "chosen token i, from 0 (0 is the class token)")
+    inspect->add_option("--source", i.source, "token i, from 0 (0 is the class token)")
         ->check(CLI::NonNegativeNumber);
     inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
     inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
 
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
-    data->add_option("preset", d.preset, "experiment whose data to make")->required();
+    data->add_option("preset", d.preset, "experiment that defines the data")->required();
     data->add_option("--count", d.count, "examples")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
-    data->add_option("--seed", d.seed, "start of the generator")->check(CLI::NonNegativeNumber);
+    data->add_option("--seed", d.seed, "random seed")->check(CLI::NonNegativeNumber);
     data->add_option("--family", d.family, "pentos, hexos or stripes");
     data->add_option("--set", d.settings, "data.KEY=VALUE")->take_all();
     data->add_option("--out", d.out, ".npz file")->required();
 
     std::vector<std::string> folders;
     std::string device = "cpu";
-    auto* verify = list("verify", "holds a model against stored reference outputs");
+    auto* verify = list("verify", "verifies a model against stored reference outputs");
     verify->add_option("folder", folders, "config.json, model.safetensors and io.safetensors")
         ->required();
     verify->add_option("--device", device, "cpu or cuda:0");
 
     std::string path, in, out;
-    auto* info = list("info", "what a checkpoint or a run holds, from its headers alone");
-    info->add_option("path", path, "a file of weights, a checkpoint folder or a run folder")
+    auto* info =
+        list("info", "prints the contents of a checkpoint or run, read from the headers only");
+    info->add_option("path", path, "a weights file, a checkpoint folder or a run folder")
         ->required();
-    auto* convert = list("convert", "writes a checkpoint in another form");
-    convert->add_option("in", in, "a file of weights or a checkpoint folder")->required();
+    auto* convert = list("convert", "converts a checkpoint to another format");
+    convert->add_option("in", in, "a weights file or a checkpoint folder")->required();
     convert
         ->add_option("out", out,
                      ".safetensors, .pt, or a folder (config.json and model.safetensors)")
         ->required();
 
     cli::TokenizeArguments k;
-    auto* tokenize = list("tokenize", "turns text into token ids, or back");
-    tokenize->add_option("file", k.file, "a text (also .gz), or - for standard input")->required();
-    tokenize->add_option("--tokenizer", k.tokenizer, "gpt2, a tokenizer's file or folder");
-    tokenize->add_flag("--decode", k.decode, "token ids in, text out");
+    auto* tokenize = list("tokenize", "converts text to token ids, or back");
+    tokenize->add_option("file", k.file, "a text file (also .gz), or - for standard input")
+        ->required();
+    tokenize->add_option("--tokenizer", k.tokenizer, "gpt2, or a tokenizer file or folder");
+    tokenize->add_flag("--decode", k.decode, "convert token ids to text");
 
     cli::GenerateArguments g;
     auto* generate = list("generate", "continues a text with a language model");
     generate->add_option("path", g.path, "run or checkpoint")->required();
     generate->add_option("--prompt", g.prompt, "the text to continue");
-    generate->add_option("--prompt-file", g.promptFile, "a file with it, or - for standard input");
-    generate->add_option("--tokens", g.options.tokens, "how many to write");
-    generate->add_option("--temperature", g.options.temperature, "0: always the likeliest");
-    generate->add_option("--top-k", g.options.top_k, "only the K likeliest");
-    generate->add_option("--top-p", g.options.top_p, "only the likeliest that have this share");
-    generate->add_option("--seed", g.options.seed, "the same seed writes the same text");
-    generate->add_option("--stop", g.options.stop, "ends after this text");
-    generate->add_option("--tokenizer", g.tokenizer, "gpt2, a tokenizer's file or folder");
-    generate->add_option("--checkpoint", g.checkpoint, "of a run: last, best, or a step");
-    generate->add_flag("--bf16", g.bfloat16, "weights as bfloat16: faster, less exact");
+    generate->add_option("--prompt-file", g.promptFile,
+                         "a file with the prompt, or - for standard input");
+    generate->add_option("--tokens", g.options.tokens, "number of tokens to generate");
+    generate->add_option("--temperature", g.options.temperature, "0: greedy decoding");
+    generate->add_option("--top-k", g.options.top_k, "sample from the K most likely tokens");
+    generate->add_option("--top-p", g.options.top_p,
+                         "sample from the smallest set of tokens with this total probability");
+    generate->add_option("--seed", g.options.seed,
+                         "random seed; the same seed gives the same text");
+    generate->add_option("--stop", g.options.stop, "stop after this text");
+    generate->add_option("--tokenizer", g.tokenizer, "gpt2, or a tokenizer file or folder");
+    generate->add_option("--checkpoint", g.checkpoint,
+                         "checkpoint of a run: last, best, or a step");
+    generate->add_flag("--bf16", g.bfloat16, "use bfloat16 weights: faster, less exact");
     generate->add_option("--device", g.device, "auto, cpu, cuda:0");
 
     std::vector<std::string> names;
     double seconds = 8.0;
     std::string benchDevice = "cpu";
-    auto* bench = list("bench", "times the workloads");
-    bench->add_option("name", names,
-                      "workloads of a step, of generating and of memory (none: all)");
+    auto* bench = list("bench", "runs the benchmarks");
+    bench->add_option("name", names, "names of benchmarks (none: all)");
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
-    bench->add_option("--seconds", seconds, "at least so long each")
+    bench->add_option("--seconds", seconds, "minimum time per benchmark, in seconds")
         ->check(CLI::Range(0.1, 3600.0));
     for (auto* command : {eval, inspect, verify, bench, generate})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));

@@ -38,14 +38,14 @@ MapKind kindFromName(const std::string& name) {
 ProbeResult lookInside(const InspectArguments& a) {
     if (a.step >= 0) {
         if (!isRunFolder(a.path))
-            throw OptionError("--step", "needs a run folder, which keeps captures");
+            throw OptionError("--step", "needs a run folder: only runs have captures");
         const std::string captures = a.path + "/captures";
         const auto steps = captureSteps(captures);
         if (std::find(steps.begin(), steps.end(), a.step) == steps.end()) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
-            throw OptionError("--step",
-                              std::to_string(a.step) + " was not captured; there are " + known);
+            throw OptionError(
+                "--step", std::to_string(a.step) + " was not captured; captured steps: " + known);
         }
         return loadCapture(captures, a.step, std::max<std::int64_t>(0, a.sample));
     }
@@ -71,14 +71,14 @@ ProbeResult lookInside(const InspectArguments& a) {
     } else {
         if (!opened.isRun())
             throw OptionError("--image",
-                              "a checkpoint has no data of its own; name a picture, --text, "
+                              "a checkpoint has no data of its own; give --image, --text, "
                               "--tokens, --reference N or --random SEED");
         const auto splits = openData(runData(a.path, opened.run().data));
         const auto data = splits.find(a.split);
         if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
         const auto number = std::max<std::int64_t>(0, a.sample);
         if (number >= data->size())
-            throw OptionError("--sample", std::to_string(number) + " is beyond the " +
+            throw OptionError("--sample", std::to_string(number) + " is out of range: there are " +
                                               std::to_string(data->size()) + " examples of " +
                                               a.split);
         sample = data->sample(number);
@@ -104,7 +104,9 @@ std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     };
     const auto& layer = result.layers.at(static_cast<std::size_t>(map.layer));
     text << "i\\j";
-    for (int j = 0; j < map.columns; ++j) text << ',' << name(layer.columns, j);
+    const bool symbols = map.kind == MapKind::Symbols && !map.libraryRows;
+    for (int j = 0; j < map.columns; ++j)
+        text << ',' << (symbols ? std::to_string(j) : name(layer.columns, j));
     text << "\n";
     for (int i = 0; i < map.rows; ++i) {
         text << name(layer.rows, i);
@@ -133,7 +135,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
     const std::string extension = fs::path(a.out).extension().string();
     const bool picture = extension == ".png" || extension == ".svg" || extension == ".pdf";
     if (!a.out.empty() && !picture && extension != ".csv")
-        throw OptionError("--out", "'" + a.out + "' ends in none of .png, .svg, .pdf, .csv");
+        throw OptionError("--out", "'" + a.out + "' must end in .png, .svg, .pdf or .csv");
     if (picture && !renderer) return drawWithSibling(argc, argv);
 
     const ProbeResult result = lookInside(a);
@@ -148,7 +150,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
             "--index", std::to_string(a.index) + " is beyond the layer's " + std::to_string(count));
     }
     if (a.source >= map->rows)
-        throw OptionError("--source", std::to_string(a.source) + " is beyond the " +
+        throw OptionError("--source", std::to_string(a.source) + " is out of range: there are " +
                                           std::to_string(map->rows) + " tokens");
     if (picture) {
         std::string error;

@@ -90,6 +90,9 @@ int listDevices(bool json) {
 }
 
 int makeData(const DataArguments& arguments) {
+    if (!arguments.out.ends_with(".npz"))
+        throw OptionError("--out", "'" + arguments.out +
+                                       "' must end in .npz, the format that data are written in");
     RunOptions options = presetOptions(arguments.preset);
     for (const auto& setting : arguments.settings) {
         const auto equals = setting.find('=');

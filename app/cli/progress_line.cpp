@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace relascope {
+namespace relascope::cli {
 
 // On a terminal the bar appears at once, elsewhere the first line comes after a minute.
 ProgressLine::ProgressLine()
@@ -50,4 +50,4 @@ void ProgressLine::done() {
     m_open = false;
 }
 
-}  // namespace relascope
+}  // namespace relascope::cli

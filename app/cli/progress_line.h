@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace relascope {
+namespace relascope::cli {
 
 class ProgressLine {
 public:
@@ -23,4 +23,4 @@ private:
     std::chrono::steady_clock::time_point m_shown;
 };
 
-}  // namespace relascope
+}  // namespace relascope::cli

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 std::string ownProgram() {
     char self[PATH_MAX] = {};
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) throw Error("this program's own file cannot be found");
+    if (length <= 0) throw Error("the path of this program cannot be determined");
     return self;
 }
 
@@ -34,8 +34,8 @@ int drawWithSibling(int argc, char** argv) {
     const fs::path sibling = fs::path(ownProgram()).parent_path() / "relascope";
     if (!fs::exists(sibling))
         throw Error(
-            "pictures are drawn by the program relascope, which is not beside this one; .csv works "
-            "without it");
+            "figures are drawn by the program relascope, which was not found next to this one; "
+            ".csv works without it");
     setenv("QT_QPA_PLATFORM", "offscreen", 1);
     std::vector<char*> words(argv, argv + argc);
     std::string name = sibling.string();
@@ -66,7 +66,7 @@ int runSideBySide(const std::vector<std::string>& words, int count, const std::s
             children.push_back(child);
     }
     posix_spawnattr_destroy(&attributes);
-    if (children.empty()) throw Error(program + " cannot be started once more");
+    if (children.empty()) throw Error(program + " cannot be restarted");
     int exit = 0;
     bool told = false;
     while (!children.empty()) {

@@ -41,7 +41,7 @@ std::int64_t wholeNumber(const std::string& option, const std::string& text) {
     std::int64_t value = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
-        throw OptionError(option, "'" + text + "' is no whole number");
+        throw OptionError(option, "'" + text + "' is not an integer");
     return value;
 }
 
@@ -49,7 +49,7 @@ std::int64_t wholeNumber(const std::string& option, const std::string& text) {
 std::vector<std::int64_t> seedsOf(const std::string& text) {
     std::vector<std::int64_t> seeds;
     for (const auto& part : split(text, ',')) seeds.push_back(wholeNumber("--seeds", part));
-    if (seeds.empty()) throw OptionError("--seeds", "needs a count, or a list of seeds");
+    if (seeds.empty()) throw OptionError("--seeds", "needs a number of seeds, or a list of seeds");
     if (text.find(',') != std::string::npos) return seeds;
     const auto count = seeds.front();
     if (count < 1 || count > 10000)
@@ -208,8 +208,8 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
         createStudy(a.out, planOf(a));
     } else if (!a.models.empty() || !a.sizes.empty() || !a.vary.empty() || !a.settings.empty()) {
         throw OptionError("preset",
-                          "give one with --models, --sizes, --vary or --set; without one the study "
-                          "in --out goes on as it was planned");
+                          "give a preset with --models, --sizes, --vary or --set; without a "
+                          "preset, the study in --out is resumed as planned");
     }
     const auto begun = readStudy(a.out);
     if (a.slurm > 0) {
@@ -220,7 +220,7 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
     if (!a.figure.empty()) {
         const std::string extension = std::filesystem::path(a.figure).extension().string();
         if (extension != ".png" && extension != ".svg" && extension != ".pdf")
-            throw OptionError("--figure", "'" + a.figure + "' ends in none of .png, .svg, .pdf");
+            throw OptionError("--figure", "'" + a.figure + "' must end in .png, .svg or .pdf");
     }
     if (!a.show) {
         if (a.jobs > 1) {

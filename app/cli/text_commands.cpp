@@ -87,10 +87,10 @@ int decode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
         if (error != std::errc() || end != word.data() + word.size())
             throw FileError(name, "token " + std::to_string(count + 1) + " is '" +
-                                      pieceText(word).text + "'; whole numbers are needed");
+                                      pieceText(word).text + "', which is not an integer");
         if (id < 0 || id >= tokenizer.size())
             throw FileError(name, "token " + std::to_string(count + 1) + " is " + word + "; " +
-                                      tokenizer.name() + " has the ids 0 to " +
+                                      tokenizer.name() + " has token ids 0 to " +
                                       std::to_string(tokenizer.size() - 1));
         ++count;
         word.clear();
@@ -107,7 +107,7 @@ int decode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
                 take();
             if (word.size() > 40)
                 throw FileError(name, "token " + std::to_string(count + 1) + " is '" +
-                                          pieceText(word).text + "'; whole numbers are needed");
+                                          pieceText(word).text + "', which is not an integer");
         }
     });
     take();

@@ -9,13 +9,11 @@
 #include "app/cli/run_words.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
-#include "options/field_text.h"
-#include "options/fit_data.h"
-#include "options/presets.h"
+#include "options/run_settings.h"
 #include "run/run_folder.h"
+#include "train/execute_run.h"
 #include "train/open_model.h"
 #include "train/text_evaluation.h"
-#include "train/train.h"
 #include "types/suggest.h"
 
 namespace relascope::cli {
@@ -62,16 +60,16 @@ struct Outcome {
     int exit = 0;
 };
 
-Outcome runOne(RunFolder folder, const std::stop_token& stop) {
-    RunOptions options = folder.options();
-    options.data = runData(folder.path(), options.data);
-    const auto data = openRunData(options, {}, stop);
+Outcome runOne(const RunRequest& request, const std::stop_token& stop) {
+    const DataOpener open = [](const RunOptions& options, std::stop_token token) {
+        return openRunData(options, {}, std::move(token));
+    };
     Control control;
     Reporter reporter;
     Outcome outcome;
-    outcome.path = folder.path();
-    outcome.result = relascope::train(
-        folder, data, control, [&](TrainEvent event) { reporter(event); }, stop);
+    outcome.path = request.path;
+    outcome.result = executeRun(
+        request, open, control, [&](TrainEvent event) { reporter(event); }, stop);
     const auto state = outcome.result.info.state;
     outcome.exit = state == RunState::Failed        ? kExitFailed
                    : state == RunState::Interrupted ? kExitInterrupted
@@ -128,35 +126,18 @@ int train(const TrainArguments& a) {
         if (!a.preset.empty() || !a.model.empty() || !a.settings.empty() || !a.data.empty() ||
             a.seed >= 0 || !a.out.empty())
             throw OptionError("--resume",
-                              "everything but --epochs, --steps and --device is read from the run; "
-                              "leave the rest out");
-        RunFolder folder = RunFolder::open(a.resume);
-        RunOptions options = folder.options();
+                              "with --resume, all options except --epochs, --steps and --device "
+                              "are read from the run; remove the others");
+        RunOptions options = readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
         if (!a.device.empty()) options.train.device = a.device;
-        folder.setOptions(options);
         std::vector<Outcome> outcomes;
-        outcomes.push_back(runOne(std::move(folder), stop));
+        outcomes.push_back(runOne({a.resume, options, 0, true}, stop));
         return finish(outcomes, a.json);
     }
-    if (a.preset.empty())
-        throw OptionError("preset", "give an experiment; `relascope-cli presets` lists them");
-    RunOptions options = presetOptions(a.preset, a.model);
-    for (const auto& setting : a.settings) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos)
-            throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
-    }
-    if (!a.data.empty()) options.data.path = a.data;
-    if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
-    if (a.steps > 0) options.train.steps = a.steps;
-    if (a.seed >= 0) options.train.seeds = {a.seed};
-    if (a.captureEvery >= 0) options.train.capture_every = a.captureEvery;
-    if (!a.device.empty()) options.train.device = a.device;
-    fitToData(options);
-    options.check();
+    const RunOptions options = runOptions({a.preset, a.model, a.settings, a.data, a.device,
+                                           a.epochs, a.steps, a.seed, a.captureEvery});
 
     std::vector<Outcome> outcomes;
     const bool several = options.train.seeds.size() > 1;
@@ -165,9 +146,7 @@ int train(const TrainArguments& a) {
         const std::string path = a.out.empty() ? freshRunPath(defaultRunsFolder(), options, seed)
                                  : several     ? a.out + "/seed-" + std::to_string(seed)
                                                : a.out;
-        RunFolder folder = RunFolder::create(path, options);
-        folder.info().seed = seed;
-        outcomes.push_back(runOne(std::move(folder), stop));
+        outcomes.push_back(runOne({path, options, seed}, stop));
         if (outcomes.back().exit == kExitInterrupted) break;
     }
     return finish(outcomes, a.json);
@@ -194,7 +173,8 @@ int evaluate(const EvalArguments& a) {
         if (split.empty()) split = std::filesystem::path(a.data).stem().string();
     } else {
         if (!opened.isRun())
-            throw OptionError("--data", "a checkpoint has no data of its own; name a .npz file");
+            throw OptionError("--data",
+                              "a checkpoint has no data of its own; give a .npz file with --data");
         if (split.empty()) split = "validation";
         const auto splits = openData(opened.run().data, {}, stop);
         data = splits.find(split);

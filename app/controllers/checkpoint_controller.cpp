@@ -64,9 +64,9 @@ ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::strin
             return inPieces(model, model.randomInput(wish.seed));
         case InputWish::Kind::Text: {
             const auto tokenizer = model.tokenizer();
-            if (!tokenizer) throw OptionError("text", "needs the model's tokenizer; choose it");
-            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options(),
-                                   longestLook(model.options(), kOpenedMaps));
+            if (!tokenizer)
+                throw OptionError("text", "needs the tokenizer of the model; choose it");
+            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options());
             *note = std::move(typed.note);
             return typed.sample;
         }
@@ -183,21 +183,21 @@ QString CheckpointController::loadObstacle() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (m_info->loads()) return {};
     return m_info->model
-               ? QStringLiteral("The problems listed keep the weights from loading")
-               : QStringLiteral("There is no configuration that says which model this is");
+               ? QStringLiteral("The weights cannot be loaded because of the problems listed")
+               : QStringLiteral("No configuration was found, so the model is unknown");
 }
 QString CheckpointController::verifyObstacle() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (!m_info->hasReference)
-        return QStringLiteral("No reference outputs (io.safetensors) stand beside it");
-    return busy() ? QStringLiteral("Something else goes on; wait or cancel it") : QString();
+        return QStringLiteral("No reference outputs (io.safetensors) found next to the checkpoint");
+    return busy() ? QStringLiteral("Another task is running; wait for it or cancel it") : QString();
 }
 QString CheckpointController::evaluateObstacle() const {
     if (const QString why = loadObstacle(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
     if (isLanguage() && loaded() && m_tokenizer.isEmpty()) return generateObstacle();
-    return busy() ? QStringLiteral("Something else goes on; wait or cancel it") : QString();
+    return busy() ? QStringLiteral("Another task is running; wait for it or cancel it") : QString();
 }
 
 void CheckpointController::open(const QString& path) {
@@ -253,7 +253,7 @@ void CheckpointController::readNumbers() {
             all.push_back(QString::fromStdString(tensor.name));
     m_toRead = all.size();
     if (!all.empty())
-        begin(Strip::Numbers, QStringLiteral("Reading the numbers of %1 tensors")
+        begin(Strip::Numbers, QStringLiteral("Reading the values of %1 tensors")
                                   .arg(groupedNumber(static_cast<qlonglong>(m_toRead))));
     m_unread = std::move(all);
     readNext();
@@ -303,7 +303,7 @@ void CheckpointController::take(const QString& name, const TensorStatistics& sta
         m_broken.push_back({ProblemKind::NotFinite, statistics.name,
                             statistics.name + ": " + std::to_string(statistics.notFinite) + " of " +
                                 std::to_string(statistics.count) +
-                                " numbers are not finite (NaN or infinity)"});
+                                " values are not finite (NaN or infinity)"});
     Q_EMIT statisticsReady(statistics);
     readNext();
 }
@@ -400,7 +400,7 @@ void CheckpointController::probe(const InputWish& wish) {
     if (m_loaded.isEmpty()) return;
     m_wish = wish;
     if (wish.kind != InputWish::Kind::Text) m_text.clear();
-    const auto job = begin(Strip::Inspector, QStringLiteral("Looking inside"));
+    const auto job = begin(Strip::Inspector, QStringLiteral("Computing the maps"));
     struct Looked {
         std::shared_ptr<const ProbeResult> result;
         std::string note;

@@ -69,7 +69,7 @@ void CheckpointController::openRecent(const QString& path) {
     if (QFileInfo::exists(path)) return open(path);
     std::erase_if(m_recent, [&](const RecentCheckpoint& r) { return r.path == path; });
     Q_EMIT recentChanged();
-    Q_EMIT failed(path + QStringLiteral(": is gone; it was taken off the list"));
+    Q_EMIT failed(path + QStringLiteral(": not found; removed from the list"));
 }
 
 }  // namespace relascope

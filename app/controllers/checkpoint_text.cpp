@@ -10,12 +10,12 @@ namespace relascope {
 
 QString CheckpointController::generateObstacle() const {
     if (const QString why = loadObstacle(); !why.isEmpty()) return why;
-    if (!isLanguage()) return QStringLiteral("Only language models write text");
+    if (!isLanguage()) return QStringLiteral("Only language models generate text");
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
     if (m_tokenizer.isEmpty())
         return QStringLiteral(
-                   "No tokenizer stands beside these weights, and a vocabulary of %1 is not "
-                   "GPT-2\u2019s 50,257: choose its tokenizer.json or vocab.json.")
+                   "No tokenizer was found next to these weights, and the vocabulary size %1 is "
+                   "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
             .arg(groupedNumber(m_info->model->vocab_size));
     return {};
 }

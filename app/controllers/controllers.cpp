@@ -51,9 +51,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString words = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
-        messages.say(
-            levelOf(note.level),
-            dated ? QString("%1, at step %2").arg(words, groupedNumber(note.step)) : words);
+        messages.say(levelOf(note.level),
+                     dated ? QString("%1 (step %2)").arg(words, groupedNumber(note.step)) : words);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {

@@ -30,4 +30,13 @@ std::shared_ptr<const DataSplits> DataCache::get(const DataOptions& options,
     return mine->splits;
 }
 
+DataSplits DataCache::getForRun(const RunOptions& options, const ProgressCallback& progress,
+                                std::stop_token stop) {
+    DataSplits splits = *get(options.data, progress, stop);
+    if (const auto before = options.pretraining())
+        splits.pretraining = std::make_shared<const DataSplits>(
+            getForRun(*before, progress, std::move(stop)));
+    return splits;
+}
+
 }  // namespace relascope

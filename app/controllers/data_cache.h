@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "data/dataset.h"
-#include "types/data_options.h"
+#include "types/run_options.h"
 
 namespace relascope {
 
@@ -18,6 +18,9 @@ public:
     /// Throws what openData throws.
     std::shared_ptr<const DataSplits> get(const DataOptions& options,
                                           const ProgressCallback& progress, std::stop_token stop);
+    /// With those of its pretraining stages, as openRunData() has them.
+    DataSplits getForRun(const RunOptions& options, const ProgressCallback& progress,
+                         std::stop_token stop);
 
 private:
     struct Entry {

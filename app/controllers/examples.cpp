@@ -85,7 +85,7 @@ void addAnswer(ShownSample& shown, const ObjectDataset& data, std::int64_t index
     shown.answer = words.join(QStringLiteral(", "));
     if (targets.size() > kNumbersShown)
         shown.answer +=
-            QStringLiteral(", \u2026 (%1 numbers)").arg(groupedNumber(std::ssize(targets)));
+            QStringLiteral(", \u2026 (%1 values)").arg(groupedNumber(std::ssize(targets)));
 }
 
 }  // namespace
@@ -109,11 +109,11 @@ QString taskTitle(const std::string& kind, const std::string& task) {
     static const std::map<std::string, const char*> titles = {
         {"xoccurs", "XOccurs"},
         {"argsort", "Sorting"},
-        {"permuted-argsort", "Sorting, another order"},
+        {"permuted-argsort", "Sorting, permuted attributes"},
         {"order", "Pairwise order"},
         {"sorting-order", "Order of two sorted objects"},
         {"sets", "SET or not"},
-        {"attributes", "What two cards share"},
+        {"attributes", "Shared attributes of two cards"},
         {"algebra__linear_1d", "Linear equations"},
         {"algebra__sequence_next_term", "Next term"},
         {"calculus__differentiate", "Differentiate"},

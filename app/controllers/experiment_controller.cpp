@@ -153,8 +153,8 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
                                gibibytes(known ? static_cast<double>(m_free) : machineBytes())));
     if (m_options.data.isText()) {
         const double tokens = tokensPerStep(m_options);
-        rows.emplace_back("Tokens a step", groupedNumber(static_cast<qlonglong>(tokens)));
-        rows.emplace_back("Tokens in all",
+        rows.emplace_back("Tokens per step", groupedNumber(static_cast<qlonglong>(tokens)));
+        rows.emplace_back("Total tokens",
                           roughNumber(tokens * static_cast<double>(totalSteps(m_options))));
     }
     const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
@@ -163,7 +163,7 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
                          static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
     rows.emplace_back(what, m_flopsPerSecond > 0.0
                                 ? "about " + roughDuration(flops / m_flopsPerSecond)
-                                : QStringLiteral("known once it runs"));
+                                : QStringLiteral("measured during training"));
     rows.emplace_back("Parameters", parameters());
     return rows;
 }
@@ -187,7 +187,7 @@ QString ExperimentController::obstacle() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
     if (found.empty() && !m_formValid)
-        return QStringLiteral("A field of the options cannot be read; the line below it says why.");
+        return QStringLiteral("An option has an invalid value; see the message under its field.");
     if (found.empty()) {
         if (m_training.busy()) return {};  // what is free now is what the run has left
         const auto memory = memoryProblem(m_options, m_free);
@@ -378,7 +378,7 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
                     found = QString::fromStdString(preset.name);
             }
         if (found.isEmpty() || !choosePreset(found)) {
-            Q_EMIT failed(QStringLiteral("No experiment trains on such data."));
+            Q_EMIT failed(QStringLiteral("No experiment can train on this data."));
             return;
         }
     }

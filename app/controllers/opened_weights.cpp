@@ -64,7 +64,8 @@ std::string newestWeights(const std::string& run) {
         if (step > newest) newest = step, found = entry.path().string();
     }
     if (found.empty())
-        throw FileError(run, "has no checkpoint yet; one is written along the run and at its end");
+        throw FileError(run,
+                        "has no checkpoint yet; checkpoints are written during and after training");
     return found;
 }
 

@@ -164,9 +164,7 @@ void ProbeController::follow() {
         }
         if (found.tokenizer && !options.pinned_text.empty()) {
             const auto& model = found.options.model;
-            found.pinned = typedText(*found.tokenizer, options.pinned_text, model,
-                                     longestLook(model, kLiveMaps))
-                               .sample;
+            found.pinned = typedText(*found.tokenizer, options.pinned_text, model).sample;
             found.pinned->origin = "pinned sentence";
         }
         return found;
@@ -235,7 +233,7 @@ std::optional<ProbeSample> ProbeController::sample() {
     auto data = m_splits->find(m_selection.split().toStdString());
     if (!data) data = m_splits->validation;
     auto found = data->sample(std::clamp<qint64>(m_selection.sample(), 0, data->size() - 1));
-    if (readsText()) shorten(found, longestLook(m_options->model, kLiveMaps));
+    if (readsText()) shorten(found, longestLook(m_options->model));
     return found;
 }
 
@@ -301,7 +299,8 @@ void ProbeController::askCaptured() {
         const auto steps = captureSteps(folder);
         if (steps.empty())
             throw Error(
-                "this run kept no captures; train.capture_samples says how many inputs to keep");
+                "this run has no captures; set train.capture_samples to the number of inputs to "
+                "capture");
         const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
         auto nearest = after == steps.end() ? steps.back() : *after;
         if (after != steps.begin() &&

@@ -64,8 +64,9 @@ void ProbeController::chooseByLabel(const QString& split, int label, bool forwar
             if (index >= 0)
                 chooseSample(split, index);
             else
-                Q_EMIT failed(QString("No sample of %1 has that label; choose any label to go on.")
-                                  .arg(split));
+                Q_EMIT failed(
+                    QString("No sample in %1 has this label; select \u201CAny label\u201D.")
+                        .arg(split));
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
@@ -75,14 +76,14 @@ void ProbeController::chooseImage(const QString& path) {
         Q_EMIT failed(
             mode() == Mode::Captured
                 ? QStringLiteral(
-                      "A picture can be looked at with the newest weights only; press Live first.")
+                      "An image can be inspected with the newest weights only; press Live first.")
                 : QStringLiteral(
-                      "Start or open a run first, then drop a picture onto its inspector."));
+                      "Start or open a run first, then drop an image onto its inspector."));
         return;
     }
     if (readsText()) return chooseTextFile(path);
     if (m_options->model.input() != InputKind::Images) {
-        Q_EMIT failed(QStringLiteral("This run looks at %1, not at pictures; choose one of them.")
+        Q_EMIT failed(QStringLiteral("The input of this run is %1, not images; choose one of them.")
                           .arg(exampleWord(m_options->data, true)));
         return;
     }
@@ -116,15 +117,15 @@ void ProbeController::chooseText(const QString& text) {
 void ProbeController::readText() {
     if (m_text.isEmpty() || !m_options) return;
     if (!m_tokenizer) {
-        m_textNote = readsText() ? QStringLiteral(
-                                       "The tokenizer of this run is not known; "
-                                       "data.tokenizer names one.")
-                                 : QStringLiteral("This run reads no text.");
+        m_textNote =
+            readsText()
+                ? QStringLiteral("The tokenizer of this run is unknown; set data.tokenizer.")
+                : QStringLiteral("The input of this run is not text.");
         return tellOfText();
     }
     const auto work = [text = m_text.toStdString(), tokenizer = m_tokenizer,
                        model = m_options->model](std::stop_token) {
-        return typedText(*tokenizer, text, model, longestLook(model, kLiveMaps));
+        return typedText(*tokenizer, text, model);
     };
     m_jobs.post(
         this, work,
@@ -146,7 +147,8 @@ void ProbeController::tellOfText() {
     if (m_text.isEmpty()) return;
     Q_EMIT textProblem(
         mode() == Mode::Captured
-            ? QStringLiteral("Captures hold the pinned sentence; press Live for your own text.")
+            ? QStringLiteral(
+                  "Captures contain the pinned sentence only; press Live to type your own text.")
             : m_textNote);
 }
 

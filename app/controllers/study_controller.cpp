@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "run/run_folder.h"
 #include "train/study.h"
 
 namespace relascope {
@@ -43,8 +44,10 @@ int threadsEach(int jobs) {
 
 StudyController::StudyController(QObject* parent) : QObject(parent) {
     const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
-    m_folder =
-        clean(named.isEmpty() ? QDir::homePath() + QStringLiteral("/Relascope/studies") : named);
+    // Beside the runs: who moves those by RELASCOPE_RUNS wants no studies in the home folder.
+    const QString runs = QString::fromStdString(defaultRunsFolder());
+    m_folder = clean(named.isEmpty() ? QFileInfo(runs).absolutePath() + QStringLiteral("/studies")
+                                     : named);
     m_timer.setSingleShot(true);
     connect(&m_timer, &QTimer::timeout, this, &StudyController::refresh);
     m_process.setChildProcessModifier(prepareChild);
@@ -251,19 +254,19 @@ void StudyController::create(const QString& path, const StudyPlan& plan, int job
 }
 
 QString StudyController::obstacle() const {
-    if (m_path.isEmpty()) return QStringLiteral("Make or open a study first");
+    if (m_path.isEmpty()) return QStringLiteral("Create or open a study first");
     if (working())
         return m_worked == m_path
-                   ? QStringLiteral("The study is being worked on")
-                   : QStringLiteral("%1 is being worked on; stop it first").arg(name(m_worked));
+                   ? QStringLiteral("The study is running")
+                   : QStringLiteral("%1 is running; stop it first").arg(name(m_worked));
     if (!QFileInfo(program()).isExecutable())
-        return QStringLiteral("%1 is not there: runs of a study are its work").arg(program());
-    if (!m_reading) return QStringLiteral("The study is being read");
+        return QStringLiteral("%1 was not found; it is needed to run a study").arg(program());
+    if (!m_reading) return QStringLiteral("Reading the study");
     if (m_reading->left <= 0.0)
-        return m_reading->failed > 0 ? QStringLiteral(
-                                           "All runs are done or failed; Retry begins "
-                                           "those that failed once more")
-                                     : QStringLiteral("All runs are done");
+        return m_reading->failed > 0
+                   ? QStringLiteral(
+                         "All runs are done or failed; Retry starts the failed runs again")
+                   : QStringLiteral("All runs are done");
     return {};
 }
 
@@ -318,16 +321,16 @@ void StudyController::processEnded(int code, QProcess::ExitStatus status) {
     if (status == QProcess::CrashExit) {
         if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGTERM);
         if (!asked)
-            Q_EMIT failed(QStringLiteral("The work on %1 was ended from outside (signal %2); Start "
-                                         "goes on where it was")
-                              .arg(name(studied))
-                              .arg(code));
+            Q_EMIT failed(
+                QStringLiteral("The study %1 was terminated by signal %2; press Resume to continue")
+                    .arg(name(studied))
+                    .arg(code));
     } else if (code != 0 && !asked) {
         // What the program said last is why.
         QString reason = m_said.isEmpty() ? QString() : m_said.last();
         for (const auto& line : m_said)
             if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);
-        Q_EMIT failed(QStringLiteral("The work on %1 ended: %2")
+        Q_EMIT failed(QStringLiteral("The study %1 ended: %2")
                           .arg(name(studied), reason.isEmpty()
                                                   ? QStringLiteral("exit code %1").arg(code)
                                                   : reason));

@@ -22,7 +22,7 @@ public:
     /// Stops the processes and waits until they have saved.
     ~StudyController() override;
 
-    /// $RELASCOPE_STUDIES, else ~/Relascope/studies; tests may change it.
+    /// $RELASCOPE_STUDIES, else "studies" beside the folder of runs; tests may change it.
     const QString& folder() const { return m_folder; }
     void setFolder(const QString& folder);
     /// Those in the folder, newest first, behind those opened from elsewhere.

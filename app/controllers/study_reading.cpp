@@ -117,6 +117,8 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
     if (!reading->measure) return reading;
     reading->points = studyPoints(study, *reading->measure);
     reading->published = publishedCurves(study.plan, *reading->measure);
+    for (auto& point : referenceCurves(study.plan, *reading->measure))
+        reading->published.push_back(std::move(point));
     reading->csv = QString::fromStdString(studyCsv(study, *reading->measure));
     reading->latex = QString::fromStdString(studyLatex(study, *reading->measure));
     // How many examples a level takes is a question to shares over several sizes.

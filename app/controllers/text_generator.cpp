@@ -11,6 +11,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/opened_weights.h"
 #include "app/controllers/text_input.h"
+#include "probe/probe_memory.h"
 
 namespace relascope {
 namespace {
@@ -22,10 +23,13 @@ struct Look {
     int first = 0;
 };
 
-/// The last tokens up to `end` that fit.
+/// While a text is written its maps are made some times a second: no more than this many bytes.
+constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
+
+/// The last tokens up to `end`, at most so many.
 Look lookAt(OpenedModel& model, const std::vector<std::int64_t>& tokens, std::size_t end,
-            double bytes) {
-    const auto most = static_cast<std::size_t>(longestLook(model.options(), bytes));
+            std::int64_t longest) {
+    const auto most = static_cast<std::size_t>(longest);
     const std::size_t first = end > most ? end - most : 0;
     const auto tokenizer = model.tokenizer();
     const std::vector<std::int64_t> window(tokens.begin() + static_cast<std::ptrdiff_t>(first),
@@ -40,9 +44,9 @@ QString endWords(TextEnd end) {
         case TextEnd::Length:
             return {};
         case TextEnd::StopText:
-            return QStringLiteral("the stop text was written");
+            return QStringLiteral("stop text reached");
         case TextEnd::EndOfText:
-            return QStringLiteral("the model ended the text");
+            return QStringLiteral("end of text reached");
         case TextEnd::Stopped:
             break;
     }
@@ -97,7 +101,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
     OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
     const auto tokenizer = model.tokenizer();
     if (!tokenizer)
-        throw Error("The tokenizer of this model is not known; choose its tokenizer.json");
+        throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
     std::vector<std::int64_t> ids;
     std::vector<std::string> pieces;
     for (const auto id : tokenizer->encode(prompt)) {
@@ -115,7 +119,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
         // Writing comes first: a look that takes long is taken less often.
         if (job.follow && Clock::now() - last >= pause) {
             const auto begin = Clock::now();
-            const Look look = lookAt(model, ids, ids.size(), kLiveMaps);
+            const Look look = lookAt(model, ids, ids.size(), longestProbe(model.options(), kFollowedMaps));
             job.put([&](auto& post) { post.look = look; });
             last = Clock::now();
             pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),
@@ -208,11 +212,12 @@ void TextGenerator::look(int index) {
         [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16,
          index](std::stop_token stop) {
             OpenedModel& model = weights->as(bfloat16, stop, {});
-            const auto most = static_cast<std::size_t>(longestLook(model.options(), kOpenedMaps));
+            const std::int64_t longest = longestLook(model.options());
+            const auto most = static_cast<std::size_t>(longest);
             // All of it, or as much as fits with the token in its middle.
             const std::size_t end =
                 std::min(tokens.size(), std::max(most, static_cast<std::size_t>(index) + most / 2));
-            return lookAt(model, tokens, end, kOpenedMaps);
+            return lookAt(model, tokens, end, longest);
         },
         [this, request = ++m_looks](const Look& look) {
             if (request == m_looks) Q_EMIT looked(look.result, look.first);

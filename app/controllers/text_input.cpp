@@ -1,34 +1,35 @@
 #include "app/controllers/text_input.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 
+#include "probe/probe_memory.h"
 #include "types/error.h"
 #include "types/text_piece.h"
 
 namespace relascope {
 
-std::int64_t longestLook(const ModelOptions& m, double bytes) {
-    const double maps = static_cast<double>(
-        m.n_layers * (m.heads() + (m.isDual() ? m.relations() + m.symbol_heads : 0)));
-    const auto fits = static_cast<std::int64_t>(std::sqrt(bytes / (4.0 * std::max(1.0, maps))));
-    return std::min(m.max_block_size, std::max<std::int64_t>(16, fits));
+std::int64_t longestLook(const ModelOptions& model) {
+    return longestProbe(model, probeBudget());
 }
 
-TypedText typedText(const Tokenizer& tokenizer, const std::string& text, const ModelOptions& model,
-                    std::int64_t longest) {
+TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
+                    const ModelOptions& model) {
     const auto ids = tokenizer.encode(text);
     if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
     TypedText typed;
     const auto count = static_cast<std::int64_t>(ids.size());
+    const std::int64_t longest = longestLook(model);
     std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
-    if (count > longest) {
-        const std::string first = "the first " + std::to_string(longest) + " are shown";
-        typed.note = std::to_string(count) + " tokens: the model takes " +
-                     std::to_string(model.max_block_size) + "; " +
-                     (longest < model.max_block_size ? "with all its maps " : "") + first;
-    }
+    if (count > model.max_block_size)
+        typed.note = std::to_string(count) + " tokens: the model's context is " +
+                     std::to_string(model.max_block_size) + "; ";
+    if (longest < std::min(count, model.max_block_size))
+        typed.note += "the maps of " + std::to_string(std::min(count, model.max_block_size)) +
+                      " tokens need " +
+                      byteText(probeBytes(model, std::min(count, model.max_block_size))) + ", " +
+                      byteText(probeBudget()) + " are free; ";
+    if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
     typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);
     return typed;
 }

@@ -14,19 +14,17 @@ namespace relascope {
 
 inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of one's own text
 
-/// Maps of a text grow with the square of its length. The most tokens that can be looked at: the
-/// model's context, or what fits into `bytes` of maps.
-std::int64_t longestLook(const ModelOptions& model, double bytes);
-/// Maps of the Workbench, made some times a second; and of a model that is opened to look inside.
-inline constexpr double kLiveMaps = 128.0 * 1024 * 1024, kOpenedMaps = 1536.0 * 1024 * 1024;
+/// The most tokens that can be looked at: the model's context, or what fits into the memory that is
+/// free now (maps grow with the square of the length).
+std::int64_t longestLook(const ModelOptions& model);
 
 struct TypedText {
     ProbeSample sample;
     std::string note;  ///< that it was shortened, in words; else empty
 };
-/// The first `longest` tokens of a text. Throws OptionError when there is none.
-TypedText typedText(const Tokenizer& tokenizer, const std::string& text, const ModelOptions& model,
-                    std::int64_t longest);
+/// The first tokens of a text, as many as longestLook() allows. Throws OptionError when there is
+/// none.
+TypedText typedText(const Tokenizer& tokenizer, const std::string& text, const ModelOptions& model);
 /// Tokens that are known already.
 ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin);

@@ -8,7 +8,7 @@
 #include "app/controllers/runtime.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
-#include "train/train.h"
+#include "train/execute_run.h"
 
 namespace relascope {
 
@@ -94,35 +94,37 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
 
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
     auto& mail = job->mailbox;
-    const auto trainOne = [&](RunFolder run, const DataSplits& data) {
-        const auto control = job->control();
-        mail.begin(run.path());
-        const EventSink sink = [&mail](TrainEvent event) { mail.push(std::move(event)); };
+    const DataOpener open = [&](const RunOptions& options, std::stop_token token) {
+        return job->data->getForRun(
+            options, [&](double share) { return mail.preparing(share), true; }, std::move(token));
+    };
+    const auto trainOne = [&](const RunRequest& request) {
+        // A run that is refused leaves no folder: the window hears of it with its first state.
+        bool begun = false;
+        std::vector<TrainEvent> early;
+        const EventSink sink = [&](TrainEvent event) {
+            if (!begun && !std::holds_alternative<RunChanged>(event)) {
+                early.push_back(std::move(event));
+                return;
+            }
+            if (!std::exchange(begun, true)) {
+                mail.begin(request.path);
+                for (auto& first : early) mail.push(std::move(first));
+            }
+            mail.push(std::move(event));
+        };
         try {
-            train(run, data, *control, sink, stop);
-        } catch (const std::exception& error) {
-            // Before the first step: the folder is there and says why nothing came of it.
-            run.info().state = RunState::Failed;
-            run.info().message = userMessage(error);
-            mail.push(RunChanged{run.info()});
-            mail.push(Failed{userMessage(error)});
-            run.saveInfo();
+            executeRun(request, open, *job->control(), sink, stop);
+        } catch (...) {
+            if (begun) mail.end();
+            throw;
         }
         mail.end();
     };
     try {
         awaitRuntime();
-        // A run that goes on keeps the tokenizer that it began with, whatever became of the text.
-        const auto data = job->data->get(
-            job->resume.empty() ? job->options.data : runData(job->resume, job->options.data),
-            [&](double share) { return mail.preparing(share), true; }, stop);
         if (!job->resume.empty()) {
-            RunFolder run = RunFolder::open(job->resume);
-            // And its model: a vocabulary was fitted to the text when it was made.
-            RunOptions options = job->options;
-            options.model = run.options().model;
-            run.setOptions(options);
-            trainOne(std::move(run), *data);
+            trainOne({job->resume, job->options, 0, true});
         } else {
             const auto& seeds = job->options.train.seeds;
             const std::string group =
@@ -130,12 +132,9 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             for (const auto seed : seeds) {
                 if (stop.stop_requested() || job->last) break;
                 if (seed != seeds.front()) job->renew();
-                const std::string path = group.empty()
-                                             ? freshRunPath(job->folder, job->options, seed)
-                                             : group + "/seed-" + std::to_string(seed);
-                RunFolder run = RunFolder::create(path, job->options);
-                run.info().seed = seed;
-                trainOne(std::move(run), *data);
+                trainOne({group.empty() ? freshRunPath(job->folder, job->options, seed)
+                                        : group + "/seed-" + std::to_string(seed),
+                          job->options, seed});
             }
         }
     } catch (const Cancelled&) {

@@ -73,8 +73,8 @@ void CheckpointPage::asking() {
             window(), QStringLiteral("Open a checkpoint folder"), QFileInfo(m_c.path()).path());
     };
     askPicture = [this] {
-        return QFileDialog::getOpenFileName(window(), QStringLiteral("Look at a picture"), {},
-                                            QStringLiteral("Pictures (*.png *.jpg *.jpeg)"));
+        return QFileDialog::getOpenFileName(window(), QStringLiteral("Inspect image"), {},
+                                            QStringLiteral("Images (*.png *.jpg *.jpeg)"));
     };
     askConvert = [this](const QString& suggested) {
         QString filter;
@@ -120,8 +120,8 @@ void CheckpointPage::wire() {
             });
     connect(&m_c, &CheckpointController::ended, this, [this](Strip which) { strip(which)->end(); });
     const std::pair<Strip, const char*> cancels[] = {
-        {Strip::Task, "Cancelled; everything is as before"},
-        {Strip::Numbers, "Cancelled; choose a tensor to read its numbers"},
+        {Strip::Task, "Cancelled; nothing was changed"},
+        {Strip::Numbers, "Cancelled; select a tensor to read its values"},
         {Strip::Inspector, "Cancelled; press Inspect to load the weights"}};
     for (const auto& [which, words] : cancels)
         connect(strip(which), &JobStrip::cancelled, this, [this, which = which, words = words] {
@@ -225,6 +225,8 @@ void CheckpointPage::opened() {
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
     m_title->setText(QString::fromStdString(info.name));
+    setProperty(kFigureSubject, QString::fromStdString(info.name));
+    m_inspector->setFigureRun(QString::fromStdString(info.name));
     m_title->setToolTip(plainTip(QString::fromStdString(info.path)));
     m_files->setText(filesText(info));
     m_badge->setUnknown(info.hasReference);
@@ -237,7 +239,7 @@ void CheckpointPage::opened() {
     m_evaluation->setClasses({});
     m_tabs->setItemEnabled(EvaluationTab, false, QStringLiteral("Press Evaluate first"));
     m_tabs->setItemEnabled(Outline, info.model.has_value(),
-                           QStringLiteral("No configuration says which model this is"));
+                           QStringLiteral("No configuration was found, so the model is unknown"));
     m_tabs->setCurrent(Configuration);
     m_views->setCurrentIndex(Configuration);
     showProblems();
@@ -254,12 +256,13 @@ void CheckpointPage::refresh() {
     };
     const QString load = m_c.loadObstacle();
     set(m_verify, m_c.verifyObstacle(),
-        QStringLiteral("Compute every stored output anew and compare"));
-    set(m_evaluate, m_c.evaluateObstacle(), QStringLiteral("Loss and accuracy over a data set"));
+        QStringLiteral("Recompute every stored output and compare"));
+    set(m_evaluate, m_c.evaluateObstacle(),
+        QStringLiteral("Compute loss and accuracy on a data set"));
     set(m_inspect,
-        m_c.loaded() ? QStringLiteral("The weights are loaded; their inspector is at the right")
+        m_c.loaded() ? QStringLiteral("The weights are loaded; the inspector is on the right")
                      : load,
-        QStringLiteral("Load the weights and look inside"));
+        QStringLiteral("Load the weights and inspect them"));
     m_inspect->setProperty("primary", m_c.info() && load.isEmpty() && !m_c.loaded());
     m_inspect->update();
     m_verify->setVisible(m_c.info() && m_c.info()->hasReference);
@@ -267,7 +270,7 @@ void CheckpointPage::refresh() {
                                           m_c.info()->model->input() == InputKind::Images));
     refreshGenerate();
     if (load.isEmpty())
-        m_inspector->setEmptyState(QStringLiteral("Load the weights to look inside."),
+        m_inspector->setEmptyState(QStringLiteral("Load the weights to inspect the model."),
                                    QStringLiteral("Inspect"));
     else
         m_inspector->setEmptyState(load + u'.', {});
@@ -293,7 +296,7 @@ void CheckpointPage::chooseTensor(const QString& name) {
     m_views->setCurrentIndex(Numbers);
     if (const TensorStatistics* known = m_table->statistics(name))
         return m_histogram->setStatistics(*known);
-    m_histogram->setTensor(name, QStringLiteral("Reading its numbers."));
+    m_histogram->setTensor(name, QStringLiteral("Reading the values."));
     m_c.chooseTensor(name);
 }
 
@@ -321,8 +324,7 @@ void CheckpointPage::showEvaluation(const Evaluation& evaluation, const QString&
         {m_c.isLanguage() ? QStringLiteral("Windows") : QStringLiteral("Images"),
          groupedNumber(evaluation.examples)},
         {QStringLiteral("Loss"), QString::number(evaluation.loss, 'f', 4)},
-        {m_c.isLanguage() ? QStringLiteral("Accuracy of the next token")
-                          : QStringLiteral("Accuracy"),
+        {m_c.isLanguage() ? QStringLiteral("Next-token accuracy") : QStringLiteral("Accuracy"),
          percent(evaluation.accuracy)}};
     const QString perplexity = perplexityText(std::exp(evaluation.loss));
     if (m_c.isLanguage()) rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"), perplexity});
@@ -369,15 +371,16 @@ void CheckpointPage::openDropped(const QString& path) {
     if (texts.contains(QFileInfo(path).suffix().toLower())) {
         if (!takeText(path))
             fail(QFileInfo(path).fileName() +
-                 QStringLiteral(": a text can be looked at once the weights of a language model "
-                                "are loaded"));
+                 QStringLiteral(
+                     ": a text can be inspected once the weights of a language model are loaded"));
         return;
     }
     if (!isPicture(path)) return m_c.open(path);
     if (m_c.loadedPath().isEmpty() || m_c.offer().kind != InputOffer::Kind::Images)
-        return fail(QFileInfo(path).fileName() +
-                    QStringLiteral(": a picture can be looked at once the weights of an image "
-                                   "model are loaded"));
+        return fail(
+            QFileInfo(path).fileName() +
+            QStringLiteral(
+                ": an image can be inspected once the weights of an image model are loaded"));
     InputWish wish;
     wish.kind = InputWish::Kind::Picture;
     wish.picture = path;

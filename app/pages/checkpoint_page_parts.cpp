@@ -44,7 +44,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
       m_messages(messages),
       m_empty(new EmptyState(
           QStringLiteral("Open a checkpoint: a folder with config.json, a .safetensors file or a "
-                         "PyTorch archive (.pt, .pth, .ckpt). It can be dropped here, too."),
+                         "PyTorch archive (.pt, .pth, .ckpt). You can also drop it here."),
           QStringLiteral("Open a checkpoint\u2026"), this)),
       m_error(new ErrorStrip(this)),
       m_task(new JobStrip(this)),
@@ -120,12 +120,14 @@ QWidget* CheckpointPage::makeHead() {
                     &CheckpointPage::chooseTokenizer)
         ->setToolTip(QStringLiteral("A tokenizer.json, a vocab.json or a folder with one"));
     m_menu->addAction(QStringLiteral("Convert\u2026"), this, &CheckpointPage::convert)
-        ->setToolTip(QStringLiteral("Save as .safetensors, as .pt or as a published folder"));
+        ->setToolTip(
+            QStringLiteral("Save as .safetensors, as .pt or as a folder in the published format"));
     m_menu->addAction(QStringLiteral("Show in the file manager"), this, [this] {
         const QFileInfo file(m_c.path());
         const QString folder = file.isDir() ? file.filePath() : file.path();
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
-            m_messages.warning(QStringLiteral("No file manager answers; it is in ") + folder);
+            m_messages.warning(
+                QStringLiteral("No file manager could be opened; the checkpoint is in ") + folder);
     });
     auto* names = new QVBoxLayout;
     names->setSpacing(0);
@@ -169,9 +171,9 @@ QWidget* CheckpointPage::makeTabs() {
     auto* panel = new QWidget(m_below);
     m_tabsHead = new PanelHead({}, panel);
     m_tabs = new SegmentedControl({QStringLiteral("Configuration"), QStringLiteral("Outline"),
-                                   QStringLiteral("Numbers"), QStringLiteral("Evaluation")},
+                                   QStringLiteral("Values"), QStringLiteral("Evaluation")},
                                   panel);
-    m_tabs->setAccessibleName(QStringLiteral("What stands below the tensors"));
+    m_tabs->setAccessibleName(QStringLiteral("Panel below the tensors"));
     m_tabsHead->addLeftControl(m_tabs);
     m_views = new QStackedWidget(panel);
     m_config = new ConfigView(panel);

@@ -34,7 +34,7 @@ QWidget* CheckpointPage::makeGenerate(QWidget* tensors) {
     m_sideRow = new QWidget(panel);
     m_side =
         new SegmentedControl({QStringLiteral("Tensors"), QStringLiteral("Generate")}, m_sideRow);
-    m_side->setAccessibleName(QStringLiteral("What stands beside the inspector"));
+    m_side->setAccessibleName(QStringLiteral("Panel next to the inspector"));
     auto* row = new QHBoxLayout(m_sideRow);
     row->setContentsMargins(16, 6, 16, 6);
     row->addWidget(m_side);
@@ -44,8 +44,8 @@ QWidget* CheckpointPage::makeGenerate(QWidget* tensors) {
     m_tokenizerRow = new QWidget(writing);
     m_tokenizerButton =
         new QPushButton(icon("folder"), QStringLiteral("Choose tokenizer\u2026"), m_tokenizerRow);
-    auto* needed = new ElidedLabel(QStringLiteral("The tokenizer of this model is not known."),
-                                   m_tokenizerRow);
+    auto* needed =
+        new ElidedLabel(QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
     needed->setFont(smallFont());
     auto* ask = new QHBoxLayout(m_tokenizerRow);
     ask->setContentsMargins(16, 8, 16, 8);
@@ -148,7 +148,7 @@ void CheckpointPage::showNextTokens() {
             : QStringLiteral("Next token after \u201C%1\u201D").arg(pieceLabel(words.back())),
         nextTokens(*result));
     m_inspector->setSubText(QFileInfo(m_c.loadedPath()).fileName() +
-                            (m_c.bfloat16() ? QStringLiteral(", weights in bfloat16") : QString()));
+                            (m_c.bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
 }
 
 void CheckpointPage::showLooked(const std::shared_ptr<const ProbeResult>& result, int first) {

@@ -89,10 +89,9 @@ void ComparePage::readNotes() {
     if (!document.isObject()) {
         // Somebody's words are in it: what cannot be read is not overwritten either.
         m_notesReadable = false;
-        m_context.messages.warning(
-            QStringLiteral("%1 holds no notes that can be read; notes are not saved until it is "
-                           "repaired or moved away")
-                .arg(file.fileName()));
+        m_context.messages.warning(QStringLiteral("%1 cannot be read as notes; notes are not saved "
+                                                  "until the file is repaired or moved")
+                                       .arg(file.fileName()));
         return;
     }
     m_runNotes = textsOf(document[QLatin1String(kRunsKey)].toObject());
@@ -131,7 +130,7 @@ void ComparePage::showNotes() {
                                        : QStringLiteral("saved with %1").arg(runCount(count)));
     m_notes->setPlaceholderText(
         count == 0 ? QStringLiteral("Check runs in the table to compare them.")
-                   : QStringLiteral("What do %1 show?")
+                   : QStringLiteral("Notes on %1")
                          .arg(count == 1 ? QStringLiteral("the curves") : runCount(count)));
     if (key == m_notesKey) return;
     m_notesKey = key;

@@ -43,16 +43,15 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
       m_disk(std::make_unique<JobQueue>()) {
     setAccessibleName(QStringLiteral("Compare"));
     layOut();
-    m_tableMenu = exportInto(m_table->menu(), m_table, QStringLiteral("runs"),
-                             [this] { return m_table->csv(); });
-    m_curvesMenu = exportInto(m_curves->menu(), m_curves, QStringLiteral("curves"),
-                              [this] { return m_curves->csv(); });
-    m_curvesMenu->paintVector = [this](QPainter& painter) {
-        m_curves->paintVector(painter, m_curves->rect());
-    };
-    m_differencesMenu =
-        exportInto(m_differences->menu(), m_differences, QStringLiteral("configuration"),
-                   [this] { return m_differences->csv(); });
+    m_tableMenu = exportInto(
+        m_table->menu(), m_table, [] { return QStringLiteral("runs"); },
+        [this] { return m_table->csv(); });
+    m_curvesMenu = exportInto(
+        m_curves->menu(), m_curves, [this] { return m_curves->figureName(); },
+        [this] { return m_curves->csv(); }, [this](ViewMenu& menu) { m_curves->setFigure(menu); });
+    m_differencesMenu = exportInto(
+        m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
+        [this] { return m_differences->csv(); });
     // Typing is written half a second after the last key, not at each of them.
     m_saveSoon.setSingleShot(true);
     m_saveSoon.setInterval(500);
@@ -118,14 +117,15 @@ void ComparePage::layOut() {
     column->addWidget(m_stack);
 }
 
-ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view, const QString& name,
-                                  std::function<QString()> csv) {
+ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view, std::function<QString()> name,
+                                  std::function<QString()> csv,
+                                  const std::function<void(ViewMenu&)>& prepare) {
     // The view has its own "..." button: the export menu hangs on one that is never shown, and its
     // entries are listed in the view's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
-    auto* exporter = new ViewMenu(
-        carrier, view, [name] { return name; }, std::move(csv));
+    auto* exporter = new ViewMenu(carrier, view, std::move(name), std::move(csv));
+    if (prepare) prepare(*exporter);
     menu->addActions(exporter->menu()->actions());
     connect(exporter, &ViewMenu::failed, &m_context.messages, &Messages::error);
     connect(exporter, &ViewMenu::saved, &m_context.messages,

@@ -64,8 +64,9 @@ protected:
 private:
     void layOut();
     void wire();
-    ViewMenu* exportInto(QMenu* menu, QWidget* view, const QString& name,
-                         std::function<QString()> csv);
+    ViewMenu* exportInto(QMenu* menu, QWidget* view, std::function<QString()> name,
+                         std::function<QString()> csv,
+                         const std::function<void(ViewMenu&)>& prepare = {});
     void rowsChanged();
     void fillTable();
     void overlay();

@@ -71,11 +71,11 @@ QString familyOf(const std::string& kind) {
         {"pairs", "Order and sorting"},
         {"set", "Sets"},
         {"math", "Mathematics"},
-        {"select-relate", "What one head can do"},
-        {"inner-products", "What one head can do"},
+        {"select-relate", "Single-head tasks"},
+        {"inner-products", "Single-head tasks"},
         {"symbol-recovery", "Symbol recovery"}};
     const auto found = families.find(kind);
-    return QString::fromLatin1(found == families.end() ? "Further data" : found->second);
+    return QString::fromLatin1(found == families.end() ? "Other data" : found->second);
 }
 
 /// Whether it comes from files alone: there is no generator.
@@ -113,14 +113,13 @@ DataChooser::DataChooser(QWidget* parent)
       m_import(new QPushButton(icon("import"), QString::fromUtf8("Import\u2026"), this)) {
     setAccessibleName(QStringLiteral("Datasets"));
     m_import->setProperty("compact", true);
-    m_import->setToolTip(
-        QStringLiteral("Read images, questions or texts from files; they can be dropped on the "
-                       "page, too"));
+    m_import->setToolTip(QStringLiteral(
+        "Read images, questions or texts from files; files can also be dropped onto the page"));
     auto* head = new PanelHead(QStringLiteral("Dataset"), this);
     head->addControl(m_import);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setItemDelegate(new ChooserDelegate(m_list));
-    m_list->setAccessibleName(QStringLiteral("Datasets to choose from"));
+    m_list->setAccessibleName(QStringLiteral("Available datasets"));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_list->installEventFilter(this);
@@ -314,13 +313,13 @@ void DataChooser::showForm() {
         if (name == "family")
             state.spec.label = "Family",
             state.spec.help =
-                "Family of figures in training and validation; every family has a test split.";
+                "Shape family used for training and validation; every family has a test split.";
         if (name == "train_size") {
             state.spec.label =
                 several.left(1).toUpper().toStdString() + several.mid(1).toStdString();
-            state.spec.help = several.toStdString() +
-                              " of the training split; with streaming, of one pass. 0 means all "
-                              "there are.";
+            state.spec.help =
+                several.toStdString() +
+                " in the training split; with streaming, per epoch. 0 means all available.";
             state.spec.help[0] = state.spec.label[0];
         }
         // Nothing trains on this page: every field takes effect at once.
@@ -330,8 +329,8 @@ void DataChooser::showForm() {
     }
     if (options.streaming || options.augment != "none") {
         FieldSpec pass{"pass",
-                       "Pass",
-                       "Which pass over the training set is shown; each has fresh images.",
+                       "Epoch",
+                       "Epoch of training whose examples are shown; each epoch has new images.",
                        FieldKind::Integer,
                        0,
                        1e9};

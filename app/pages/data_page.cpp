@@ -96,9 +96,10 @@ void DataPage::asking() {
     askCount = [this](qint64 most) -> qint64 {
         bool accepted = false;
         const int bound = static_cast<int>(std::min<qint64>(most, std::numeric_limits<int>::max()));
-        const int count = QInputDialog::getInt(window(), QStringLiteral("Save examples"),
-                                               QStringLiteral("How many, from the first on"), bound,
-                                               1, bound, 100, &accepted);
+        const int count =
+            QInputDialog::getInt(window(), QStringLiteral("Save examples"),
+                                 QStringLiteral("Number of examples, counted from the first"),
+                                 bound, 1, bound, 100, &accepted);
         return accepted ? count : 0;
     };
 }
@@ -113,7 +114,7 @@ QWidget* DataPage::middle() {
     m_head->addControl(more);
     auto* menu = new ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
     connect(menu, &ViewMenu::failed, this, &DataPage::fail);
-    m_part->setAccessibleName(QStringLiteral("Part of the data"));
+    m_part->setAccessibleName(QStringLiteral("Split of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
     auto* filters = new QWidget(panel);
     for (QWidget* strip : std::initializer_list<QWidget*>{filters, m_reading, m_saving}) {
@@ -123,7 +124,7 @@ QWidget* DataPage::middle() {
     auto* row = new QHBoxLayout(filters);
     row->setContentsMargins(16, 5, 16, 5);
     row->setSpacing(8);
-    row->addWidget(mutedLabel(QStringLiteral("Part"), filters));
+    row->addWidget(mutedLabel(QStringLiteral("Split"), filters));
     row->addWidget(m_part);
     row->addSpacing(8);
     row->addWidget(m_labelWord);
@@ -224,7 +225,7 @@ void DataPage::wire() {
         m_imported.reset();
         m_chooser->setCurrent(m_source->choice());
         m_label->setCurrentIndex(m_source->label() + 1);
-        m_context.messages.info(QStringLiteral("Cancelled; the data shown are as before"));
+        m_context.messages.info(QStringLiteral("Cancelled; the data shown have not changed"));
     });
     connect(m_saving, &JobStrip::cancelled, this, [this] {
         m_source->abandonSave();
@@ -291,16 +292,17 @@ void DataPage::showPicture(const QString& path) {
 
 void DataPage::opened() {
     m_error->setSentence({});
+    m_context.messages.succeeded();
     const DataChoice& choice = m_source->choice();
     m_chooser->setCurrent(choice);
     if (m_imported) m_chooser->remember(*std::exchange(m_imported, std::nullopt));
     const bool run = choice.kind == DataChoice::Kind::Run;
     m_train->setEnabled(!run);
     m_train->setToolTip(
-        run ? QStringLiteral("A run has trained on these; its options are on the right of the "
-                             "Workbench")
-            : QStringLiteral("The experiment in the form, or the first that fits, takes these "
-                             "data; Start begins it"));
+        run ? QStringLiteral(
+                  "A run was trained on these data; its options are on the right of the Workbench")
+            : QStringLiteral("Use these data for the experiment in the form, or for the first one "
+                             "that fits; then press Start"));
     m_part->clear();
     m_part->addItems(m_source->parts());
 }
@@ -323,13 +325,11 @@ void DataPage::shown() {
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
                                      .arg(words, groupedNumber(DataSource::kSearched))
                                : words);
-    m_grid->setClassNames(m_source->classNames());
-    m_grid->setExample(m_source->example());
-    m_grid->setCount(count);
+    m_grid->setData(count, m_source->example(), m_source->classNames());
     m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
     m_save->setToolTip(m_source->savable()
-                           ? QStringLiteral("Write what is shown as a file that NumPy opens")
-                           : QStringLiteral("A text is a file already; copy that"));
+                           ? QStringLiteral("Save the examples shown as a NumPy file")
+                           : QStringLiteral("A text is already a file; copy it instead"));
     const qint64 next = count == 0 ? -1 : std::clamp<qint64>(current, 0, count - 1);
     m_grid->setCurrent(next);
     if (next >= 0)
@@ -360,7 +360,7 @@ void DataPage::count(const DataStatistics& s) {
         known.startsWith(QLatin1String("generated"))) {
         origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
         if (choice.options.streaming && m_source->part() == QLatin1String("train"))
-            origin += QStringLiteral(", pass %1").arg(choice.pass);
+            origin += QStringLiteral(", epoch %1").arg(choice.pass);
     }
     m_statistics->setToolTip(plainTip(known));
     auto rows = s.rows;

@@ -24,7 +24,7 @@ JobStrip::JobStrip(QWidget* parent)
     m_bar->setTextVisible(false);
     m_bar->setFixedHeight(4);
     m_bar->setMinimumWidth(120);
-    m_bar->setAccessibleName(QStringLiteral("Share done"));
+    m_bar->setAccessibleName(QStringLiteral("Progress"));
     m_cancel->setProperty("compact", true);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(16, 4, 16, 4);
@@ -70,7 +70,7 @@ ErrorStrip::ErrorStrip(QWidget* parent)
     m_text->setTextFormat(Qt::PlainText);  // sentences name files, and files have any name
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* away = iconButton("close", QStringLiteral("Put this away"), this);
+    auto* away = iconButton("close", QStringLiteral("Dismiss"), this);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(16, 4, 8, 4);
     row->setSpacing(8);

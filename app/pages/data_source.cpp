@@ -178,7 +178,7 @@ qint64 DataSource::count() const {
     return m_matches ? static_cast<qint64>(m_matches->size()) : m_data->size();
 }
 qint64 DataSource::indexOf(qint64 shown) const {
-    return m_matches ? (*m_matches)[static_cast<std::size_t>(shown)] : shown;
+    return m_matches ? m_matches->at(static_cast<std::size_t>(shown)) : shown;
 }
 
 void DataSource::setPart(const QString& name) {
@@ -256,7 +256,8 @@ void DataSource::setLabel(int label) {
 }
 
 void DataSource::requestSamples(qint64 first, int count) {
-    if (!m_data || first < 0 || count < 1) return;
+    count = static_cast<int>(std::min<qint64>(count, this->count() - first));
+    if (first < 0 || count < 1) return;
     const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown,
                        mine = m_shown->load()](std::stop_token stop) {
         std::vector<ShownSample> samples;
@@ -302,7 +303,7 @@ void DataSource::requestPicture(const QString& path) {
 void DataSource::save(const QString& path, qint64 count) {
     if (m_saving || !m_data) return;
     const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
-    if (!picked) return Q_EMIT failed(QStringLiteral("A text is a file already; copy that."));
+    if (!picked) return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
     m_saving = std::make_shared<LongJob>();
     Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
     const auto work = [picked, job = m_saving, file = path.toStdString()](std::stop_token stop) {

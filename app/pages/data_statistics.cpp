@@ -132,8 +132,8 @@ void count(const ObjectDataset& data, Counting& c) {
     if (info.targets != TargetKind::Numbers) nameClasses(c.s, info, classes);
     if (info.targets == TargetKind::Bits) c.s.what = QStringLiteral("same");
     c.s.rows = {{QStringLiteral("Objects"),
-                 QString::fromUtf8("%1 \u00d7 %2 numbers").arg(shape.objects).arg(shape.width)},
-                {QStringLiteral("Numbers"), numbers.words(2)}};
+                 QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.objects).arg(shape.width)},
+                {QStringLiteral("Values"), numbers.words(2)}};
     if (info.targets == TargetKind::Numbers)
         c.s.rows.emplace_back(shape.targets == 1
                                   ? QStringLiteral("Answer")
@@ -168,8 +168,8 @@ void count(const SequenceDataset& data, Counting& c) {
     }
     if (shape.width > 0)
         c.s.rows = {{QStringLiteral("Objects"),
-                     QString::fromUtf8("%1 \u00d7 %2 numbers").arg(shape.source).arg(shape.width)},
-                    {QStringLiteral("Numbers"), numbers.words(2)}};
+                     QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.source).arg(shape.width)},
+                    {QStringLiteral("Values"), numbers.words(2)}};
     else
         c.s.rows = {{QStringLiteral("Question length"), questions.words(0)}};
     c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.words(0));
@@ -196,7 +196,7 @@ void count(const TokenDataset& data, Counting& c) {
                               most[k].second);
     }
     c.s.what = QStringLiteral("token");
-    c.s.rows = {{QStringLiteral("Tokens of a window"), groupedNumber(data.context())},
+    c.s.rows = {{QStringLiteral("Tokens per window"), groupedNumber(data.context())},
                 {QStringLiteral("Different tokens"), groupedNumber(std::ssize(seen))}};
     if (tokenizer) {
         c.s.rows.emplace_back(QStringLiteral("Tokenizer"), text(tokenizer->name()));

@@ -102,7 +102,7 @@ void EvaluateDialog::fillImages() {
 }
 
 void EvaluateDialog::fillText(bool own) {
-    if (own) m_data->addItem(QStringLiteral("The run\u2019s own text"));
+    if (own) m_data->addItem(QStringLiteral("The text of the run"));
     for (const QString& file : QSettings().value(QLatin1String(kTextsKey)).toStringList())
         addFile(file);
     if (const auto installed = installedText(); !installed.empty())
@@ -110,11 +110,12 @@ void EvaluateDialog::fillText(bool own) {
     m_data->addItem(lastLine());
     m_split->addItems({QStringLiteral("validation"), QStringLiteral("train")});
     m_count->setRange(0, 10000000);
-    m_count->setSpecialValueText(own ? QStringLiteral("as the run watched")
+    m_count->setSpecialValueText(own ? QStringLiteral("as during training")
                                      : QStringLiteral("all"));
     m_count->setValue(200);
     m_count->setGroupSeparatorShown(true);
-    m_count->setToolTip(QStringLiteral("Pieces of the text, each as long as the model reads"));
+    m_count->setToolTip(
+        QStringLiteral("Windows of the text, each as long as the context of the model"));
     m_split->setEnabled(own);
 }
 
@@ -141,14 +142,15 @@ void EvaluateDialog::dataChosen() {
     m_before = m_data->currentIndex();
     const bool generated = m_data->currentData(kFile).toString().isEmpty();
     if (m_text) {
-        m_count->setSpecialValueText(generated ? QStringLiteral("as the run watched")
+        m_count->setSpecialValueText(generated ? QStringLiteral("as during training")
                                                : QStringLiteral("all"));
         return m_split->setEnabled(generated);
     }
     for (QWidget* field : {static_cast<QWidget*>(m_split), static_cast<QWidget*>(m_count),
                            static_cast<QWidget*>(m_seed)}) {
         field->setEnabled(generated);
-        field->setToolTip(generated ? QString() : QStringLiteral("A file is measured whole"));
+        field->setToolTip(generated ? QString()
+                                    : QStringLiteral("A file is always evaluated as a whole"));
     }
 }
 

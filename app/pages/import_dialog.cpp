@@ -53,18 +53,18 @@ ImportDialog::ImportDialog(QWidget* parent)
         field->setAccessibleName(text);
         return words;
     };
-    label(0, QStringLiteral("From"), m_path);
-    m_path->setPlaceholderText(QStringLiteral("A file or a folder; it can be dropped here"));
+    label(0, QStringLiteral("Source"), m_path);
+    m_path->setPlaceholderText(QStringLiteral("A file or a folder; you can drop it here"));
     auto* file = new QPushButton(QString::fromUtf8("File\u2026"), this);
     auto* folder = new QPushButton(QString::fromUtf8("Folder\u2026"), this);
     grid->addWidget(m_path, 0, 1);
     grid->addWidget(file, 0, 2);
     grid->addWidget(folder, 0, 3);
-    label(1, QStringLiteral("It is"), m_kind);
+    label(1, QStringLiteral("Format"), m_kind);
     for (const auto& kind : importKinds())
         m_kind->addItem(kind.title, QString::fromStdString(kind.id));
     m_kind->setCurrentIndex(-1);
-    m_kind->setPlaceholderText(QStringLiteral("guessed from what it holds"));
+    m_kind->setPlaceholderText(QStringLiteral("detected from the contents"));
     grid->addWidget(m_kind, 1, 1, 1, 3);
     m_taskLabel = label(2, QStringLiteral("Task"), m_task);
     grid->addWidget(m_task, 2, 1, 1, 3);
@@ -159,7 +159,7 @@ void ImportDialog::kindChosen() {
 void ImportDialog::judge() {
     const bool chosen = m_kind->currentIndex() >= 0;
     m_import->setEnabled(chosen && !m_looking && !m_path->text().trimmed().isEmpty());
-    if (m_looking) return m_note->setHint(QString::fromUtf8("Looking at what is there\u2026"));
+    if (m_looking) return m_note->setHint(QString::fromUtf8("Detecting the format\u2026"));
     if (m_path->text().trimmed().isEmpty())
         return m_note->setHint(QStringLiteral("Choose a file or a folder."));
     if (!chosen) return m_note->setProblem(m_path->text().trimmed() + u' ' + m_found);

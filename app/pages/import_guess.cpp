@@ -115,12 +115,11 @@ ImportGuess ofFolder(const fs::path& folder) {
                                [](const std::string& n) { return isPicture(lower(n)); });
     }
     if (classes > 0)
-        return found("folder", "", QStringLiteral("%1 folders with pictures").arg(classes), folder);
+        return found("folder", "", QStringLiteral("%1 folders with images").arg(classes), folder);
     const auto texts = std::count_if(there.files.begin(), there.files.end(),
                                      [](const std::string& n) { return isText(lower(n)); });
     if (texts > 0) return found("text", "", QStringLiteral("%1 text files").arg(texts), folder);
-    return {"", "", folder.string(),
-            QStringLiteral("nothing here is known; choose what it is meant to be")};
+    return {"", "", folder.string(), QStringLiteral("the format was not recognised; choose it")};
 }
 
 ImportGuess ofFile(const fs::path& file) {
@@ -139,10 +138,9 @@ ImportGuess ofFile(const fs::path& file) {
         return found("math", file, stem);
     if (endsWith(small, ".tar.gz") || endsWith(small, ".tgz") || endsWith(small, ".zip"))
         return {"", "", file.string(),
-                QStringLiteral("is packed; unpack it first, then import its folder")};
+                QStringLiteral("is an archive; unpack it first, then import the folder")};
     if (isText(small)) return found("text", file);
-    return {"", "", file.string(),
-            QStringLiteral("is of no kind that is known; choose what it is meant to be")};
+    return {"", "", file.string(), QStringLiteral("the format was not recognised; choose it")};
 }
 
 }  // namespace
@@ -154,17 +152,17 @@ const std::vector<ImportKind>& importKinds() {
         {"games", QStringLiteral("Relational Games (folder of .npz)"),
          QStringLiteral("A folder with <task>_<family>.npz, as published."),
          relationalGamesTasks()},
-        {"folder", QStringLiteral("Images, one folder a class"),
+        {"folder", QStringLiteral("Images, one folder per class"),
          QStringLiteral("A folder with one folder of PNG or JPEG files for each class.")},
         {"cifar10", QStringLiteral("CIFAR-10 (binary files)"),
          QStringLiteral("The folder with data_batch_1.bin to 5 and test_batch.bin.")},
         {"cifar100", QStringLiteral("CIFAR-100 (binary files)"),
          QStringLiteral("The folder with train.bin and test.bin.")},
         {"fashion-mnist", QStringLiteral("MNIST or Fashion-MNIST (IDX files)"),
-         QStringLiteral("The folder with train-images-idx3-ubyte and the three beside it.")},
+         QStringLiteral("The folder with train-images-idx3-ubyte and the three other IDX files.")},
         {"math", QStringLiteral("Questions and answers"),
-         QStringLiteral("A text file with a question a line and its answer on the next, or the "
-                        "folder with train-easy, interpolate and so on."),
+         QStringLiteral("A text file with alternating question and answer lines, or the folder "
+                        "that contains train-easy, interpolate and so on."),
          tasksOf("math")},
         {"text", QStringLiteral("Text"),
          QStringLiteral("A text file, a folder of them, or JSON lines.")}};
@@ -180,8 +178,7 @@ const ImportKind& importKind(const std::string& id) {
 ImportGuess guessImport(const std::string& path) {
     try {
         std::error_code error;
-        if (!fs::exists(path, error))
-            return {"", "", path, QStringLiteral("is not there (any more)")};
+        if (!fs::exists(path, error)) return {"", "", path, QStringLiteral("was not found")};
         return fs::is_directory(path, error) ? ofFolder(path) : ofFile(path);
     } catch (const std::exception&) {  // a name that cannot be read
         return {"", "", path, QStringLiteral("cannot be read")};

@@ -68,7 +68,7 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
       m_name(new QLineEdit(this)),
       m_seeds(new QSpinBox(this)),
       m_jobs(new QSpinBox(this)),
-      m_sameData(new QCheckBox(QStringLiteral("The same data for every seed"), this)),
+      m_sameData(new QCheckBox(QStringLiteral("Same data for all seeds"), this)),
       m_keys(nullptr),
       m_modelsNote(new FieldNote(this)),
       m_sizesNote(new FieldNote(this)),
@@ -138,12 +138,13 @@ void NewStudyDialog::presetChosen() {
             item->setCheckState(m_models->count() <= 2 ? Qt::Checked : Qt::Unchecked);
             try {
                 const auto options = presetOptions(preset, model);
-                item->setToolTip(QStringLiteral("%1, %2 parameters")
-                                     .arg(QString::fromStdString(modelWords(options.model)),
+                item->setToolTip(QStringLiteral("%1\n%2, %3 parameters")
+                                     .arg(QString::fromStdString(info.helpOf(model)),
+                                          QString::fromStdString(modelWords(options.model)),
                                           groupedNumber(parameterCount(options.model))));
                 if (m_models->count() == 1)
-                    m_sizes->setPlaceholderText(QStringLiteral("%1, as the experiment has it")
-                                                    .arg(options.data.train_size));
+                    m_sizes->setPlaceholderText(
+                        QStringLiteral("%1, as in the preset").arg(options.data.train_size));
             } catch (const Error&) {
                 // What is wrong with it is said below once it is checked.
             }
@@ -251,7 +252,7 @@ void NewStudyDialog::judge() {
     const QString name = m_name->text().trimmed();
     QString refused = nameProblem(name);
     if (refused.isEmpty() && QFileInfo::exists(path()))
-        refused = QStringLiteral("%1 is there already; choose another name").arg(path());
+        refused = QStringLiteral("%1 already exists; choose another name").arg(path());
     m_nameNote->setProblem(refused);
     for (const auto& [field, note] : {std::pair{m_sizes, m_sizesNote}, {m_name, m_nameNote}}) {
         field->setProperty("error", note->isProblem());
@@ -270,7 +271,7 @@ void NewStudyDialog::judge() {
     factors << times(static_cast<qsizetype>(now.seeds.size()), "seed", "seeds");
     QString words = factors.join(QStringLiteral(" \u00D7 "));
     if (m_verdict && m_verdict->runs > 0)
-        words += QStringLiteral(" = %1 runs, %2 steps in all")
+        words += QStringLiteral(" = %1 runs, %2 steps in total")
                      .arg(groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
                           shortCount(static_cast<qlonglong>(m_verdict->steps)));
     m_summary->setText(words);
@@ -279,7 +280,7 @@ void NewStudyDialog::judge() {
     for (auto* button : {m_create, m_start}) {
         button->setEnabled(on);
         button->setToolTip(on                ? QString()
-                           : wrong.isEmpty() ? QStringLiteral("The plan is being looked through")
+                           : wrong.isEmpty() ? QStringLiteral("Checking the plan")
                                              : wrong.first());
     }
 }
@@ -293,7 +294,7 @@ void NewStudyDialog::showProblem(const QString& field, const QString& sentence) 
     if (field == QLatin1String("--vary"))
         for (auto* row : m_variedRows)
             if (parseValues(row->values()->text()).isEmpty())
-                return row->setProblem(QStringLiteral("Give its values, parted by commas"));
+                return row->setProblem(QStringLiteral("Enter the values, separated by commas"));
     if (field == QLatin1String("data.train_size")) return m_sizesNote->setProblem(sentence);
     // An option that nobody wrote here breaks because of another one.
     m_note->setProblem(field.isEmpty() || field.startsWith(QLatin1String("--")) ||

@@ -30,13 +30,13 @@ OptionRow::OptionRow(QCompleter* keys, bool several, QWidget* parent)
     m_key->setCompleter(keys);
     m_key->setPlaceholderText(QStringLiteral("model.n_layers"));
     m_key->setFont(monoFont(12));
-    m_key->setAccessibleName(several ? QStringLiteral("Option to vary")
+    m_key->setAccessibleName(several ? QStringLiteral("Option to sweep")
                                      : QStringLiteral("Option to set"));
     m_values->setPlaceholderText(several ? QStringLiteral("1, 2, 4") : QStringLiteral("2"));
     m_values->setFont(numberFont(12));
-    m_values->setAccessibleName(several ? QStringLiteral("Its values")
-                                        : QStringLiteral("Its value"));
-    auto* remove = iconButton("close", QStringLiteral("Take this option out"), this);
+    m_values->setAccessibleName(several ? QStringLiteral("Values of the option")
+                                        : QStringLiteral("Value of the option"));
+    auto* remove = iconButton("close", QStringLiteral("Remove this option"), this);
     line->addWidget(m_key, 3);
     line->addWidget(m_values, 2);
     line->addWidget(remove);
@@ -88,13 +88,13 @@ void NewStudyDialog::layOut() {
     for (auto* box : {m_seeds, m_jobs}) box->setMinimumWidth(90);
     add(QStringLiteral("Experiment"), m_preset);
     add(QStringLiteral("Models"), m_models, m_modelsNote,
-        QStringLiteral("Each is trained with every size and seed"));
+        QStringLiteral("Each model is trained with every size and seed"));
     add(QStringLiteral("Training sizes"), m_sizes, m_sizesNote,
-        QStringLiteral("250, 500, 1000 or 250..2500 step 250; empty: as the experiment has it"));
+        QStringLiteral("250, 500, 1000 or 250..2500 step 250; empty: as in the preset"));
     add(QStringLiteral("Seeds"), m_seeds, nullptr,
-        QStringLiteral("Runs that differ by chance alone: seeds 0, 1, 2 and so on"));
+        QStringLiteral("Number of repetitions with different random seeds: 0, 1, 2 and so on"));
     add(QString(), m_sameData, nullptr,
-        QStringLiteral("Off: the seed of a run also draws its data, as a trial of its own"));
+        QStringLiteral("If off, the seed of a run also determines its data"));
     m_sameData->setAccessibleName(m_sameData->text());
 
     const auto section = [&](const QString& name, const QString& button, QVBoxLayout*& rows,
@@ -114,13 +114,12 @@ void NewStudyDialog::layOut() {
         column->addWidget(more, 0, Qt::AlignLeft);
         grid->addLayout(column, row++, 1);
     };
-    section(QStringLiteral("Vary"), QStringLiteral("Vary an option"), m_varied, true);
-    section(QStringLiteral("Set"), QStringLiteral("Set an option for every run"), m_settings,
-            false);
+    section(QStringLiteral("Sweep"), QStringLiteral("Sweep an option"), m_varied, true);
+    section(QStringLiteral("Set"), QStringLiteral("Set an option for all runs"), m_settings, false);
     add(QStringLiteral("Name"), m_name, m_nameNote,
-        QStringLiteral("Its folder in %1").arg(m_folder));
+        QStringLiteral("Name of its folder in %1").arg(m_folder));
     add(QStringLiteral("Processes"), m_jobs, nullptr,
-        QStringLiteral("Runs that go on side by side"));
+        QStringLiteral("Number of runs trained in parallel"));
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(8);

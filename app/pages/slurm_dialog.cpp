@@ -38,10 +38,12 @@ SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* 
     row->setSpacing(8);
     row->addWidget(mutedLabel(QStringLiteral("Tasks"), this));
     row->addWidget(m_tasks);
-    row->addWidget(mutedLabel(QStringLiteral("The cluster must see the study\u2019s folder and the "
-                                             "program at the same place."),
-                              this),
-                   1);
+    row->addWidget(
+        mutedLabel(
+            QStringLiteral(
+                "The folder of the study and the program must have the same paths on the cluster."),
+            this),
+        1);
     auto* copy = new QPushButton(icon("copy"), QStringLiteral("Copy"), this);
     auto* save = new QPushButton(icon("export"), QStringLiteral("Save\u2026"), this);
     auto* close = new QPushButton(QStringLiteral("Close"), this);

@@ -56,7 +56,11 @@ void StudyPage::wire() {
         Q_EMIT viewChanged();
     });
     connect(m_published, &QAbstractButton::toggled, this, [this](bool on) {
-        m_plot->setShowPublished(on);
+        m_plot->setShown(CurveSource::Published, on);
+        Q_EMIT viewChanged();
+    });
+    connect(m_reference, &QAbstractButton::toggled, this, [this](bool on) {
+        m_plot->setShown(CurveSource::Relascope, on);
         Q_EMIT viewChanged();
     });
     connect(m_start, &QPushButton::clicked, this, &StudyPage::toggleWork);
@@ -100,7 +104,7 @@ void StudyPage::fillChooser() {
     if (m_chooser->count() > 0) m_chooser->insertSeparator(m_chooser->count());
     m_chooser->addItem(icon("folder"), QStringLiteral("Open a study\u2026"));
     m_chooser->setCurrentIndex(m_c.path().isEmpty() ? -1 : m_chooser->findData(m_c.path()));
-    m_chooser->setToolTip(m_c.path().isEmpty() ? QStringLiteral("Which study is shown")
+    m_chooser->setToolTip(m_c.path().isEmpty() ? QStringLiteral("Study to show")
                                                : plainTip(m_c.path()));
     // The newest is what one most likely came for.
     if (m_c.path().isEmpty() && isVisible() && !m_c.studies().isEmpty())
@@ -125,14 +129,14 @@ void StudyPage::openStudy() {
     if (path.isEmpty()) return;
     if (!QFileInfo::exists(path + QStringLiteral("/study.json")))
         return m_messages.error(
-            QStringLiteral("%1 holds no study (no study.json); choose the folder of a study")
-                .arg(path));
+            QStringLiteral("%1 is not a study (no study.json); choose a study folder").arg(path));
     m_c.open(path);
 }
 
 void StudyPage::openPath(const QString& path) {
     if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path)))
-        m_messages.warning(QStringLiteral("No file manager answers; the folder is %1").arg(path));
+        m_messages.warning(
+            QStringLiteral("No file manager could be opened; the folder is %1").arg(path));
 }
 
 void StudyPage::openFolder() {
@@ -161,27 +165,37 @@ void StudyPage::showStudy() {
     m_plot->setStudy(r.layout, r.metric, r.points, r.published);
     m_table->setStudy(r.layout, r.metric, r.points, r.published, r.needed);
     m_gridHead->setSubText(planWords(*r.info));
+    setProperty(kFigureSubject, StudyController::name(m_c.path()));
     m_plotHead->setTitle(!r.layout.sizesAcross() ? QStringLiteral("By %1").arg(r.layout.axisTitle())
-                         : r.layout.columns().size() < 2 ? QStringLiteral("Side by side")
+                         : r.layout.columns().size() < 2 ? QStringLiteral("Comparison")
                                                          : QStringLiteral("Sample efficiency"));
     m_plotHead->setSubText(r.measure ? r.metric.title() : QString());
     m_log->setEnabled(m_plot->canLogX());
-    m_log->setToolTip(m_plot->canLogX() ? QStringLiteral("Logarithmic horizontal axis")
-                                        : QStringLiteral("Only where sizes, or an option\u2019s "
-                                                         "numbers above zero, go along the axis"));
-    m_published->setEnabled(m_plot->hasPublished());
-    m_published->setToolTip(m_plot->hasPublished()
-                                ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
-                                                 "squares")
-                                : QStringLiteral("The papers have no curve of this experiment, "
-                                                 "these models and this number"));
+    m_log->setToolTip(
+        m_plot->canLogX()
+            ? QStringLiteral("Logarithmic horizontal axis")
+            : QStringLiteral(
+                  "Available when the axis shows training sizes or positive values of an option"));
+    m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
+    m_reference->setToolTip(
+        m_plot->has(CurveSource::Relascope)
+            ? QStringLiteral("What Relascope reached itself with these presets, dotted with hollow "
+                             "triangles; resources/reference says when and where")
+            : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
+                             "this metric"));
+    m_published->setEnabled(m_plot->has(CurveSource::Published));
+    m_published->setToolTip(
+        m_plot->has(CurveSource::Published)
+            ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
+                             "squares")
+            : QStringLiteral(
+                  "The papers have no curve for this experiment, these models and this metric"));
     m_results->setCurrentIndex(r.measure ? 1 : 0);
-    m_nothingYet->setSentence(r.done > 0 ? QStringLiteral("The finished runs measured nothing.")
-                              : m_c.working()
-                                  ? QStringLiteral("Curves and numbers appear with the first run "
-                                                   "that is done.")
-                                  : QStringLiteral("No run is done yet. Press Start study: it can "
-                                                   "be stopped and go on at any time."));
+    m_nothingYet->setSentence(
+        r.done > 0      ? QStringLiteral("The finished runs have no measurements.")
+        : m_c.working() ? QStringLiteral("Curves and values appear when the first run is done.")
+                        : QStringLiteral("No run is done yet. Press Start study; it can be stopped "
+                                         "and resumed at any time."));
     showWork();
 }
 
@@ -198,9 +212,8 @@ void StudyPage::showMeasures() {
         m_measure->addItems(words);
     }
     m_measure->setEnabled(words.size() > 1);
-    m_measure->setToolTip(words.isEmpty()
-                              ? QStringLiteral("What can be shown is known once a run is done")
-                              : QStringLiteral("Which number, measured on what"));
+    m_measure->setToolTip(words.isEmpty() ? QStringLiteral("Available once a run is done")
+                                          : QStringLiteral("Metric and split to show"));
     m_measure->setCurrentIndex(
         reading && reading->measure ? words.indexOf(measureWords(*reading->measure)) : -1);
 }
@@ -211,24 +224,24 @@ void StudyPage::showWork() {
     const QString obstacle = m_c.obstacle();
     const bool again = reading && reading->done + reading->running + reading->interrupted > 0;
     m_start->setText(here    ? QStringLiteral("Stop study")
-                     : again ? QStringLiteral("Go on")
+                     : again ? QStringLiteral("Resume")
                              : QStringLiteral("Start study"));
     m_start->setIcon(
         icon(here ? "stop" : "play",
              palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
     m_start->setProperty("primary", !here);
     m_start->setEnabled(here ? !m_c.ending() : obstacle.isEmpty());
-    m_start->setToolTip(here ? m_c.ending() ? QStringLiteral("The runs save their state")
-                                            : QStringLiteral("The runs that go on save their "
-                                                             "state; nothing is lost")
-                        : obstacle.isEmpty()
-                            ? QStringLiteral("Works on every run that is not done, with so many "
-                                             "processes")
-                            : obstacle);
+    m_start->setToolTip(
+        here ? m_c.ending() ? QStringLiteral("The runs are saving their state")
+                            : QStringLiteral("Stops the running runs after saving their state")
+        : obstacle.isEmpty()
+            ? QStringLiteral("Trains all runs that are not done, with this number of processes")
+            : obstacle);
     m_start->update();
     m_jobs->setEnabled(!m_c.working());
-    m_jobs->setToolTip(m_c.working() ? QStringLiteral("Stop the study to change how many work")
-                                     : QStringLiteral("Runs that go on side by side"));
+    m_jobs->setToolTip(m_c.working()
+                           ? QStringLiteral("Stop the study to change the number of processes")
+                           : QStringLiteral("Number of runs trained in parallel"));
     m_grid->setRetry(obstacleToRetry().isEmpty(), obstacleToRetry());
     if (!reading) {
         m_progress->setSentence(m_c.path().isEmpty() ? QString()

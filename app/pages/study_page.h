@@ -46,6 +46,7 @@ public:
     StudyFailures* failures() const { return m_failures; }
     ToggleChip* logChip() const { return m_log; }
     ToggleChip* publishedChip() const { return m_published; }
+    ToggleChip* referenceChip() const { return m_reference; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 
@@ -106,7 +107,7 @@ private:
     StudyGridLegend* m_legend;
     EfficiencyPlot* m_plot;
     StudyTable* m_table;
-    ToggleChip *m_log, *m_published;
+    ToggleChip *m_log, *m_published, *m_reference;
     QSplitter *m_rows, *m_columns;
     ViewMenu* m_gridMenu = nullptr;
 };

@@ -43,10 +43,9 @@ StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* p
     : QWidget(parent),
       m_c(controller),
       m_messages(messages),
-      m_empty(new EmptyState(
-          QStringLiteral("No study yet. A study trains models with several training sizes and "
-                         "seeds, side by side, and draws what they reached."),
-          QStringLiteral("New study\u2026"), this)),
+      m_empty(new EmptyState(QStringLiteral("No study yet. A study trains models with several "
+                                            "training sizes and seeds and plots the results."),
+                             QStringLiteral("New study\u2026"), this)),
       m_nothingYet(new EmptyState({}, {}, this)),
       m_chooser(new QComboBox(this)),
       m_measure(new QComboBox(this)),
@@ -63,6 +62,7 @@ StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* p
       m_table(new StudyTable(this)),
       m_log(new ToggleChip(QStringLiteral("log x"), this)),
       m_published(new ToggleChip(QStringLiteral("Published"), this)),
+      m_reference(new ToggleChip(QStringLiteral("Relascope\u2019s own"), this)),
       m_rows(new QSplitter(Qt::Vertical, this)),
       m_columns(new QSplitter(Qt::Horizontal, this)) {
     setAccessibleName(QStringLiteral("Study"));
@@ -114,7 +114,7 @@ QWidget* StudyPage::makeBar() {
     m_chooser->setMaximumWidth(260);
     m_chooser->setPlaceholderText(QStringLiteral("Choose a study"));
     auto* fresh = new QPushButton(icon("plus"), QStringLiteral("New study\u2026"), bar);
-    fresh->setToolTip(QStringLiteral("Plan models, training sizes, seeds and options to vary"));
+    fresh->setToolTip(QStringLiteral("Choose models, training sizes, seeds and options to sweep"));
     connect(fresh, &QPushButton::clicked, this, &StudyPage::newStudy);
     m_start->setMinimumWidth(112);
     m_jobs->setRange(1, 256);
@@ -128,15 +128,15 @@ QWidget* StudyPage::makeBar() {
     menu->setToolTipsVisible(true);
     menu->addAction(icon("folder"), QStringLiteral("Open a study\u2026"), this,
                     &StudyPage::openStudy);
-    auto* folder = menu->addAction(QStringLiteral("Open its folder"), this, &StudyPage::openFolder);
+    auto* folder = menu->addAction(QStringLiteral("Open folder"), this, &StudyPage::openFolder);
     auto* retry = menu->addAction(icon("restart"), QStringLiteral("Retry failed runs"), this,
                                   &StudyPage::retryFailed);
     menu->addSeparator();
     auto* slurm =
         menu->addAction(QStringLiteral("Slurm script\u2026"), this, &StudyPage::showSlurm);
-    slurm->setToolTip(QStringLiteral("A job array that works on the study on a cluster"));
+    slurm->setToolTip(QStringLiteral("Script of a job array that runs the study on a cluster"));
     menu->addSeparator();
-    auto* forget = menu->addAction(icon("close"), QStringLiteral("Take off the list"), this,
+    auto* forget = menu->addAction(icon("close"), QStringLiteral("Hide from the list"), this,
                                    [this] { m_c.forget(m_c.path()); });
     connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
         const bool any = !m_c.path().isEmpty();
@@ -147,7 +147,7 @@ QWidget* StudyPage::makeBar() {
         const bool elsewhere = any && m_c.opened().contains(m_c.path());
         forget->setEnabled(elsewhere);
         forget->setToolTip(
-            elsewhere ? QStringLiteral("Its files stay")
+            elsewhere ? QStringLiteral("The files are kept")
                       : QStringLiteral("Studies in %1 are always listed").arg(m_c.folder()));
     });
     more->setMenu(menu);
@@ -170,12 +170,16 @@ QWidget* StudyPage::makeGridPart() {
     m_measure->setAccessibleName(QStringLiteral("Measure"));
     m_measure->setFont(smallFont());
     m_measure->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_measure->setPlaceholderText(QStringLiteral("nothing measured yet"));
+    m_measure->setPlaceholderText(QStringLiteral("no measurements yet"));
     auto* more = iconButton("more", QStringLiteral("Grid: copy, save"), m_gridHead);
     m_gridMenu = new ViewMenu(
         more, m_grid, [this] { return fileName("grid"); }, [this] { return m_grid->csv(); });
     m_gridMenu->paintVector = [this](QPainter& painter) { m_grid->paintWhole(painter); };
     m_gridMenu->wholeSize = [this] { return m_grid->wholeSize(); };
+    m_gridMenu->caption = [this] {
+        return StudyController::name(m_c.path()) + QStringLiteral(" \u00B7 ") +
+               m_gridHead->subText();
+    };
     m_grid->setViewActions(m_gridMenu->menu()->actions());
     m_gridHead->addControl(m_legend);
     m_gridHead->addControl(m_measure);
@@ -191,17 +195,27 @@ QWidget* StudyPage::makePlotPart() {
     m_band->addItems({QStringLiteral("95% bootstrap"), QStringLiteral("\u00B1 2 s.e.m."),
                       QStringLiteral("No band")});
     m_band->setAccessibleName(QStringLiteral("Band"));
-    m_band->setToolTip(QStringLiteral("What is drawn around the mean of the seeds"));
+    m_band->setToolTip(QStringLiteral("Band around the mean over seeds"));
     m_band->setFont(smallFont());
     m_published->setChecked(true);
     auto* more = iconButton("more", QStringLiteral("Plot: copy, save"), m_plotHead);
     auto* menu = new ViewMenu(
         more, m_plot, [this] { return fileName("curves"); },
         [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
-    menu->paintVector = [this](QPainter& painter) { m_plot->paintVector(painter, m_plot->rect()); };
+    constexpr QSize size(720, 480);  // as `study --figure` draws it
+    menu->paintVector = [this, size](QPainter& painter) {
+        m_plot->paintVector(painter, QRectF(QPointF(0, 0), size));
+    };
+    menu->wholeSize = [size] { return size; };
+    menu->caption = [this] {
+        return StudyController::name(m_c.path()) + QStringLiteral(" \u00B7 ") +
+               m_gridHead->subText();
+    };
+    menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
     menu->menu()->addSeparator();
-    menu->menu()->addAction(QStringLiteral("Show everything"), m_plot, &EfficiencyPlot::resetZoom);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_log, m_published, m_band, more})
+    menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot, &EfficiencyPlot::resetZoom);
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
         m_plotHead->addControl(control);
     column->addWidget(m_plotHead);
     column->addWidget(m_plot, 1);

@@ -38,11 +38,11 @@ inline QString workWords(const StudyReading& r, bool here, bool ending, int jobs
     if (here || r.running > 0) {
         const auto workers = static_cast<double>(here ? jobs : static_cast<int>(r.running));
         if (r.secondsARun <= 0.0 || r.left <= 0.0)
-            return here ? QStringLiteral("working") : QStringLiteral("another process works");
+            return here ? QStringLiteral("running") : QStringLiteral("running in another process");
         const QString left = QStringLiteral("about %1 left")
                                  .arg(durationText(r.secondsARun * r.left /
                                                    std::max(1.0, std::min(workers, r.left))));
-        return here ? left : QStringLiteral("another process works, ") + left;
+        return here ? left : QStringLiteral("running in another process, ") + left;
     }
     if (r.left <= 0.0) return r.failed > 0 ? QString() : QStringLiteral("complete");
     return r.done + r.interrupted > 0 ? QStringLiteral("stopped") : QString();

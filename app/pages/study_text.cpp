@@ -25,20 +25,22 @@ std::vector<std::int64_t> parseSizes(const QString& text, QString* error) {
         if (part.isEmpty()) continue;
         bool whole = false;
         if (const qint64 size = part.toLongLong(&whole); whole) {
-            if (size < 1) return refuse(QStringLiteral("%1 is no training size").arg(part));
+            if (size < 1) return refuse(QStringLiteral("%1 is not a training size").arg(part));
             sizes.insert(size);
             continue;
         }
         const auto found = range.match(part);
         if (!found.hasMatch())
-            return refuse(QStringLiteral("\u2018%1\u2019 is no whole number; write 250, 500, 1000 "
-                                         "or 250..2500 step 250")
-                              .arg(part));
+            return refuse(
+                QStringLiteral(
+                    "\u2018%1\u2019 is not an integer; write 250, 500, 1000 or 250..2500 step 250")
+                    .arg(part));
         const qint64 first = found.captured(1).toLongLong(), last = found.captured(2).toLongLong();
         const qint64 by = found.captured(3).isEmpty() ? first : found.captured(3).toLongLong();
         if (first < 1 || by < 1 || last < first)
             return refuse(
-                QStringLiteral("\u2018%1\u2019 goes nowhere; write 250..2500 step 250").arg(part));
+                QStringLiteral("\u2018%1\u2019 is an empty range; write 250..2500 step 250")
+                    .arg(part));
         if ((last - first) / by >= kMostSizes)
             return refuse(QStringLiteral("\u2018%1\u2019 is more than 1,000 sizes").arg(part));
         for (qint64 size = first; size <= last; size += by) sizes.insert(size);
@@ -64,9 +66,9 @@ QStringList parseValues(const QString& text) {
 }
 
 QString nameProblem(const QString& name) {
-    if (name.trimmed().isEmpty()) return QStringLiteral("Give the study a name");
+    if (name.trimmed().isEmpty()) return QStringLiteral("Enter a name for the study");
     if (name.contains(u'/') || name == QLatin1String(".") || name == QLatin1String(".."))
-        return QStringLiteral("The name is that of a folder: no / in it");
+        return QStringLiteral("The name is used for a folder and must not contain /");
     return {};
 }
 

@@ -86,7 +86,6 @@ bool isOneText(const ProbeSample& sample) {
 InspectorView firstView(const ProbeResult& result) {
     InspectorView view;
     if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
-        view.processing = Processing::Tanh;
         const auto relation =
             std::find_if(result.maps.begin(), result.maps.end(),
                          [](const RelationMap& map) { return map.kind == MapKind::Relation; });
@@ -95,7 +94,6 @@ InspectorView firstView(const ProbeResult& result) {
         return view;
     }
     if (isOneText(result.sample)) {
-        view.processing = Processing::Tanh;
         lookAtText(result.sample.source, &view);
         return view;
     }
@@ -112,8 +110,6 @@ InspectorView firstView(const ProbeResult& result) {
                 varied = image.pixels[image.index(y, x, 0)] != first;
         if (varied) tokens.push_back(tokenOfPatch(grid, patch));
     }
-    // As in the papers: the sign shows even where one relation dwarfs the others.
-    view.processing = Processing::Tanh;
     view.source = tokens.empty() ? (grid.classToken ? 1 : 0) : tokens.front();
     view.target = tokens.size() < 2 ? view.source : tokens.back();
     return view;
@@ -218,11 +214,9 @@ void WorkbenchPage::connectCurves() {
     auto* hidden = new QToolButton(m_curves);
     hidden->hide();
     auto* save = new ViewMenu(
-        hidden, m_curves, [] { return QStringLiteral("learning-curves"); },
+        hidden, m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); });
-    save->paintVector = [this](QPainter& painter) {
-        m_curves->paintVector(painter, m_curves->rect());
-    };
+    m_curves->setFigure(*save);
     m_curves->menu()->addActions(save->menu()->actions());
 }
 
@@ -230,9 +224,10 @@ void WorkbenchPage::connectInspector() {
     auto& c = m_c;
     auto* more = iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
     m_inspector->addHeadControl(more);
-    new ViewMenu(
-        more, m_inspector, [] { return QStringLiteral("inspector"); },
+    auto* save = new ViewMenu(
+        more, m_inspector, [this] { return m_inspector->figureName(); },
         [this] { return m_inspector->csv(); });
+    m_inspector->setFigure(*save);
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
     connect(&c.probe, &ProbeController::resultReady, this,
@@ -272,9 +267,8 @@ void WorkbenchPage::connectInspector() {
             [this] { m_inspector->sourcePane()->textInput()->setOpen(false); });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
         m_inspector->setEmptyState(
-            sentence.isEmpty()
-                ? QStringLiteral("Choose a run on the left to look inside its model.")
-                : sentence,
+            sentence.isEmpty() ? QStringLiteral("Select a run on the left to inspect its model.")
+                               : sentence,
             {});
         m_inspector->setResult(nullptr);
     });
@@ -345,6 +339,7 @@ void WorkbenchPage::showHead() {
         m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>();
     if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
+    m_inspector->setFigureRun(info ? QString::fromStdString(info->name) : QString());
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
     QString title = QString::fromStdString(info->preset);
     for (const auto& preset : presets())
@@ -384,7 +379,7 @@ void WorkbenchPage::showOutcome() {
         written.remove(0, prompt.size());
     else
         prompt.clear();
-    outcome->setContinuation(QStringLiteral("Written at step %1").arg(groupedNumber(newest->first)),
+    outcome->setContinuation(QStringLiteral("Sample at step %1").arg(groupedNumber(newest->first)),
                              prompt, written);
 }
 

@@ -46,7 +46,7 @@ protected:
             if (got < 0 && errno == EINTR) continue;
             if (got < 0)
                 throw FileError(m_path, "cannot be read: " + std::string(std::strerror(errno)));
-            if (got == 0) throw FileError(m_path, "was cut short while it was read; try again");
+            if (got == 0) throw FileError(m_path, "was truncated while it was read; try again");
             done += static_cast<std::size_t>(got);
         }
         if (m_size > kForgottenFrom && out.size() >= kForgottenPart) {

@@ -80,9 +80,9 @@ ModelOptions checkpointModel(const CheckpointSource& source, std::string* from) 
         if (from) *from = "run.json";
         return readRunOptions(run.string()).model;
     }
-    throw FileError(file,
-                    "says nothing of its model; put the constructor's arguments beside it as "
-                    "config.json");
+    throw FileError(
+        file,
+        "does not describe its model; put the constructor arguments next to it as config.json");
 }
 
 std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
@@ -101,20 +101,21 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
         if (entry.aliasOf.empty() && !present[entry.name])
             problems.push_back(
                 {ProblemKind::Missing, entry.name,
-                 "the model needs it, " + shapeText(entry.shape) + ", and the file has none"});
+                 "the model needs it, " + shapeText(entry.shape) + ", but it is not in the file"});
     for (const auto& tensor : stored) {
         const auto at = known.find(tensor.name);
         if (at == known.end())
             problems.push_back(
                 {ProblemKind::Unexpected, tensor.name,
-                 "the file has it, " + shapeText(tensor.shape) + ", and the model does not"});
+                 "it is in the file, " + shapeText(tensor.shape) + ", but not in the model"});
         else if (at->second->shape != tensor.shape)
             problems.push_back({ProblemKind::WrongShape, tensor.name,
                                 "is " + shapeText(tensor.shape) + " in the file, " +
                                     shapeText(at->second->shape) + " in the model"});
         else if (!widens(tensor.dtype))
-            problems.push_back({ProblemKind::File, tensor.name,
-                                "holds " + tensor.dtype + " numbers, which cannot become weights"});
+            problems.push_back(
+                {ProblemKind::File, tensor.name,
+                 "has " + tensor.dtype + " values, which cannot be used as weights"});
     }
     return problems;
 }

@@ -96,7 +96,7 @@ void requireRoom(const CheckpointSource& source, const std::string& out) {
     const auto parent = fs::absolute(out).parent_path().string();
     if (const auto room = freeBytes(parent); room < bytes && fs::is_directory(parent))
         throw DiskFull(out, "needs " + std::to_string(bytes >> 20) + " MiB, " +
-                                std::to_string(room >> 20) + " MiB are free; free some space");
+                                std::to_string(room >> 20) + " MiB are free; free some disk space");
 }
 
 // The output must be none of the files that are read.
@@ -113,7 +113,7 @@ void requireCheckpointFolder(const std::string& out) {
         throw FileError(out, "is a file; end the name in .safetensors or .pt to write a file");
     if (fs::is_directory(out, error) && !fs::is_empty(out, error) &&
         !fs::is_regular_file(fs::path(out) / "model.safetensors", error))
-        throw FileError(out, "is a folder of other things; choose an empty one or a new name");
+        throw FileError(out, "is a folder with other files; choose an empty folder or a new name");
 }
 
 // The configuration in the names that the published package takes; as it stands where it describes
@@ -141,8 +141,8 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     if (folder) {
         if (configuration.empty())
             throw FileError(in,
-                            "has no configuration, which a folder needs (config.json); put one "
-                            "beside it, or write a .safetensors or .pt file");
+                            "has no configuration (config.json), which a folder needs; put one "
+                            "next to it, or write a .safetensors or .pt file");
         requireCheckpointFolder(out);
     } else if (fs::is_directory(out)) {
         throw FileError(out, "is a folder");

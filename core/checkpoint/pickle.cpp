@@ -32,7 +32,7 @@ public:
         m_values[kTrue].integer = 1;
         m_values[kEmptyTuple].kind = PickleKind::Tuple;
         if (m_rest.size() < 2 || m_rest[0] != kProto || m_rest[1] < 2 || m_rest[1] > 5)
-            fail("is no pickle of protocol 2 to 5");
+            fail("is not a pickle of protocol 2 to 5");
         for (std::uint8_t opcode = 0; (opcode = take(1)[0]) != kStop;) step(opcode);
         if (m_stack.size() != 1 || !m_marks.empty())
             fail("ends with " + std::to_string(m_stack.size()) + " values instead of one");
@@ -45,13 +45,13 @@ private:
         throw FileError(m_path, "its pickle " + why);
     }
     [[noreturn]] void misplaced(const char* what) const {
-        fail(std::string("uses ") + what + " where it does not belong (byte " +
+        fail(std::string("uses ") + what + " in an unexpected place (byte " +
              std::to_string(m_out.m_bytes.size() - m_rest.size()) + ")");
     }
 
     // Bytes.
     std::span<const std::uint8_t> take(std::uint64_t count) {
-        if (count > m_rest.size()) fail("is cut short");
+        if (count > m_rest.size()) fail("is truncated");
         const auto taken = m_rest.first(count);
         m_rest = m_rest.subspan(count);
         return taken;
@@ -64,7 +64,7 @@ private:
     std::string_view line() {
         const auto all = text(m_rest.size());
         const auto end = all.find('\n');
-        if (end == std::string_view::npos) fail("is cut short");
+        if (end == std::string_view::npos) fail("is truncated");
         m_rest = std::span(m_out.m_bytes).last(all.size() - end - 1);
         return all.substr(0, end);
     }
@@ -147,10 +147,10 @@ private:
 void PickleReader::step(std::uint8_t opcode) {
     switch (opcode) {
         case kProto:
-            if (number(1) > 5) fail("is of a protocol beyond 5");
+            if (number(1) > 5) fail("has a protocol version above 5");
             break;
         case kFrame:
-            if (number(8) > m_rest.size()) fail("is cut short");
+            if (number(8) > m_rest.size()) fail("is truncated");
             break;
         case kMark:
             if (m_marks.size() >= kMaxMarks) fail("is nested too deep");
@@ -329,14 +329,14 @@ void PickleReader::real() {
 void PickleReader::memoize(std::uint64_t index) {
     top("PUT");
     // Each index follows from one opcode before it, so that none can exceed the bytes.
-    if (index >= m_out.m_bytes.size()) fail("names memo " + std::to_string(index));
+    if (index >= m_out.m_bytes.size()) fail("refers to memo " + std::to_string(index));
     if (index >= m_memo.size()) m_memo.resize(index + 1, UINT32_MAX);
     m_memo[index] = m_stack.back();
 }
 
 void PickleReader::recall(std::uint64_t index) {
     if (index >= m_memo.size() || m_memo[index] == UINT32_MAX)
-        fail("asks for memo " + std::to_string(index) + ", which was never set");
+        fail("refers to memo " + std::to_string(index) + ", which was never set");
     push(m_memo[index]);
 }
 
@@ -347,8 +347,8 @@ void PickleReader::global(std::string_view module, std::string_view name) {
     const auto use = full.size() > kMaxGlobal ? GlobalUse::Refused : globalUse(full);
     if (use == GlobalUse::Refused)
         throw FileError(m_path, "refers to '" + printable(full) +
-                                    "', which a checkpoint may not: only tensors and plain data "
-                                    "are read; save the model's state_dict() instead");
+                                    "', which is not allowed in a checkpoint: only tensors and "
+                                    "plain data are read; save the model's state_dict() instead");
     push(add({PickleKind::Global, false, 0, *m_out.m_names.insert(full).first}));
 }
 
@@ -397,7 +397,7 @@ bool PickleReader::evaluated(std::string_view callee, const std::vector<std::uin
         auto& bytes = m_out.m_decoded.emplace_back();
         for (std::size_t i = 0; i < encoded.size(); ++i) {
             const auto lead = static_cast<std::uint8_t>(encoded[i]);
-            if (lead >= 0xc4) fail("encodes a character beyond latin1");
+            if (lead >= 0xc4) fail("contains a character outside latin1");
             bytes += lead < 0x80 ? encoded[i]
                                  : static_cast<char>((lead & 3) << 6 | (encoded[++i] & 0x3f));
         }

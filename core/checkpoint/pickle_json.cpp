@@ -23,7 +23,7 @@ public:
             throw FileError(m_path, "its configuration is nested deeper than 64 levels");
         m_text += value.text.size();
         if (++m_values > kMaxValues || m_text > kMaxText)
-            throw FileError(m_path, "its configuration is larger than any model's");
+            throw FileError(m_path, "its configuration is too large for a model");
         switch (value.kind) {
             case PickleKind::None:
                 return Json(nullptr);

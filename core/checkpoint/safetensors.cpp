@@ -185,7 +185,7 @@ SafetensorsHeader parseSafetensorsHeader(std::span<const std::uint8_t> prefix,
                                "is " + std::to_string(8 + length - fileSize) +
                                    " bytes shorter than its header declares");
     if (prefix.size() - 8 < length)
-        throw SafetensorsError(Fault::Unreadable, path, "the header could not be read whole");
+        throw SafetensorsError(Fault::Unreadable, path, "the header could not be read completely");
 
     HeaderHandler handler;
     const auto* text = reinterpret_cast<const char*>(prefix.data()) + 8;
@@ -255,7 +255,7 @@ void SafetensorsFile::readPart(const TensorEntry& entry, std::uint64_t at,
                                std::span<std::uint8_t> out, std::stop_token stop) const {
     if (at > entry.bytes() || out.size() > entry.bytes() - at)
         throw SafetensorsError(Fault::Unreadable, path(),
-                               "tensor '" + entry.name + "': a part beyond its end");
+                               "tensor '" + entry.name + "': a range beyond its end");
     m_bytes->read(m_header.dataStart + entry.begin + at, out, std::move(stop));
 }
 

@@ -93,16 +93,18 @@ ShardIndex readIndex(const std::string& path) {
     const auto document = json::parse(readTextFile(path), nullptr, false);
     if (!document.is_object() || !document.contains("weight_map") ||
         !document["weight_map"].is_object())
-        throw FileError(path, "is no index of shards: it needs a 'weight_map' of tensor to file");
+        throw FileError(path,
+                        "is not an index of shards: it needs a 'weight_map' from tensors to files");
     ShardIndex index;
     for (const auto& [tensor, file] : document["weight_map"].items()) {
         const std::string name = file.is_string() ? file.get<std::string>() : "";
         if (name.empty() || name == "." ||
             name.find_first_of(std::string("/\\\0", 3)) != std::string::npos ||
             name.find("..") != std::string::npos)
-            throw FileError(path, "tensor '" + tensor.substr(0, 200) + "' is said to be in '" +
-                                      (file.is_string() ? name.substr(0, 200) : file.type_name()) +
-                                      "', which is no name of a file beside the index");
+            throw FileError(path,
+                            "tensor '" + tensor.substr(0, 200) + "' is listed in '" +
+                                (file.is_string() ? name.substr(0, 200) : file.type_name()) +
+                                "', which is not the name of a file in the folder of the index");
         index.fileOf[tensor] = name;
     }
     if (const auto found = document.find("metadata"); found != document.end() && found->is_object())
@@ -133,8 +135,8 @@ std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& path)
     for (const auto& shard : shards) {
         const std::string name = (folder / shard).string();
         if (!fs::is_regular_file(name))
-            throw FileError(name, "is missing; the index names " + std::to_string(shards.size()) +
-                                      " shards, all of which are needed");
+            throw FileError(name, "is missing; the index lists " + std::to_string(shards.size()) +
+                                      " shards, and all of them are needed");
         for (const auto& entry : source->addFile(name).header().tensors) {
             const auto listed = index.fileOf.find(entry.name);
             if (listed == index.fileOf.end() || listed->second != shard)

@@ -43,14 +43,15 @@ std::unique_ptr<CheckpointParts> openFile(const std::string& path) {
         case Content::Zip:
             return openTorchArchive(path);
         case Content::OldPickle:
-            throw FileError(path,
-                            "is a pickle as PyTorch wrote it before 1.6, which is not read; save "
-                            "it again with a current PyTorch: torch.save(torch.load(old), new)");
+            throw FileError(
+                path,
+                "is in the file format of PyTorch before 1.6, which is not supported; save it "
+                "again with a current PyTorch: torch.save(torch.load(old), new)");
         case Content::Tar:
-            throw FileError(path,
-                            "is a TAR archive as PyTorch wrote it before 0.1.10, which is not "
-                            "read; save it again with a current PyTorch: "
-                            "torch.save(torch.load(old), new)");
+            throw FileError(
+                path,
+                "is in the TAR format of PyTorch before 0.1.10, which is not supported; save it "
+                "again with a current PyTorch: torch.save(torch.load(old), new)");
         case Content::Safetensors:
             break;
     }
@@ -70,8 +71,8 @@ std::string weightsOf(const fs::path& folder) {
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
     if (fs::is_regular_file(folder / "pytorch_model.bin.index.json"))
         throw FileError(folder.string(),
-                        "holds PyTorch archives in several parts, which are not read; save the "
-                        "model again as safetensors");
+                        "contains PyTorch archives in several parts, which are not supported; save "
+                        "the model again as safetensors");
     std::vector<std::string> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error))
@@ -80,12 +81,13 @@ std::string weightsOf(const fs::path& folder) {
     std::sort(found.begin(), found.end());
     if (found.size() == 1) return (folder / found[0]).string();
     if (found.empty() && fs::is_regular_file(folder / "run.json"))
-        throw FileError(folder.string(), "is a run; open one of the folders in its checkpoints");
-    if (found.empty())
         throw FileError(folder.string(),
-                        "holds no weights (model.safetensors, its index and shards, or a .pt "
-                        "file)");
-    throw FileError(folder.string(), "holds several files of weights (" + found[0] + ", " +
+                        "is a run folder; open one of the folders in its 'checkpoints' folder");
+    if (found.empty())
+        throw FileError(
+            folder.string(),
+            "contains no weights (model.safetensors, its index and shards, or a .pt file)");
+    throw FileError(folder.string(), "contains several weights files (" + found[0] + ", " +
                                          found[1] + ", ...); open one of them");
 }
 

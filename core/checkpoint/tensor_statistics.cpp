@@ -62,7 +62,7 @@ TensorStatistics tensorStatistics(const std::string& path, const std::string& na
     if (!tensor) throw FileError(path, "has no tensor '" + name + "'");
     if (!hasNumbers(tensor->dtype))
         throw FileError(path, "tensor '" + name + "' is of " + tensor->dtype +
-                                  ", whose numbers cannot be described");
+                                  ", for which no statistics can be computed");
     TensorStatistics s;
     s.name = name;
     s.count = tensor->count();

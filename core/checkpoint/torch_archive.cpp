@@ -52,8 +52,8 @@ TorchArchive::TorchArchive(std::shared_ptr<const ByteSource> bytes) : m_zip(std:
     m_folder = first.substr(0, first.find('/') == std::string::npos ? 0 : first.find('/') + 1);
     const auto* entry = m_zip.find(m_folder + "data.pkl");
     if (!entry)
-        fail("is a ZIP archive but no PyTorch checkpoint: it has no '" + m_folder.substr(0, 200) +
-             "data.pkl'");
+        fail("is a ZIP archive but not a PyTorch checkpoint: it has no '" +
+             m_folder.substr(0, 200) + "data.pkl'");
     checkByteOrder();
     const Pickle pickle(m_zip.read(*entry, kMaxPickle), m_zip.path());
     const auto& state = stateOf(pickle);
@@ -82,7 +82,7 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
         if (isPickledTensor(pickle, pickle[root.items[i + 1]])) return root;
         if (i < 16) keys += (i ? ", " : "") + std::string(pickle[root.items[i]].text.substr(0, 80));
     }
-    fail("holds no weights under 'model' or 'state_dict'; its keys: " + keys);
+    fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
 }
 
 // `config` is the training's where `model_args` stands beside it.
@@ -133,7 +133,7 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
 void TorchArchive::readPart(const ArchiveTensor& tensor, std::uint64_t at,
                             std::span<std::uint8_t> out, std::stop_token stop) const {
     if (at > tensor.bytes || out.size() > tensor.bytes - at)
-        fail("tensor '" + tensor.name + "': a part beyond its end");
+        fail("tensor '" + tensor.name + "': a range beyond its end");
     if (out.empty()) return;
     if (!tensor.contiguous) return gather(tensor, at, out, std::move(stop));
     m_zip.readPart(*tensor.record, tensor.offset + at, out, std::move(stop));

@@ -151,7 +151,7 @@ std::string stateText(const std::vector<StoredTensor>& tensors, const std::strin
     if (!config.empty()) {
         const auto json = Json::parse(config, nullptr, false);
         if (!json.is_object())
-            throw FileError(path, "cannot be given the configuration, which is no JSON object");
+            throw FileError(path, "cannot store the configuration, which is not a JSON object");
         out.bytes += "}(";
         out.text("config");
         out.json(json);

@@ -132,7 +132,7 @@ private:
         const std::string key(m_pickle[id.items[2]].text);
         if (key.empty() || key == "." || key == ".." ||
             key.find_first_of("/\\") != std::string::npos)
-            fail("has storage '" + key.substr(0, 200) + "', which leads outside of the archive");
+            fail("has storage '" + key.substr(0, 200) + "', which points outside the archive");
         m_tensor.record = m_zip.find(m_folder + "data/" + key);
         if (!m_tensor.record)
             fail("needs record '" + m_folder.substr(0, 200) + "data/" + key.substr(0, 200) +

@@ -27,7 +27,7 @@ VerifyLine compare(const std::string& name, const torch::Tensor& ours, const tor
     VerifyLine line{name};
     if (!ours.defined()) return line.note = "not computed by this model", line;
     if (ours.sizes() != theirs.sizes()) {
-        line.note = "another shape";
+        line.note = "different shape";
         return line;
     }
     const auto a = ours.detach().to(torch::kCPU, torch::kDouble), b = theirs.to(torch::kDouble);
@@ -82,13 +82,13 @@ Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folde
     const std::int64_t rank = sequence ? 2 : 1;
     if (t.scalar_type() != torch::kLong || t.dim() != rank || shaped.dim() < rank ||
         t.sizes() != shaped.sizes().slice(0, static_cast<std::size_t>(rank)))
-        refuse("input/targets are not whole numbers, one for each output");
+        refuse("input/targets must be integers, one for each output");
     const std::int64_t ignored = o.input() == InputKind::Pairs ? o.loss_ignore_idx : -1;
     const std::int64_t classes = o.outputs() == 1 ? 2 : o.outputs();
     const auto wrong = t.lt(0).logical_or(t.ge(classes));
     if ((sequence ? wrong.logical_and(t.ne(ignored)) : wrong).any().item<bool>())
-        refuse("input/targets hold numbers that are none of the model's " +
-               std::to_string(classes) + " outputs");
+        refuse("input/targets contain values outside the model's " + std::to_string(classes) +
+               " outputs");
     return c;
 }
 
@@ -184,7 +184,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         report.lines.push_back(std::move(line));
     }
     if (report.lines.empty())
-        throw FileError(folder + "/io.safetensors", "holds nothing to compare");
+        throw FileError(folder + "/io.safetensors", "contains nothing to compare");
     return report;
 }
 

@@ -83,7 +83,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(st
     std::sort(starts.begin(), starts.end());
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
-        if (starts[i] < end) fail(quoted(m_entries[i].name) + "lies over another entry");
+        if (starts[i] < end) fail(quoted(m_entries[i].name) + "overlaps another entry");
         end = m_entries[i].offset + m_entries[i].size;
     }
     m_byName.resize(m_entries.size());
@@ -107,12 +107,12 @@ ZipDirectory::Found ZipDirectory::findDirectory() const {
             break;
         }
     if (at == tail.size())
-        fail("is a ZIP archive without its table: it was cut short; copy or download it again");
+        fail("is a ZIP archive without its directory: it is truncated; copy or download it again");
     const auto* end = &tail[at];
     std::uint64_t position = size - tail.size() + at;
     Found found{u32(end + 16), u32(end + 12), u16(end + 10)};
     if (u16(end + 4) != 0 || u16(end + 6) != 0 || u16(end + 8) != found.entries)
-        fail("is one part of a ZIP archive in several; join them first");
+        fail("is one part of a multi-part ZIP archive; join the parts first");
     if (position >= 20) {
         std::uint8_t locator[20], record[56];
         m_bytes->read(position - 20, locator);
@@ -121,17 +121,17 @@ ZipDirectory::Found ZipDirectory::findDirectory() const {
             if (start > position - 20 || position - 20 - start < sizeof(record))
                 fail("has a ZIP64 record beyond its end");
             m_bytes->read(start, record);
-            if (u32(record) != kEnd64) fail("lacks the ZIP64 record that it names");
+            if (u32(record) != kEnd64) fail("lacks the ZIP64 record that it refers to");
             found = {littleEndian(record + 48, 8), littleEndian(record + 40, 8),
                      littleEndian(record + 32, 8)};
             position = start;
         }
     }
     if (found.offset > position || found.size > position - found.offset)
-        fail("has a table beyond its end: it was cut short; copy or download it again");
+        fail("has a directory beyond its end: it is truncated; copy or download it again");
     if (found.size > kMaxDirectory || found.entries > found.size / 46)
         fail("has a table of " + std::to_string(found.size) + " bytes for " +
-             std::to_string(found.entries) + " entries, which cannot be");
+             std::to_string(found.entries) + " entries, which is impossible");
     return found;
 }
 
@@ -141,10 +141,10 @@ void ZipDirectory::readDirectory(const Found& found) {
     std::span<const std::uint8_t> rest(table);
     for (std::uint64_t i = 0; i < found.entries; ++i) {
         if (rest.size() < 46 || u32(rest.data()) != kCentralHeader)
-            fail("has a damaged table at entry " + std::to_string(i));
+            fail("has a damaged directory at entry " + std::to_string(i));
         const std::size_t name = u16(&rest[28]), extra = u16(&rest[30]), comment = u16(&rest[32]);
         if (rest.size() - 46 < name + extra + comment)
-            fail("has a damaged table at entry " + std::to_string(i));
+            fail("has a damaged directory at entry " + std::to_string(i));
         ZipEntry entry;
         entry.name.assign(reinterpret_cast<const char*>(rest.data()) + 46, name);
         entry.crc = u32(&rest[16]);
@@ -152,11 +152,11 @@ void ZipDirectory::readDirectory(const Found& found) {
         entry.size = u32(&rest[24]);
         entry.offset = u32(&rest[42]);
         if (name > kMaxName || leadsOutside(entry.name))
-            fail(quoted(entry.name) + "has a name that leads outside of the archive");
+            fail(quoted(entry.name) + "has a name that points outside the archive");
         if (u16(&rest[8]) & 1) fail(quoted(entry.name) + "is encrypted");
         if (u16(&rest[10]) != 0)
             fail(quoted(entry.name) +
-                 "is compressed, which PyTorch never does; unpack it and write it with torch.save");
+                 "is compressed, which is not supported; save the model again with torch.save");
         if (!readZip64(rest.subspan(46 + name, extra), entry.size, stored, entry.offset))
             fail(quoted(entry.name) + "lacks its ZIP64 sizes");
         if (stored != entry.size)
@@ -175,13 +175,13 @@ void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     m_bytes->read(entry.offset, local);
     const std::uint64_t start = entry.offset + 30 + u16(local + 26) + u16(local + 28);
     if (u32(local) != kLocalHeader || u16(local + 8) != 0 || u16(local + 26) != entry.name.size())
-        fail(quoted(entry.name) + "is not where the table says");
+        fail(quoted(entry.name) + "is not at the offset given in the directory");
     if (start > directory || entry.size > directory - start)
-        fail(quoted(entry.name) + "is said to hold " + std::to_string(entry.size) +
-             " bytes, more than the file has");
+        fail(quoted(entry.name) + "is declared to have " + std::to_string(entry.size) +
+             " bytes, more than the file contains");
     std::string name(entry.name.size(), '\0');
     m_bytes->read(entry.offset + 30, {reinterpret_cast<std::uint8_t*>(name.data()), name.size()});
-    if (name != entry.name) fail(quoted(entry.name) + "has another name where it lies");
+    if (name != entry.name) fail(quoted(entry.name) + "has a different name in its local header");
     entry.offset = start;
 }
 
@@ -195,7 +195,7 @@ const ZipEntry* ZipDirectory::find(std::string_view name) const {
 std::vector<std::uint8_t> ZipDirectory::read(const ZipEntry& entry, std::uint64_t limit) const {
     if (entry.size > limit)
         fail(quoted(entry.name) + "is " + std::to_string(entry.size) +
-             " bytes long, more than the " + std::to_string(limit) + " that are read");
+             " bytes long, more than the " + std::to_string(limit) + " that are allowed");
     std::vector<std::uint8_t> bytes(entry.size);
     m_bytes->read(entry.offset, bytes);
     if (crc32Of(0, bytes.data(), bytes.size()) != entry.crc)

@@ -38,7 +38,7 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
             throw FileError(files[i].path, "has tokens of " + std::to_string(8 * parts[i].width) +
                                                " bits, " + files[0].path + " of " +
                                                std::to_string(8 * parts[0].width) +
-                                               "; keep shards of one kind in a folder");
+                                               "; use one token width per folder");
     opened.tokenizer = chosenTokenizer(o);
     if (!opened.tokenizer) opened.tokenizer = tokenizerBeside(files[0].path, 0);
     if (!opened.tokenizer && isGpt2Shard(parts[0])) opened.tokenizer = gpt2Tokenizer();
@@ -50,7 +50,7 @@ OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files
                      const DataOptions& o, TextProgress& progress) {
     const auto tokenizer = chosenTokenizer(o);
     auto encoded = encodeTexts(files, tokenizer, o.text_field, progress);
-    if (encoded.tokens.count == 0) throw FileError(path, "is empty; a text is needed");
+    if (encoded.tokens.count == 0) throw FileError(path, "is empty; give a text");
     return {std::make_shared<TokenSequence>(std::vector{encoded.tokens}), encoded.tokenizer};
 }
 
@@ -58,13 +58,14 @@ OpenedText openTexts(const std::string& path, const std::vector<TextFile>& files
 
 DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std::stop_token stop) {
     if (o.context < 1)
-        throw OptionError("data.context", std::to_string(o.context) + " is no number of tokens");
+        throw OptionError("data.context",
+                          std::to_string(o.context) + " is not a valid number of tokens");
     if (!(o.validation_fraction >= 0.0 && o.validation_fraction < 1.0))
-        throw OptionError("data.validation_fraction", "needs to be between 0 and 1");
+        throw OptionError("data.validation_fraction", "must be at least 0 and less than 1");
     const std::string path = o.path.empty() ? installedText() : o.path;
     if (path.empty())
         throw OptionError("data.path",
-                          "no English text is installed; run app/setup.sh, or name a text file");
+                          "no English text is installed; run app/setup.sh, or give a text file");
     TextProgress progress(callback, std::move(stop));
     const auto files = listTextFiles(path);
     const auto opened = files[0].form == TextForm::Shard ? openShards(files, o)
@@ -75,11 +76,11 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const TokenRange train{0, total - held, o.context}, rest{total - held, held, o.context};
     const TokenRange& validation = o.validation_fraction > 0.0 ? rest : train;
     if (train.fits() == 0 || validation.fits() == 0)
-        throw FileError(path, "has " + std::to_string(total) + " tokens, " + std::to_string(held) +
-                                  " of them held out; a window takes " +
-                                  std::to_string(o.context + 1) +
-                                  " of either: lower data.context, change "
-                                  "data.validation_fraction or give more text");
+        throw FileError(
+            path,
+            "has " + std::to_string(total) + " tokens, " + std::to_string(held) +
+                " of them held out; a window needs " + std::to_string(o.context + 1) +
+                " of each: lower data.context, change data.validation_fraction or give more text");
     const std::filesystem::path named = path;
     const std::string name =
         (named.has_filename() ? named : named.parent_path()).filename().string();
@@ -144,12 +145,12 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
                 const auto id = static_cast<std::int64_t>(littleEndian(&piece[i], part.width));
                 largest = std::max(largest, id);
                 if (id >= vocabulary)
-                    throw FileError(path, "holds token " + std::to_string(id) + " at byte " +
+                    throw FileError(path, "contains token " + std::to_string(id) + " at byte " +
                                               std::to_string(at + i) +
-                                              ", beyond the model's vocabulary of " +
+                                              ", outside the model's vocabulary of " +
                                               std::to_string(vocabulary) +
-                                              "; raise model.vocab_size, or give the shards of its "
-                                              "tokenizer");
+                                              "; raise model.vocab_size, or give shards made with "
+                                              "the model's tokenizer");
             }
             progress.at((before + static_cast<double>((at - part.offset) / width)) / total);
         }

@@ -55,8 +55,8 @@ std::string_view TextBytes::inflatePiece() {
             z.next_in = m_piece.data();
             z.avail_in = static_cast<uInt>(piece.size());
             if (piece.empty() && !m_inflater->ended)
-                throw FileError(path(), "is cut short: its gzip data end at byte " +
-                                            std::to_string(m_at) + "; fetch it again");
+                throw FileError(path(), "is truncated: its gzip data end at byte " +
+                                            std::to_string(m_at) + "; download it again");
             if (piece.empty()) return {};
         }
         if (m_inflater->ended) {
@@ -73,7 +73,7 @@ std::string_view TextBytes::inflatePiece() {
             m_inflater->ended = true;
         else if (result != Z_OK && result != Z_BUF_ERROR)
             throw FileError(path(), "has damaged gzip data before byte " +
-                                        std::to_string(m_at - z.avail_in) + "; fetch it again");
+                                        std::to_string(m_at - z.avail_in) + "; download it again");
     }
     return {reinterpret_cast<const char*>(m_inflater->out.data()),
             m_inflater->out.size() - z.avail_out};

@@ -46,7 +46,7 @@ TextFile describe(const fs::path& path) {
                                                                             : TextForm::Plain;
     if (isOneOf(formSuffix(path), {".zip", ".tar", ".xz", ".bz2", ".zst", ".parquet", ".arrow",
                                    ".pdf", ".pt", ".safetensors"}))
-        throw FileError(file.path, "is no text (" + formSuffix(path) +
+        throw FileError(file.path, "is not a text file (" + formSuffix(path) +
                                        "); unpack it to .txt, .jsonl or .gz first");
     file.bytes = static_cast<std::uint64_t>(status.st_size);
     file.modified =
@@ -59,9 +59,9 @@ TextFile describe(const fs::path& path) {
 std::vector<TextFile> listTextFiles(const std::string& path) {
     std::error_code error;
     if (!fs::exists(path, error))
-        throw FileError(path,
-                        "does not exist; name a text file, a folder of them, JSON lines or token "
-                        "shards");
+        throw FileError(
+            path,
+            "does not exist; give a text file, a folder of text files, JSON lines or token shards");
     if (!fs::is_directory(path, error)) return {describe(path)};
     std::vector<fs::path> all;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
@@ -76,10 +76,9 @@ std::vector<TextFile> listTextFiles(const std::string& path) {
             break;
         }
     if (all.empty())
-        throw FileError(
-            path,
-            "holds no files; .txt, .md, .json and .jsonl are read (also .gz), and token "
-            "shards .bin and .npy");
+        throw FileError(path,
+                        "contains no supported files: .txt, .md, .json and .jsonl (also .gz), and "
+                        "token shards .bin and .npy");
     std::vector<TextFile> files;
     for (const auto& file : all) files.push_back(describe(file));
     return files;

@@ -30,7 +30,7 @@ protected:
         m_before = position();
         if (m_before - m_recordStart > kLongestRecord)
             throw FileError(path(), "record " + std::to_string(m_record) +
-                                        " is longer than 256 MB; a record a line is expected");
+                                        " is longer than 256 MB; one record per line is expected");
         m_piece = m_bytes.next();
         setg(m_piece.data(), m_piece.data(), m_piece.data() + m_piece.size());
         return m_piece.empty() ? traits_type::eof() : traits_type::to_int_type(m_piece[0]);
@@ -118,7 +118,7 @@ private:
     // Anything but a text: wrong as a record, or where the text should be.
     bool value(const char* type) {
         if (m_depth == recordDepth())
-            fail(std::string("is ") + type + "; a string, or an object with a text, is needed");
+            fail(std::string("is ") + type + "; expected a string or an object with a text");
         if (better()) m_rank = m_keyRank, m_type = type;
         return true;
     }
@@ -133,7 +133,7 @@ private:
         if (m_type)
             fail("has " + std::string(m_type) + " as '" +
                  (m_field.empty() ? std::string(kUsual[m_rank]) : m_field) +
-                 "'; a string is needed: set data.text_field");
+                 "'; expected a string: set data.text_field");
         give(m_text);
     }
     void give(const std::string& text) {

@@ -256,8 +256,8 @@ CachedTokens makeCachedTokens(const std::string& key, int width,
         }
     }
     throw Error(
-        "no room for the tokens of the text in the cache, in $TMPDIR or in memory: free some "
-        "space");
+        "not enough space for the tokens of the text in the cache, in $TMPDIR or in memory: free "
+        "some space");
 }
 
 }  // namespace relascope

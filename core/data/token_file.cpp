@@ -49,7 +49,7 @@ const std::uint8_t* MappedFile::at(std::uint64_t offset, std::uint64_t bytes) co
         throw FileError(m_path, "ends before byte " + std::to_string(offset + bytes));
     struct stat now {};
     if (::fstat(m_file, &now) != 0 || static_cast<std::uint64_t>(now.st_size) < m_size)
-        throw FileError(m_path, "was cut short while it was in use; open it again");
+        throw FileError(m_path, "was truncated while it was in use; open it again");
     return m_bytes + offset;
 }
 
@@ -59,7 +59,7 @@ void MappedFile::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
                                     static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw FileError(m_path, "cannot be read: " + std::string(strerror(errno)));
-        if (got == 0) throw FileError(m_path, "was cut short while it was read; try again");
+        if (got == 0) throw FileError(m_path, "was truncated while it was read; try again");
         done += static_cast<std::size_t>(got);
     }
 }

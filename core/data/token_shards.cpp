@@ -21,18 +21,18 @@ void fillBin(TokenPart& part) {
     const std::uint32_t magic = file.size() >= 4 ? headerField(file, 0) : 0;
     if (magic == kEvaluation)
         throw FileError(file.path(),
-                        "is an evaluation file of llm.c (magic 20240522), which holds questions; "
-                        "name its training shards");
+                        "is an evaluation file of llm.c (magic 20240522), which contains "
+                        "questions; give its training shards");
     if (magic != kGpt2 && magic != kLlama3) {
         if (file.size() % 2 != 0)
             throw FileError(file.path(), "has " + std::to_string(file.size()) +
-                                             " bytes, which 16-bit tokens cannot fill; it is cut "
-                                             "short or no token shard");
+                                             " bytes, which is not a multiple of 16-bit tokens; it "
+                                             "is truncated or not a token shard");
         part.count = static_cast<std::int64_t>(file.size() / 2);
         return;
     }
     if (file.size() < kHeader)
-        throw FileError(file.path(), "is cut short within its header of 1024 bytes");
+        throw FileError(file.path(), "is truncated within its header of 1024 bytes");
     const std::uint32_t version = headerField(file, 1), wanted = magic == kGpt2 ? 1 : 7;
     if (version != wanted)
         throw FileError(file.path(), "has version " + std::to_string(version) +
@@ -44,18 +44,18 @@ void fillBin(TokenPart& part) {
     const std::uint64_t needs = kHeader + count * static_cast<std::uint64_t>(part.width);
     if (needs != file.size())
         throw FileError(file.path(), "has " + std::to_string(file.size()) + " bytes, but its " +
-                                         std::to_string(count) + " tokens (byte 8) take " +
-                                         std::to_string(needs) + "; fetch it again");
+                                         std::to_string(count) + " tokens (byte 8) need " +
+                                         std::to_string(needs) + "; download it again");
     part.count = static_cast<std::int64_t>(count);
 }
 
 void fillNpy(TokenPart& part) {
     const MappedFile& file = *part.file;
-    if (file.size() < 12) throw FileError(file.path(), "is cut short within its npy header");
+    if (file.size() < 12) throw FileError(file.path(), "is truncated within its npy header");
     std::vector<std::uint8_t> start(12);
     file.read(0, start);
     const std::size_t length = npyHeaderLength(start, file.path());
-    if (length > file.size()) throw FileError(file.path(), "is cut short within its npy header");
+    if (length > file.size()) throw FileError(file.path(), "is truncated within its npy header");
     start.resize(length);
     file.read(0, start);
     const NpyHeader header = parseNpyHeader(start, file.path());
@@ -64,12 +64,13 @@ void fillNpy(TokenPart& part) {
                                              (header.kind == 'i' && header.itemBytes == 4));
     if (!known || header.shape.size() != 1)
         throw FileError(file.path(),
-                        "holds no tokens: one row of uint16 or uint32 is needed, "
-                        "little-endian; save it with numpy as such");
+                        "contains no tokens: one row of little-endian uint16 or uint32 is needed; "
+                        "save it with NumPy in this form");
     if (header.dataBytes() != file.size() - length)
         throw FileError(file.path(), "has " + std::to_string(file.size() - length) +
                                          " bytes of data, but its header declares " +
-                                         std::to_string(header.dataBytes()) + "; fetch it again");
+                                         std::to_string(header.dataBytes()) +
+                                         "; download it again");
     part.offset = length;
     part.width = header.itemBytes;
     part.count = header.shape[0];
@@ -83,7 +84,7 @@ TokenPart openShard(std::shared_ptr<const MappedFile> file) {
     part.foreign = true;
     const std::string& path = part.file->path();
     path.ends_with(".npy") ? fillNpy(part) : fillBin(part);
-    if (part.count == 0) throw FileError(path, "holds no tokens");
+    if (part.count == 0) throw FileError(path, "contains no tokens");
     return part;
 }
 

@@ -36,7 +36,8 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::fail(const char* doing, int error) const {
     const std::string reason = std::string(doing) + ": " + std::strerror(error);
-    if (error == ENOSPC || error == EDQUOT) throw DiskFull(m_path, reason + "; free some space");
+    if (error == ENOSPC || error == EDQUOT)
+        throw DiskFull(m_path, reason + "; free some disk space");
     throw FileError(m_path, reason);
 }
 
@@ -52,7 +53,7 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 }
 
 void AtomicFile::commit() {
-    if (::fsync(m_file) != 0) fail("cannot be made durable", errno);
+    if (::fsync(m_file) != 0) fail("cannot be flushed to disk", errno);
     const int file = m_file;
     m_file = -1;
     if (::close(file) != 0) fail("cannot be closed", errno);
@@ -70,7 +71,7 @@ std::string readTextFile(const std::string& path, std::uint64_t limit) {
     if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
         problem = "is not a file";
     else if (static_cast<std::uint64_t>(status.st_size) > limit)
-        problem = "is too large to be what it should be";
+        problem = "is larger than allowed for such a file";
     if (!problem) {
         text.resize(static_cast<std::size_t>(status.st_size));
         std::size_t done = 0;
@@ -105,7 +106,7 @@ void makeDirectories(const std::string& directory) {
     std::filesystem::create_directories(directory, error);
     if (error || !std::filesystem::is_directory(directory))
         throw FileError(directory,
-                        "cannot be made a folder: " +
+                        "cannot be created as a folder: " +
                             (error ? error.message() : std::string("a file of that name exists")));
 }
 

@@ -63,7 +63,7 @@ private:
         if (m_at >= m_text.size() || (m_text[m_at] != '\'' && m_text[m_at] != '"')) fail(otherwise);
         const char quote = m_text[m_at++];
         const auto end = m_text.find(quote, m_at);
-        if (end == std::string_view::npos) fail("has an open quotation");
+        if (end == std::string_view::npos) fail("has an unterminated string");
         std::string text(m_text.substr(m_at, end - m_at));
         m_at = end + 1;
         return text;
@@ -124,20 +124,21 @@ std::size_t npyHeaderLength(std::span<const std::uint8_t> start, const std::stri
     if (start.size() < 12) return 0;
     const int major = start[6];
     if (major < 1 || major > 3)
-        throw FileError(path, "is .npy version " + std::to_string(major) + "; 1 to 3 are known");
+        throw FileError(
+            path, "is .npy version " + std::to_string(major) + "; versions 1 to 3 are supported");
     const std::size_t length = major == 1 ? start[8] | start[9] << 8
                                           : start[8] | start[9] << 8 | start[10] << 16 |
                                                 static_cast<std::size_t>(start[11]) << 24;
     if (length > kMaxHeader)
-        throw FileError(
-            path, "has an npy header of " + std::to_string(length) + " bytes; 65536 are allowed");
+        throw FileError(path, "has an npy header of " + std::to_string(length) +
+                                  " bytes; at most 65536 are allowed");
     return (major == 1 ? 10 : 12) + length;
 }
 
 NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string& path) {
-    if (bytes.size() < 12) throw FileError(path, "is cut short within its npy header");
+    if (bytes.size() < 12) throw FileError(path, "is truncated within its npy header");
     const std::size_t length = npyHeaderLength(bytes, path);
-    if (bytes.size() < length) throw FileError(path, "is cut short within its npy header");
+    if (bytes.size() < length) throw FileError(path, "is truncated within its npy header");
     const std::size_t start = bytes[6] == 1 ? 10 : 12;
     DictParser dict({reinterpret_cast<const char*>(bytes.data()) + start, length - start}, path);
     dict.parse();
@@ -146,11 +147,13 @@ NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string&
     header.headerBytes = length;
     header.shape = dict.shape();
     const std::string& d = dict.descr();
-    if (d.find('O') != std::string::npos) dict.fail("holds Python objects, which are never opened");
+    if (d.find('O') != std::string::npos)
+        dict.fail("contains Python objects, which are not supported");
     const bool known = d.size() == 3 && std::strchr("<>|=", d[0]) && std::strchr("uifb", d[1]) &&
                        std::strchr("1248", d[2]);
     if (!known)
-        dict.fail("has the type '" + d.substr(0, 40) + "'; plain integers and floats are read");
+        dict.fail("has the type '" + d.substr(0, 40) +
+                  "'; only plain integers and floats are supported");
     header.kind = d[1];
     header.itemBytes = d[2] - '0';
     header.bigEndian = d[0] == '>' && header.itemBytes > 1;
@@ -163,7 +166,7 @@ NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string&
     if (empty && header.shape.size() > 1)  // (0, huge, huge) must not wrap elements()
         for (auto& n : header.shape) n = std::min<std::int64_t>(n, 1 << 20);
     if (dict.fortran() && header.shape.size() > 1)
-        dict.fail("is in Fortran order; save it with numpy.ascontiguousarray");
+        dict.fail("is in Fortran order; convert it with numpy.ascontiguousarray");
     return header;
 }
 

@@ -13,9 +13,9 @@
 namespace relascope {
 void HeadOptions::check() const {
     const auto text = [](std::int64_t n) { return std::to_string(n); };
-    if (n_heads < 1)
-        throw OptionError("n_heads", text(n_heads) + " heads cannot attend; give at least one");
-    if (head_dim < 1) throw OptionError("d_model", text(d_model) + " leaves no width for a head");
+    if (n_heads < 1) throw OptionError("n_heads", text(n_heads) + " heads; give at least one");
+    if (head_dim < 1)
+        throw OptionError("d_model", text(d_model) + " is too small for the number of heads");
     if (n_heads % kvHeads() != 0)
         throw OptionError("n_kv_heads",
                           text(kvHeads()) + " does not divide the " + text(n_heads) + " heads");

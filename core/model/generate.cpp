@@ -35,7 +35,7 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     for (const auto id : tokens)
         if (id < 0 || id >= m_options.vocab_size)
             throw OptionError("tokens", "token " + std::to_string(id) +
-                                            " is not one of the vocabulary's " +
+                                            " is outside the vocabulary of " +
                                             std::to_string(m_options.vocab_size));
     m_tokens.insert(m_tokens.end(), tokens.begin(), tokens.end());
     if (m_tokens.empty()) throw OptionError("prompt", "is empty; give at least one token");
@@ -71,7 +71,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
     const auto* value = logits.const_data_ptr<float>();
     const auto* best = std::max_element(value, value + count);
     if (!std::isfinite(*best) || torch::isnan(logits).any().item<bool>())
-        throw Error("the model's outputs are not finite; its weights are damaged");
+        throw Error("the outputs of the model are not finite; its weights are damaged");
     std::vector<float> probability(static_cast<std::size_t>(count));
     const auto softmax = torch::softmax(logits, 0);
     std::copy_n(softmax.const_data_ptr<float>(), count, probability.begin());

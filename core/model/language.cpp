@@ -26,10 +26,10 @@ void tieLibrary(SymbolRetrieverImpl& retriever, SymbolRetrieverImpl& first) {
 void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64_t longest,
                    const char* what) {
     if (ids.dim() != 2 || ids.scalar_type() != torch::kLong)
-        throw OptionError(what, "need a batch of whole numbers, one row a sequence");
+        throw OptionError(what, "must be a batch of integers, one row per sequence");
     if (ids.size(1) < 1) throw OptionError(what, "are empty; give at least one token");
     if (ids.size(1) > longest)
-        throw OptionError(what, std::to_string(ids.size(1)) + " tokens are more than the model's " +
+        throw OptionError(what, std::to_string(ids.size(1)) + " tokens exceed the model's " +
                                     std::to_string(longest));
     // On a GPU an index out of range would poison the device; there the caller checks on the host.
     if (!ids.is_cpu()) return;
@@ -37,8 +37,7 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
     const auto low = least.item<std::int64_t>(), high = most.item<std::int64_t>();
     if (low < 0 || high >= vocabulary)
         throw OptionError(what, "token " + std::to_string(low < 0 ? low : high) +
-                                    " is not one of the vocabulary's " +
-                                    std::to_string(vocabulary));
+                                    " is outside the vocabulary of " + std::to_string(vocabulary));
 }
 
 LanguageModelImpl::LanguageModelImpl(const ModelOptions& options) : m_options(options) {

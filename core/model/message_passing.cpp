@@ -6,7 +6,7 @@ void requireObjects(const torch::Tensor& objects, const ModelOptions& o) {
     if (objects.dim() == 3 && objects.size(1) == o.n_objects && objects.size(2) == o.object_dim &&
         objects.is_floating_point())
         return;
-    throw OptionError("objects", "the model takes sets of " + std::to_string(o.n_objects) +
+    throw OptionError("objects", "the model expects sets of " + std::to_string(o.n_objects) +
                                      " objects of " + std::to_string(o.object_dim) + " numbers");
 }
 

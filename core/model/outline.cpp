@@ -95,7 +95,7 @@ std::string Outline::feedForward(const BlockOptions& b) const {
 
 void Outline::block(OutlineNode& parent, const std::string& title, const std::string& name,
                     const BlockOptions& b, bool decoder) {
-    auto* node = add(parent, title, name, b.norm_first ? "norm first" : "norm after");
+    auto* node = add(parent, title, name, b.norm_first ? "pre-norm" : "post-norm");
     if (!node) return;
     add(*node, "sensory attention", "dual_attn.self_attention", sensory(b, b.n_heads_sa));
     add(*node, "relational attention", "dual_attn.relational_attention", relational(b));
@@ -172,7 +172,7 @@ void Outline::language(OutlineNode& root) {
     if (auto* node = add(root, "symbols", "layers.symbol_retrievers",
                          symbols() + (o.shared_symbol_retriever     ? ", shared by all layers"
                                       : o.weight_tie_symbol_library ? ", one library for all layers"
-                                                                    : ", one retriever a layer")))
+                                                                    : ", one retriever per layer")))
         if (!o.shared_symbol_retriever)
             for (std::int64_t i = 0; i < o.n_layers; ++i)
                 add(*node, "layer " + std::to_string(i + 1), std::to_string(i), "");
@@ -245,17 +245,17 @@ void Outline::objects(OutlineNode& root) {
         add(*head, "attention keys", "key", "");
         add(*head, "relation queries", "rel_query", products);
         add(*head, "relation keys", "rel_key", products);
-        add(*head, "relations to answer", "wr", words(o.out_dim, "number"));
+        add(*head, "relations to output", "wr", words(o.out_dim, "number"));
         add(*head, "values", "value", words(o.out_dim, "number"));
         add(*head, "learned symbols", "symbols", std::to_string(o.n_objects - 1) + " rows");
-        add(*head, "symbols to answer", "wv", words(o.out_dim, "number"));
+        add(*head, "symbols to output", "wv", words(o.out_dim, "number"));
         return;
     }
     const std::string map = std::to_string(o.d_model) + " wide, relu, to " +
                             std::to_string(o.rel_proj_dim) + " numbers";
     add(root, "feature map of the first", "left", map + (o.symmetric_rels ? ", symmetric" : ""));
     add(root, "feature map of the second", "right", map);
-    add(root, "robust regression", "regression", "solved for every example, not trained");
+    add(root, "robust regression", "regression", "solved for each example, not trained");
     stack(root, "encoder", "encoder_blocks", o.n_layers, o);
     add(root, "relation queries", "wq", o.symmetric_rels ? "symmetric" : "");
     add(root, "relation keys", "wk", "");

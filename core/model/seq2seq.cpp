@@ -26,13 +26,13 @@ torch::Tensor SequenceEmbedderImpl::forward(const torch::Tensor& x) const {
 
 void SequenceEmbedderImpl::check(const torch::Tensor& x, std::int64_t longest,
                                  const char* what) const {
-    if (!x.defined()) throw OptionError(what, "is missing; this model reads two sequences");
+    if (!x.defined()) throw OptionError(what, "is missing; this model needs two sequences");
     if (m_tokens) return requireTokens(x, m_size, longest, what);
     if (x.dim() != 3 || x.size(2) != m_size || !x.is_floating_point())
         throw OptionError(what, "needs vectors of " + std::to_string(m_size) + " numbers");
     if (x.size(1) < 1 || x.size(1) > longest)
         throw OptionError(what, "has " + std::to_string(x.size(1)) +
-                                    " elements; the model takes 1 to " + std::to_string(longest));
+                                    " elements; the model accepts 1 to " + std::to_string(longest));
 }
 
 Seq2SeqImpl::Seq2SeqImpl(const ModelOptions& options) : m_options(options) {

@@ -40,7 +40,7 @@ torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions& options,
                            std::int64_t length, std::int64_t endToken, std::stop_token stop) {
     auto* sequences = dynamic_cast<SequenceModelImpl*>(&model);
     if (!sequences)
-        throw OptionError("model.architecture", options.architecture + " answers no sequences");
+        throw OptionError("model.architecture", options.architecture + " cannot decode sequences");
     const torch::NoGradGuard noGrad;
     const Evaluating evaluating(model);
     const auto contexts = sequences->encodeSource(source);

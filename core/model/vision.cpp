@@ -28,7 +28,7 @@ void requireImages(const torch::Tensor& images, const ModelOptions& o) {
         return;
     std::string shape;
     for (const auto n : images.sizes()) shape += (shape.empty() ? "" : " x ") + std::to_string(n);
-    throw OptionError("images", "are " + shape + ", the model takes batches of " +
+    throw OptionError("images", "are " + shape + ", but the model expects batches of " +
                                     std::to_string(s[0]) + " x " + std::to_string(s[2]) + " x " +
                                     std::to_string(s[1]));
 }

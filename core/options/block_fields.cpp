@@ -16,21 +16,23 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         [](const O& o) { return relational(o) && o.ra_type == "rca"; });
     static const FieldTable<O> table = {
         integer(&O::n_heads_sa, "n_heads_sa", "Sensory heads",
-                "Heads that mix what the other objects are.", 0, 1024),
+                "Heads that aggregate the features of other objects.", 0, 1024),
         integer(&O::n_heads_ra, "n_heads_ra", "Relational heads",
-                "Heads that mix how the other objects relate to this one.", 0, 1024),
+                "Heads that aggregate the relations to other objects.", 0, 1024),
         when<O>(disentangled,
-                integer(&O::n_relations, "n_relations", "Relations",
-                        "Dimension of r_ij, shared by all relational heads; 0 means one a head.", 0,
-                        4096)),
-        when<O>(relational, boolean(&O::symmetric_rels, "symmetric_rels", "Symmetric",
-                                    "Makes r_ij equal r_ji by using one projection for both "
-                                    "sides.")),
+                automatic(integer(&O::n_relations, "n_relations", "Relations",
+                                  "Dimension of r_ij, shared by all relational heads; 0 means one "
+                                  "per head.",
+                                  0, 4096),
+                          [](const O& o) { return o.n_heads_ra; })),
+        when<O>(relational,
+                boolean(&O::symmetric_rels, "symmetric_rels", "Symmetric",
+                        "Makes r_ij equal to r_ji by using the same projection on both sides.")),
         integer(&O::dff, "dff", "Feed-forward width",
                 "Width inside the feed-forward block; 0 means 4 d, or 8/3 d for swiglu.", 0,
                 1048576),
         real(&O::dropout_rate, "dropout_rate", "Dropout",
-             "Share of activations set to zero while training.", 0.0, 0.99),
+             "Probability of setting an activation to zero during training.", 0.0, 0.99),
         choice(&O::activation, "activation", "Activation",
                "Non-linearity of the feed-forward block.",
                {"relu", "gelu", "silu", "swiglu", "tanh", "sigmoid", "identity"}),
@@ -45,21 +47,26 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
         advanced(when<O>(
             disentangled,
             integer(&O::rel_proj_dim, "rel_proj_dim", "Relation projection",
-                    "Width of each relation's projections; 0 means relational width / relations.", 0, 65536))),
+                    "Width of each relation's projections; 0 means relational width / relations.",
+                    0, 65536))),
         advanced(when<O>(
             rca, choice(&O::rca_activation, "rca_activation", "RCA activation",
-                        "What turns the inner products of relational cross-attention into weights.",
+                        "Function that turns the inner products of relational cross-attention into "
+                        "weights.",
                         {"softmax", "identity", "relu", "sigmoid", "tanh", "gelu", "silu"}))),
-        advanced(when<O>(
-            sensory,
-            integer(&O::sa_n_kv_heads, "sa_n_kv_heads", "Sensory key heads",
-                    "Key and value heads shared by groups of sensory heads; 0 means one each.", 0,
-                    1024))),
-        advanced(when<O>(
-            relational,
-            integer(&O::ra_n_kv_heads, "ra_n_kv_heads", "Relational key heads",
-                    "Key and symbol heads shared by groups of relational heads; 0 means one each.",
-                    0, 1024))),
+        advanced(when<O>(sensory,
+                         automatic(integer(&O::sa_n_kv_heads, "sa_n_kv_heads", "Sensory key heads",
+                                           "Number of key and value heads, shared by groups of "
+                                           "sensory heads; 0 means one per head.",
+                                           0, 1024),
+                                   [](const O& o) { return o.n_heads_sa; }))),
+        advanced(
+            when<O>(relational,
+                    automatic(integer(&O::ra_n_kv_heads, "ra_n_kv_heads", "Relational key heads",
+                                      "Number of key and symbol heads, shared by groups of "
+                                      "relational heads; 0 means one per head.",
+                                      0, 1024),
+                              [](const O& o) { return o.n_heads_ra; }))),
         advanced(when<O>(
             sensory,
             integer(&O::sa_key_dim, "sa_key_dim", "Sensory key width",
@@ -83,15 +90,15 @@ const FieldTable<BlockOptions>& BlockOptions::fieldTable() {
                                  "Adds a bias to the relational output projection."))),
         advanced(when<O>(relational,
                          boolean(&O::share_attn_params, "share_attn_params", "Share attention",
-                                 "Sensory and relational heads look with the same queries and "
-                                 "keys."))),
+                                 "Sensory and relational heads use the same queries and keys."))),
         advanced(boolean(&O::rope, "rope", "Rotary positions",
-                         "Rotates queries and keys by their position (RoPE).")),
+                         "Applies rotary position embeddings (RoPE) to queries and keys.")),
         advanced(boolean(&O::causal, "causal", "Causal",
-                         "Objects look at themselves and earlier ones only.")),
-        advanced(boolean(&O::norm_first, "norm_first", "Norm first",
-                         "Normalises before each sub-layer (pre-norm) instead of after it.")),
-        advanced(choice(&O::norm_type, "norm_type", "Norm", "Kind of normalisation.",
+                         "Each position attends only to itself and to earlier positions.")),
+        advanced(boolean(
+            &O::norm_first, "norm_first", "Norm first",
+            "Normalises before each sub-layer (pre-norm) instead of after it (post-norm).")),
+        advanced(choice(&O::norm_type, "norm_type", "Norm", "Type of normalisation.",
                         {"layernorm", "rmsnorm", "none"})),
         advanced(boolean(&O::bias, "bias", "Block bias", "Adds biases inside the blocks.")),
     };
@@ -113,7 +120,7 @@ std::vector<FieldProblem> BlockOptions::problems(std::int64_t d, bool dual, bool
     }
     if (d % heads != 0) {
         refuse("d_model", n(d) + " is not a multiple of the " + n(heads) +
-                              " heads; the next that is: " + n((d / heads + 1) * heads));
+                              " heads; the next multiple is " + n((d / heads + 1) * heads));
         return found;
     }
     const std::int64_t headDim = d / heads;
@@ -138,15 +145,15 @@ std::vector<FieldProblem> BlockOptions::problems(std::int64_t d, bool dual, bool
                                       n(width) + "; set rel_proj_dim to choose their width");
     }
     if (share_attn_params && n_heads_sa != n_heads_ra)
-        refuse("share_attn_params", "needs as many sensory heads (" + n(n_heads_sa) +
-                                        ") as relational heads (" + n(n_heads_ra) + ")");
+        refuse("share_attn_params", "needs the same number of sensory heads (" + n(n_heads_sa) +
+                                        ") and relational heads (" + n(n_heads_ra) + ")");
     if (share_attn_params && (sa_n_kv_heads != ra_n_kv_heads || sa_key_dim != ra_key_dim ||
                               sa_add_bias_kv != ra_add_bias_kv))
         refuse("share_attn_params",
                "needs the same key heads, key widths and key biases on both sides");
     if (share_attn_params && ra_type == "rca")
         refuse("share_attn_params",
-               "does not go with ra_type rca, which has no attention of its own");
+               "cannot be combined with ra_type rca, which has no separate attention");
     return found;
 }
 

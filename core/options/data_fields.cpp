@@ -49,7 +49,7 @@ std::vector<FieldProblem> DataOptions::problems() const {
     std::vector<FieldProblem> found;
     if (isText()) {
         if (tokenizer.empty())
-            found.push_back({"tokenizer", "needs a name: characters, gpt2, or a tokenizer's file"});
+            found.push_back({"tokenizer", "must be characters, gpt2 or a tokenizer file"});
         return found;
     }
     const auto& tasks = tasksOf(kind);
@@ -73,18 +73,20 @@ std::vector<FieldProblem> DataOptions::problems() const {
              rest.erase(0, comma + 1), ++count) {
             const std::string name = rest.substr(0, comma);
             if (name != "AAA" && name != "AAB" && name != "ABA" && name != "ABB" && name != "ABC")
-                found.push_back({"patterns", "'" + name + "' is none of AAA, AAB, ABA, ABB, ABC"});
+                found.push_back(
+                    {"patterns", "'" + name + "' must be one of AAA, AAB, ABA, ABB, ABC"});
         }
         if (count < 2)
             found.push_back({"patterns", "needs at least two patterns, separated by commas"});
     }
     if (streaming && !path.empty())
-        found.push_back({"streaming", "goes with generated images only; leave data.path empty"});
+        found.push_back({"streaming", "is for generated images only; leave data.path empty"});
     if (is("sorting")) {
         least("length", length, 2);
-        if (length > 48) found.push_back({"length", "there are 48 objects, and none comes twice"});
+        if (length > 48)
+            found.push_back({"length", "must be at most 48, the number of different objects"});
         if (longest > 48)
-            found.push_back({"longest", "there are 48 objects, and none comes twice"});
+            found.push_back({"longest", "must be at most 48, the number of different objects"});
     }
     if (is("pairs") || is("select-relate") || is("symbol-recovery")) least("objects", objects, 2);
     if (is("select-relate") || is("inner-products") || is("symbol-recovery")) {
@@ -97,8 +99,7 @@ std::vector<FieldProblem> DataOptions::problems() const {
     if (is("symbol-recovery") && task == "sparse" && nonzero > objects)
         found.push_back({"nonzero", "is more than the " + std::to_string(objects) + " symbols"});
     if (is("images") && path.empty() && task != "fashion-mnist")
-        found.push_back({"path", task + " is not installed by the program; name the folder it "
-                                        "lies in"});
+        found.push_back({"path", task + " is not included; give the folder that contains it"});
     return found;
 }
 
@@ -125,110 +126,117 @@ const FieldTable<DataOptions>& DataOptions::fieldTable() {
         std::vector<std::string> everyTask;
         for (const auto& [kind, tasks] : allTasks())
             everyTask.insert(everyTask.end(), tasks.begin(), tasks.end());
-        auto task = when<O>(hasTasks, choice(&O::task, "task", "Task",
-                                             "What is asked of the examples.", everyTask));
+        auto task = when<O>(
+            hasTasks, choice(&O::task, "task", "Task", "Task to learn on these data.", everyTask));
         task.choicesFor = [](const O& o) { return tasksOf(o.kind); };
         FieldTable<O> fields = {
-            advanced(choice(&O::kind, "kind", "Data", "What is trained on.", dataKinds())),
+            advanced(choice(&O::kind, "kind", "Data", "Kind of training data.", dataKinds())),
             task,
-            when<O>(fromFiles,
-                    text(&O::path, "path", "Files",
-                         "Images: a .npz file, or a folder of <task>_<split>.npz, of CIFAR or IDX "
-                         "files, or of one folder a class. Text: a text file, a folder of them, "
-                         "JSON lines or token shards. Mathematics: a folder of the published "
-                         "files. Empty: generated, or what the set-up installs.")),
+            when<O>(
+                fromFiles,
+                text(&O::path, "path", "Files",
+                     "Images: a .npz file, or a folder with <task>_<split>.npz, CIFAR or IDX "
+                     "files, or one folder per class. Text: a text file, a folder of text files, "
+                     "JSON lines or token shards. Mathematics: a folder with the published files. "
+                     "Empty: generated data, or the data installed by the set-up.")),
             when<O>(texts, text(&O::tokenizer, "tokenizer", "Tokenizer",
-                                "characters, gpt2, or a tokenizer's file or folder.")),
+                                "characters, gpt2, or a tokenizer file or folder.")),
             when<O>(texts,
                     integer(&O::context, "context", "Context",
-                            "Tokens of one example; at most the model's context.", 2, 1048576)),
+                            "Tokens per example; at most the context of the model.", 2, 1048576)),
             integer(&O::train_size, "train_size", "Training size",
-                    "Examples trained on: images, sets, sequences, or windows of text (0 means "
-                    "all there are).",
+                    "Number of training examples: images, sets, sequences, or windows of text; 0 "
+                    "means all available.",
                     0, 100000000),
             integer(&O::validation_size, "validation_size", "Validation size",
-                    "Examples held out to watch training (0 means all that are held out).", 0,
-                    10000000),
-            when<O>(texts, real(&O::validation_fraction, "validation_fraction", "Held out",
-                                "Share of the text, from its end, that is never trained on.",
-                                0.0001, 0.9)),
+                    "Number of validation examples; 0 means all that are held out.", 0, 10000000),
+            when<O>(texts,
+                    real(&O::validation_fraction, "validation_fraction", "Held out",
+                         "Fraction of the text, taken from its end, held out for validation.",
+                         0.0001, 0.9)),
             when<O>([](const O& o) { return !o.isText(); },
                     integer(&O::test_size, "test_size", "Test size",
-                            "Examples of each test split (0 means all there are).", 0, 10000000)),
-            when<O>(games, choice(&O::family, "family", "Train on",
-                                  "Family of figures in training and validation; the others are "
-                                  "test splits.",
-                                  {"pentos", "hexos", "stripes"})),
+                            "Number of examples in each test split; 0 means all available.", 0,
+                            10000000)),
+            when<O>(
+                games,
+                choice(&O::family, "family", "Train on",
+                       "Shape family used for training and validation; the others are test splits.",
+                       {"pentos", "hexos", "stripes"})),
             when<O>(generated,
                     integer(&O::seed, "seed", "Data seed",
-                            "Start of the generator; the run's own seed does not change the data.",
-                            0, 9007199254740992.0)),
+                            "Random seed of the data; independent of the seed of the run.", 0,
+                            9007199254740992.0)),
             when<O>(generatedGames, boolean(&O::streaming, "streaming", "Streaming",
-                                            "A fresh image for every example; the training size "
-                                            "is then one epoch.")),
+                                            "Generates new images in every epoch; the training "
+                                            "size is the length of an epoch.")),
             when<O>([](const O& o) { return o.task == "match_pattern" && generatedGames(o); },
                     text(&O::patterns, "patterns", "Patterns",
-                         "Patterns that occur, separated by commas.")),
+                         "Patterns to generate, comma-separated.")),
             when<O>(texts, text(&O::pinned_text, "pinned_text", "Pinned sentence",
-                                "Its relations are kept along the run.")),
+                                "Sentence whose relations are captured during training.")),
             when<O>(texts, text(&O::prompt, "prompt", "Prompt",
-                                "What the sample of each evaluation continues.")),
-            advanced(when<O>(texts, integer(&O::sample_tokens, "sample_tokens", "Sample length",
-                                            "Tokens of that sample; 0 means none.", 0, 100000))),
-            advanced(when<O>(texts, text(&O::text_field, "text_field", "Field of JSON lines",
-                                         "Which field holds the text; empty means text, story or "
-                                         "content."))),
+                                "Text that is continued at each evaluation.")),
+            advanced(when<O>(
+                texts, integer(&O::sample_tokens, "sample_tokens", "Sample length",
+                               "Tokens generated at each evaluation; 0 means none.", 0, 100000))),
+            advanced(when<O>(
+                texts,
+                text(&O::text_field, "text_field", "Field of JSON lines",
+                     "Name of the field with the text; empty means text, story or content."))),
             when<O>(
                 [](const O& o) {
                     return (o.is("pairs") && o.task == "order") || o.is("select-relate") ||
                            o.is("symbol-recovery");
                 },
                 integer(&O::objects, "objects", "Objects",
-                        "Pairs: objects that have an order. Select-relate: objects to choose "
-                        "among. Symbol recovery: symbols m.",
+                        "Pairs: number of ordered objects. Select-relate: number of candidate "
+                        "objects. Symbol recovery: number of symbols m.",
                         2, 100000)),
             when<O>(
                 [](const O& o) {
                     return (o.is("pairs") && o.task == "order") || o.is("select-relate") ||
                            o.is("inner-products") || o.is("symbol-recovery");
                 },
-                integer(&O::dim, "dim", "Dimension", "Numbers of one object.", 1, 100000)),
+                integer(&O::dim, "dim", "Dimension", "Number of features of an object.", 1,
+                        100000)),
             when<O>(sorting, integer(&O::length, "length", "Objects of a sequence",
-                                     "How many are sorted.", 2, 48)),
+                                     "Number of objects to sort.", 2, 48)),
+            when<O>(sorting, integer(&O::longest, "longest", "Longest test length",
+                                     "Adds test splits of every length from 11 to this one; the "
+                                     "output vocabulary grows accordingly.",
+                                     2, 48)),
             when<O>(sorting,
-                    integer(&O::longest, "longest", "Longest tested",
-                            "Test splits of every length from 11 to this one; the answer's "
-                            "vocabulary grows with it.",
-                            2, 48)),
-            when<O>(sorting, boolean(&O::corruptions, "corruptions", "Corrupted tests",
-                                     "Test splits of disturbed objects: multiplied by a random "
-                                     "matrix, or with noise added, at growing strength.")),
-            when<O>(recovery, real(&O::adversarial, "adversarial", "Adversarial share",
-                                   "Share of the numbers that are far off.", 0.0, 1.0)),
+                    boolean(&O::corruptions, "corruptions", "Corrupted test sets",
+                            "Adds test splits with corrupted objects: multiplied by a random "
+                            "matrix, or with added noise, at increasing strength.")),
+            when<O>(recovery,
+                    real(&O::adversarial, "adversarial", "Outlier fraction",
+                         "Fraction of the values that are replaced by outliers.", 0.0, 1.0)),
             when<O>([](const O& o) { return recovery(o) && o.task == "sparse"; },
-                    integer(&O::nonzero, "nonzero", "Non-zero",
-                            "Symbols that one relation is made of.", 1, 100000)),
+                    integer(&O::nonzero, "nonzero", "Non-zero weights",
+                            "Number of symbols in each mixture.", 1, 100000)),
             when<O>(triples, choice(&O::set_split, "set_split", "Split",
-                                    "draws: as published, a SET may occur on both sides. triples: "
-                                    "distinct triples are kept apart.",
+                                    "draws: as published, a SET can occur in both training and "
+                                    "test data. triples: the splits contain different triples.",
                                     {"draws", "triples"})),
-            when<O>(triples,
-                    choice(&O::set_input, "set_input", "Cards as",
-                           "The card network's output, or the bits that say which attributes "
-                           "two cards share.",
-                           {"embedding", "relations"})),
+            when<O>(triples, choice(&O::set_input, "set_input", "Cards as",
+                                    "The output of the card network, or the bits for the "
+                                    "attributes shared by each pair of cards.",
+                                    {"embedding", "relations"})),
             when<O>(
                 [](const O& o) { return set(o) && !(triples(o) && o.set_input == "relations"); },
                 integer(&O::embedding, "embedding", "Card embedding",
-                        "Width of the card network's output.", 2, 4096)),
+                        "Width of the output of the card network.", 2, 4096)),
             when<O>(images, choice(&O::augment, "augment", "Augmentation",
-                                   "Random crop with a border of 4 and flip; AutoAugment's policy "
-                                   "after them.",
+                                   "Random crop with padding 4 and horizontal flip, optionally "
+                                   "followed by AutoAugment.",
                                    {"none", "crop-flip", "autoaugment"})),
-            when<O>(images, choice(&O::mix, "mix", "Mixing",
-                                   "CutMix pastes a rectangle of another image, MixUp adds it; "
-                                   "either draws one of the two for each batch.",
-                                   {"none", "cutmix", "mixup", "either"})),
+            when<O>(images,
+                    choice(&O::mix, "mix", "Mixing",
+                           "CutMix pastes a rectangle of another image, MixUp interpolates between "
+                           "two images; either chooses one of them at random for each batch.",
+                           {"none", "cutmix", "mixup", "either"})),
         };
         return fields;
     }();

@@ -76,7 +76,7 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
         return std::string(text);
     };
     const std::string what =
-        "training takes about " + gibibytes(needed) + " and " + gibibytes(free) + " are free; ";
+        "training needs about " + gibibytes(needed) + " and " + gibibytes(free) + " are free; ";
     for (const bool recompute : {o.train.activation_checkpointing, true}) {
         auto smaller = o;
         smaller.train.activation_checkpointing = recompute;
@@ -84,8 +84,9 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
             if (trainingBytes(smaller) <= free) {
                 std::string advice;
                 if (batch != o.train.batch_size)
-                    advice = "train.batch_size=" + std::to_string(batch) +
-                             (o.train.tokens_per_step > 0 ? " (the step stays as large)" : "");
+                    advice =
+                        "train.batch_size=" + std::to_string(batch) +
+                        (o.train.tokens_per_step > 0 ? " (the tokens per step do not change)" : "");
                 if (recompute && !o.train.activation_checkpointing)
                     advice += (advice.empty() ? "" : " with ") +
                               std::string("train.activation_checkpointing=true");

@@ -40,7 +40,7 @@ std::int64_t parseInteger(const std::string& key, const std::string& text) {
     double real = 0;  // 1e4 and 2500.0 are integers as well
     if (parseWhole(text, real) && real == std::floor(real) && std::abs(real) < 9e15)
         return static_cast<std::int64_t>(real);
-    throw OptionError(key, "'" + text + "' is not a whole number");
+    throw OptionError(key, "'" + text + "' is not an integer");
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
             else if (text == "false" || text == "0" || text == "no" || text == "off")
                 value = false;
             else
-                throw OptionError(key, "'" + text + "' is neither true nor false");
+                throw OptionError(key, "'" + text + "' is not true or false");
             break;
         case FieldKind::Integer:
             value = parseInteger(key, text);
@@ -176,7 +176,7 @@ std::string modelWords(const ModelOptions& m) {
     if (m.is("AbstractorModel")) return "Abstractor" + count;
     if (m.is("MessagePassingAbstractor"))
         return "Abstractor " + std::to_string(m.n_relations) + " relations";
-    if (m.is("PairRelations")) return "Relations of pairs";
+    if (m.is("PairRelations")) return "Pair relations";
     if (m.is("FixedRelationAbstractor"))
         return "Abstractor " + std::to_string(m.n_relations) + " frozen relations";
     if (m.is("CoRelNet")) return "CoRelNet, linear";

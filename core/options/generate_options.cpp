@@ -10,13 +10,13 @@ std::vector<FieldProblem> GenerateOptions::problems() const {
         found.push_back({field, message});
     };
     if (tokens < 1 || tokens > 1000000)
-        refuse("tokens", std::to_string(tokens) + " is not within 1 to 1000000");
+        refuse("tokens", std::to_string(tokens) + " is not between 1 and 1000000");
     if (!(temperature >= 0.0 && temperature <= 100.0))
-        refuse("temperature", "must be from 0 (always the likeliest) to 100");
+        refuse("temperature", "must be between 0 (greedy decoding) and 100");
     if (top_k < 0) refuse("top-k", "cannot be negative; 0 means all tokens");
     if (!(top_p > 0.0 && top_p <= 1.0)) refuse("top-p", "must be above 0 and at most 1");
     if (alternatives < 0 || alternatives > 1000)
-        refuse("alternatives", std::to_string(alternatives) + " is not within 0 to 1000");
+        refuse("alternatives", std::to_string(alternatives) + " is not between 0 and 1000");
     return found;
 }
 

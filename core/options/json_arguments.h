@@ -40,7 +40,7 @@ public:
                               : json->is_number_integer() && json->get<std::int64_t>() >= least;
         if (!fits)
             refuse(name, *json,
-                   "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+                   "an integer from " + std::to_string(least) + " to " + std::to_string(most));
         out = json->get<std::int64_t>();
     }
     void read(const char* name, double& out) {
@@ -57,7 +57,7 @@ public:
     }
     void read(const char* name, std::string& out) {
         if (const auto* json = take(name)) {
-            if (!json->is_string()) refuse(name, *json, "a text");
+            if (!json->is_string()) refuse(name, *json, "a string");
             out = json->get<std::string>();
         }
     }
@@ -66,7 +66,7 @@ public:
         const auto* json = take(name);
         if (!json) return;
         const auto wrong = [&] {
-            refuse(name, *json, (count ? std::to_string(count) + " " : "") + "whole numbers");
+            refuse(name, *json, (count ? std::to_string(count) + " " : "") + "integers");
         };
         if (!json->is_array() || (count ? json->size() != count : json->size() > 1024)) wrong();
         std::vector<std::int64_t> list;
@@ -81,7 +81,7 @@ public:
         const auto* json = take(name);
         const bool empty = json && json->is_object() && json->empty() && value.is_null();
         if (json && *json != value && !empty)
-            throw OptionError(key(name), "is " + shown(*json) + ", which no model here does");
+            throw OptionError(key(name), "is " + shown(*json) + ", which is not supported");
     }
     JsonArguments sub(const char* name) {
         const auto* json = take(name);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "types/metric.h"
 #include "types/run_options.h"
 
 namespace relascope {
@@ -16,11 +17,6 @@ inline std::string shownMetric(const RunOptions& o) {
     if (o.data.is("select-relate") || o.data.is("inner-products")) return "mean_error";
     if (o.data.is("symbol-recovery")) return "recovered";
     return "accuracy";
-}
-
-inline bool lowerIsBetter(const std::string& metric) {
-    return metric == "loss" || metric == "perplexity" || metric == "mean_error" ||
-           metric == "largest_error";
 }
 
 }  // namespace relascope

@@ -81,6 +81,37 @@ bool blockFieldApplies(const ModelOptions& o, const std::string& name, bool deco
     return false;
 }
 
+/// What 0 stands for in those block options that follow the model's width; empty for the others.
+std::string automaticWidth(const ModelOptions& o, const std::string& name, bool decoder) {
+    const BlockOptions& block = decoder ? o.decoder : static_cast<const BlockOptions&>(o);
+    const std::int64_t heads = block.n_heads_sa + (o.isDual() ? block.n_heads_ra : 0);
+    if (name == "dff")
+        return std::to_string(
+            block.activation == "swiglu"
+                ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(o.d_model))
+                : 4 * o.d_model);
+    if (heads < 1 || (name != "rel_proj_dim" && name != "sa_key_dim" && name != "ra_key_dim"))
+        return {};
+    const std::int64_t head = o.d_model / heads;
+    if (name != "rel_proj_dim") return std::to_string(head);
+    if (!o.isDual() || block.relations() < 1) return {};
+    return std::to_string(head * block.n_heads_ra / block.relations());
+}
+
+/// How many tokens the longest sequence has; empty while the options of the input are invalid.
+std::string automaticLength(const ModelOptions& o) {
+    if (o.input() == InputKind::Images) {
+        if (o.image_shape.size() != 3 || o.patch_size.size() != 2) return {};
+        if (o.patch_size[0] < 1 || o.patch_size[1] < 1) return {};
+    }
+    return std::to_string(o.longest());
+}
+
+/// "1/sqrt(32)", the scale of attention with `heads` heads on a stream of width d.
+std::string rootScale(std::int64_t d, std::int64_t heads) {
+    return "1/sqrt(" + std::to_string(d / std::max<std::int64_t>(1, heads)) + ")";
+}
+
 /// The block options of one of the model's stacks as options of the model.
 void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
     for (const auto& inner : BlockOptions::fieldTable()) {
@@ -107,6 +138,16 @@ void addBlockFields(FieldTable<ModelOptions>& table, bool decoder) {
             return blockFieldApplies(o, inner.spec.name, decoder) &&
                    (!o.isDual() || inner.applies(block(o)));
         };
+        if (inner.automatic)
+            field.automatic = [inner, block](const ModelOptions& o) {
+                // Other models need a number of relations that is given.
+                if (inner.spec.name == "n_relations" && !o.isDual()) return std::string();
+                return inner.automatic(block(o));
+            };
+        else if (inner.spec.kind == FieldKind::Integer)
+            field.automatic = [name = inner.spec.name, decoder](const ModelOptions& o) {
+                return automaticWidth(o, name, decoder);
+            };
         table.push_back(std::move(field));
     }
 }
@@ -122,69 +163,66 @@ void addInputFields(FieldTable<ModelOptions>& t) {
     const auto objects = Applies([](const O& o) { return o.input() == InputKind::Objects; });
     t.push_back(advanced(when<O>(
         vision, choice<O>(&O::pool, "pool", "Pooling",
-                          "What the classifier reads: the mean of all tokens, or the class token.",
+                          "Input of the classifier: the mean of all tokens, or the class token.",
                           {"mean", "cls"}))));
     t.push_back(advanced(when<O>(
-        vision, choice<O>(&O::image_norm, "image_norm", "Pixels",
-                          "Mean and deviation of a data set, taken out of the pixels before the "
-                          "first layer.",
-                          {"none", "cifar10", "cifar100", "fashion-mnist"}))));
+        vision,
+        choice<O>(&O::image_norm, "image_norm", "Pixel normalisation",
+                  "Normalises the pixels with the mean and standard deviation of a data set.",
+                  {"none", "cifar10", "cifar100", "fashion-mnist"}))));
     t.push_back(advanced(when<O>(vision, boolean<O>(&O::final_norm, "final_norm", "Final norm",
                                                     "Normalises before the classifier."))));
     t.push_back(advanced(when<O>(
-        images, integers<O>(&O::patch_size, "patch_size", "Patch size",
-                            "Width and height of a patch in pixels; both must divide the image.", 1,
-                            4096))));
-    t.push_back(advanced(
-        when<O>(images, integers<O>(&O::image_shape, "image_shape", "Image shape",
-                                    "Channels, width and height; taken from the data when a run "
-                                    "starts.",
-                                    1, 65536))));
+        images,
+        integers<O>(&O::patch_size, "patch_size", "Patch size",
+                    "Width and height of a patch in pixels; both must divide the image size.", 1,
+                    4096))));
     t.push_back(advanced(when<O>(
-        images, integer<O>(&O::num_classes, "num_classes", "Classes",
-                           "How many classes the outputs tell apart; taken from the data when a "
-                           "run starts.",
-                           1, 1000000))));
+        images, integers<O>(&O::image_shape, "image_shape", "Image shape",
+                            "Channels, width and height; set from the data when a run starts.", 1,
+                            65536))));
+    t.push_back(advanced(when<O>(
+        images,
+        integer<O>(&O::num_classes, "num_classes", "Classes",
+                   "Number of classes; set from the data when a run starts.", 1, 1000000))));
     t.push_back(when<O>(language, integer<O>(&O::vocab_size, "vocab_size", "Vocabulary",
-                                             "How many tokens the model knows.", 1, 10000000)));
+                                             "Number of tokens in the vocabulary.", 1, 10000000)));
     t.push_back(when<O>(language, integer<O>(&O::max_block_size, "max_block_size", "Context",
-                                             "The most tokens it reads at once.", 1, 1048576)));
+                                             "Maximum number of input tokens.", 1, 1048576)));
     t.push_back(when<O>(language, choice<O>(&O::pos_enc_type, "pos_enc_type", "Positions",
                                             "Learned position embeddings, or rotary positions.",
                                             {"RoPE", "pos_emb"})));
     t.push_back(advanced(when<O>(
         dualLanguage, boolean<O>(&O::shared_symbol_retriever, "shared_symbol_retriever",
-                                 "Shared symbols", "One symbol retriever serves all layers."))));
+                                 "Shared symbols", "All layers share one symbol retriever."))));
     t.push_back(advanced(when<O>(
         both(dualLanguage, [](const O& o) { return !o.shared_symbol_retriever; }),
         boolean<O>(&O::weight_tie_symbol_library, "weight_tie_symbol_library", "Tied symbols",
-                   "The layers' own retrievers share one symbol library."))));
-    t.push_back(
-        when<O>(pairs, choice<O>(&O::input_type, "input_type", "Source",
-                                 "What the source sequence is made of.", {"token", "vector"})));
+                   "The retrievers of all layers share one symbol library."))));
+    t.push_back(when<O>(pairs, choice<O>(&O::input_type, "input_type", "Source",
+                                         "Type of the source sequence.", {"token", "vector"})));
     t.push_back(when<O>(pairs, integer<O>(&O::input_size, "input_size", "Source size",
                                           "Vocabulary of the source tokens, or the dimension of "
                                           "its vectors.",
                                           1, 10000000)));
-    t.push_back(
-        when<O>(pairs, choice<O>(&O::output_type, "output_type", "Target",
-                                 "What the target sequence is made of.", {"token", "vector"})));
+    t.push_back(when<O>(pairs, choice<O>(&O::output_type, "output_type", "Target",
+                                         "Type of the target sequence.", {"token", "vector"})));
     t.push_back(when<O>(pairs, integer<O>(&O::output_size, "output_size", "Target size",
                                           "Vocabulary of the target tokens, or the dimension of "
                                           "its vectors.",
                                           1, 10000000)));
     t.push_back(when<O>(
         [](const O& o) { return o.input() == InputKind::Pairs || o.input() == InputKind::Objects; },
-        integer<O>(&O::out_dim, "out_dim", "Outputs", "How many scores the model gives.", 1,
+        integer<O>(&O::out_dim, "out_dim", "Outputs", "Number of outputs of the model.", 1,
                    10000000)));
     t.push_back(when<O>(pairs, integer<O>(&O::in_block_size, "in_block_size", "Source length",
-                                          "The longest source sequence.", 1, 1048576)));
+                                          "Maximum length of the source sequence.", 1, 1048576)));
     t.push_back(when<O>(pairs, integer<O>(&O::out_block_size, "out_block_size", "Target length",
-                                          "The longest target sequence.", 1, 1048576)));
+                                          "Maximum length of the target sequence.", 1, 1048576)));
     t.push_back(when<O>(objects, integer<O>(&O::n_objects, "n_objects", "Objects",
-                                            "How many objects a set has.", 1, 65536)));
+                                            "Number of objects in a set.", 1, 65536)));
     t.push_back(when<O>(objects, integer<O>(&O::object_dim, "object_dim", "Object size",
-                                            "Numbers that describe one object.", 1, 1048576)));
+                                            "Number of features of an object.", 1, 1048576)));
 }
 
 void addSequenceFields(FieldTable<ModelOptions>& t) {
@@ -194,29 +232,34 @@ void addSequenceFields(FieldTable<ModelOptions>& t) {
     const auto dual = of({"Seq2SeqDualAttnTransformer"});
     t.push_back(
         when<O>(seq2seq, integer<O>(&O::n_heads_cross, "n_heads_cross", "Cross heads",
-                                    "Heads of the decoder that look at the encoder.", 1, 1024)));
-    t.push_back(advanced(when<O>(
-        dual, integer<O>(&O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
-                         "Key and value heads shared by groups of cross heads; 0 means one each.",
-                         0, 1024))));
+                                    "Heads of the decoder that attend to the encoder.", 1, 1024)));
     t.push_back(advanced(when<O>(
         dual,
-        integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
-                   "Width of the cross queries and keys; 0 means the head width.", 0, 65536))));
+        automatic(integer<O>(&O::cross_n_kv_heads, "cross_n_kv_heads", "Cross key heads",
+                             "Number of key and value heads, shared by groups of cross heads; 0 "
+                             "means one per head.",
+                             0, 1024),
+                  [](const O& o) { return o.n_heads_cross; }))));
+    t.push_back(advanced(when<O>(
+        dual,
+        automatic(
+            integer<O>(&O::cross_key_dim, "cross_key_dim", "Cross key width",
+                       "Width of the cross queries and keys; 0 means the head width.", 0, 65536),
+            [](const O& o) { return o.d_model / std::max<std::int64_t>(1, o.n_heads_cross); }))));
     t.push_back(advanced(
         when<O>(dual, boolean<O>(&O::cross_add_bias_kv, "cross_add_bias_kv", "Cross key bias",
                                  "Adds a bias to the cross key and value projections."))));
     t.push_back(advanced(
         when<O>(dual, boolean<O>(&O::cross_add_bias_out, "cross_add_bias_out", "Cross output bias",
                                  "Adds a bias to the cross output projection."))));
+    t.push_back(
+        advanced(when<O>(seq2seq, boolean<O>(&O::tie_weights, "tie_weights", "Second name",
+                                             "Stores the output layer under a second name, as in "
+                                             "the published code; no weights are tied."))));
     t.push_back(advanced(when<O>(
-        seq2seq, boolean<O>(&O::tie_weights, "tie_weights", "Second name",
-                            "Stores the output layer under a second name, as the published code "
-                            "does; it ties nothing."))));
-    t.push_back(advanced(
-        when<O>([](const O& o) { return o.input() == InputKind::Pairs; },
-                integer<O>(&O::loss_ignore_idx, "loss_ignore_idx", "Ignored target",
-                           "Targets of this number count for no loss.", -1000000, 10000000))));
+        [](const O& o) { return o.input() == InputKind::Pairs; },
+        integer<O>(&O::loss_ignore_idx, "loss_ignore_idx", "Ignored target",
+                   "Targets with this value are ignored in the loss.", -1000000, 10000000))));
 }
 
 void addAbstractorFields(FieldTable<ModelOptions>& t) {
@@ -230,82 +273,102 @@ void addAbstractorFields(FieldTable<ModelOptions>& t) {
     t.push_back(when<O>(
         seq, choice<O>(&O::abstractor_architecture, "abstractor_architecture", "Architecture a-d",
                        "a: abstractor, decoder. b: encoder, abstractor, decoder. c: the decoder "
-                       "sees the encoder and an abstractor of the input. d: the decoder sees the "
-                       "encoder and its abstractor. none: encoder, decoder; a Transformer of the "
-                       "same blocks.",
+                       "attends to the encoder and to an abstractor of the input. d: the decoder "
+                       "attends to the encoder and to an abstractor of its output. none: encoder, "
+                       "decoder; a Transformer with the same blocks.",
                        {"a", "b", "c", "d", "none"})));
-    t.push_back(when<O>(two, choice<O>(&O::decoder_contexts, "decoder_contexts", "Contexts",
-                                       "One decoder layer a context, in turn, or both contexts "
-                                       "side by side.",
-                                       {"in-turn", "concatenated"})));
+    t.push_back(when<O>(
+        two, choice<O>(&O::decoder_contexts, "decoder_contexts", "Contexts",
+                       "One decoder layer per context, in sequence, or both contexts in parallel.",
+                       {"in-turn", "concatenated"})));
     t.push_back(when<O>(seq, integer<O>(&O::n_layers_abs, "n_layers_abs", "Abstractor layers",
-                                        "How many layers an Abstractor has.", 1, 1000)));
+                                        "Number of layers of an Abstractor.", 1, 1000)));
     t.push_back(advanced(when<O>(
-        seq, integer<O>(&O::n_abstractors, "n_abstractors", "Chain",
-                        "Abstractors one after another: relations between relations.", 1, 100))));
-    t.push_back(when<O>(seq, boolean<O>(&O::relational, "relational", "Relational",
-                                        "Off: the ablation, with queries from the symbols and keys "
-                                        "and values from the encoder.")));
+        seq,
+        integer<O>(&O::n_abstractors, "n_abstractors", "Chain",
+                   "Number of Abstractors in sequence: relations between relations.", 1, 100))));
+    t.push_back(when<O>(
+        seq,
+        boolean<O>(
+            &O::relational, "relational", "Relational",
+            "If off, the ablation: queries from the symbols, keys and values from the encoder.")));
     t.push_back(when<O>(of({"Seq2SeqAbstractor", "ObjectAbstractor", "AbstractorModel",
                             "MessagePassingAbstractor"}),
                         boolean<O>(&O::use_self_attn, "use_self_attn", "Self-attention",
-                                   "The abstract objects attend to one another too.")));
-    t.push_back(advanced(when<O>(
-        seq, integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
-                        "Heads of the Abstractor; 0 means as many as elsewhere.", 0, 1024))));
+                                   "Adds self-attention between the abstract objects.")));
     t.push_back(advanced(when<O>(
         seq,
-        integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
-                   "Feed-forward width of the Abstractor; 0 means as elsewhere.", 0, 1048576))));
+        automatic(integer<O>(&O::n_heads_abs, "n_heads_abs", "Abstractor heads",
+                             "Heads of the Abstractor; 0 means the same as in the other blocks.", 0,
+                             1024),
+                  [](const O& o) { return o.n_heads_sa; }))));
+    t.push_back(advanced(when<O>(
+        seq,
+        automatic(integer<O>(&O::dff_abs, "dff_abs", "Abstractor width",
+                             "Feed-forward width of the Abstractor; 0 means the same as in the "
+                             "other blocks.",
+                             0, 1048576),
+                  [](const O& o) {
+                      return o.dff > 0 ? std::to_string(o.dff) : automaticWidth(o, "dff", false);
+                  }))));
     t.push_back(advanced(when<O>(
         of({"Seq2SeqAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "PrediNet", "ObjectPrediNet",
             "RelationalHead", "SensoryHead", "RcaHead"}),
-        integer<O>(&O::key_dim, "key_dim", "Key width",
-                   "Width of every head's queries, keys and values; 0 means the model's default.",
-                   0, 65536))));
+        automatic(integer<O>(&O::key_dim, "key_dim", "Key width",
+                             "Width of the queries, keys and values of each head; 0 means the "
+                             "default of the model.",
+                             0, 65536),
+                  [](const O& o) {
+                      return o.is("PrediNet") || o.is("ObjectPrediNet")
+                                 ? o.d_model / std::max<std::int64_t>(1, o.n_heads_sa)
+                                 : o.d_model;
+                  }))));
     t.push_back(advanced(
         when<O>(seq, boolean<O>(&O::abs_feed_forward, "abs_feed_forward", "Abstractor feed-forward",
-                                "Each Abstractor layer ends with a feed-forward "
-                                "block."))));
+                                "Adds a feed-forward block to each Abstractor layer."))));
     t.push_back(advanced(when<O>(
         seq, choice<O>(&O::abs_residual, "abs_residual", "Abstractor residual",
-                       "What is added to the relational cross-attention: the abstract objects, "
-                       "the objects themselves (which lets sensory information through), or "
-                       "nothing.",
+                       "Residual added to the relational cross-attention: the abstract objects, "
+                       "the objects themselves (which passes sensory information), or none.",
                        {"symbols", "objects", "none"}))));
     t.push_back(
         advanced(when<O>(of({"Seq2SeqAbstractor", "ObjectAbstractor", "MessagePassingAbstractor"}),
                          choice<O>(&O::abs_norm, "abs_norm", "Abstractor norm",
-                                   "Kind of normalisation inside the Abstractor.",
+                                   "Type of normalisation inside the Abstractor.",
                                    {"layernorm", "rmsnorm", "none"}))));
-    t.push_back(advanced(
-        when<O>(seq, boolean<O>(&O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
-                                "Normalises before each sub-layer instead of after it."))));
     t.push_back(advanced(when<O>(
-        relational, boolean<O>(&O::rca_scaled, "rca_scaled", "Scaled relations",
-                               "Divides the inner products by the root of the key width."))));
+        seq, boolean<O>(
+                 &O::abs_norm_first, "abs_norm_first", "Abstractor norm first",
+                 "Normalises before each sub-layer (pre-norm) instead of after it (post-norm)."))));
+    t.push_back(advanced(
+        when<O>(relational,
+                boolean<O>(&O::rca_scaled, "rca_scaled", "Scaled relations",
+                           "Divides the inner products by the square root of the key width."))));
     t.push_back(
         advanced(when<O>(relational, boolean<O>(&O::mask_diagonal, "mask_diagonal", "Mask diagonal",
-                                                "No object relates to itself."))));
+                                                "Masks the relation of each object to itself."))));
     t.push_back(
         when<O>(seq, boolean<O>(&O::symbol_positions, "symbol_positions", "Symbol positions",
-                                "Adds sinusoidal positions to the symbols.")));
+                                "Adds sinusoidal position embeddings to the symbols.")));
     t.push_back(advanced(when<O>(of({"MessagePassingAbstractor", "FixedRelationAbstractor",
                                      "RelationalHead", "SensoryHead", "RcaHead"}),
-                                 integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
-                                            "Width of the symbols; 0 means d.", 0, 65536))));
-    t.push_back(advanced(when<O>(
-        of({"MessagePassingAbstractor"}),
-        boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
-                   "Normalises the relations of each receiver before messages are summed."))));
+                                 automatic(integer<O>(&O::symbol_dim, "symbol_dim", "Symbol width",
+                                                      "Width of the symbols; 0 means d.", 0, 65536),
+                                           [](const O& o) { return o.d_model; }))));
+    t.push_back(
+        advanced(when<O>(of({"MessagePassingAbstractor"}),
+                         boolean<O>(&O::message_softmax, "message_softmax", "Softmax over senders",
+                                    "Applies a softmax over the relations of each receiver before "
+                                    "the messages are summed."))));
     t.push_back(when<O>(of({"ObjectCoRelNet"}),
                         boolean<O>(&O::relation_softmax, "relation_softmax", "Softmax",
-                                   "Normalises each row of the relation matrix.")));
-    t.push_back(when<O>(
-        of({"MessagePassingAbstractor", "ObjectAbstractor", "ObjectCoRelNet", "ObjectPrediNet",
-            "ObjectTransformer"}),
-        integer<O>(&O::hidden, "hidden", "Hidden width",
-                   "Width of the layer between the relations and the outputs.", 1, 1048576)));
+                                   "Applies a softmax to each row of the relation matrix.")));
+    t.push_back(
+        when<O>(of({"MessagePassingAbstractor", "ObjectAbstractor", "ObjectCoRelNet",
+                    "ObjectPrediNet", "ObjectTransformer"}),
+                integer<O>(&O::hidden, "hidden", "Hidden width",
+                           "Width of the hidden layer between the relations and the outputs.", 1,
+                           1048576)));
     t.push_back(when<O>(of({"ObjectMLP", "SymbolicMLP", "FixedRelationAbstractor"}),
                         integers<O>(&O::hidden_layers, "hidden_layers", "Hidden layers",
                                     "Widths of the hidden layers.", 1, 1048576)));
@@ -329,58 +392,68 @@ void addSymbolFields(FieldTable<ModelOptions>& t) {
     const auto neighbours = kind({"rel_sym_attn"});
     t.push_back(
         when<O>(owns, choice<O>(&O::symbol_retrieval, "symbol_retrieval", "Symbols",
-                                "How each sender gets the symbol that says who it is (learned and "
-                                "sinusoidal symbols: the Abstractor's alone).",
+                                "How each sender is assigned a symbol that identifies it (learned "
+                                "and sinusoidal: Abstractor only).",
                                 {"positional_symbols", "position_relative", "symbolic_attention",
                                  "rel_sym_attn", "learned", "sinusoidal"})));
     t.push_back(advanced(when<O>(
         kind({"positional_symbols"}),
-        integer<O>(&O::max_length, "max_length", "Symbol rows",
-                   "Rows of the positional symbol library; 0 means one a token.", 0, 1048576))));
+        automatic(
+            integer<O>(&O::max_length, "max_length", "Symbol rows",
+                       "Rows of the positional symbol library; 0 means one per token.", 0, 1048576),
+            automaticLength))));
     t.push_back(advanced(when<O>(
         kind({"position_relative"}),
-        integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
-                   "Offsets j - i beyond this share a symbol; 0 means the number of tokens.", 0,
-                   1048576))));
+        automatic(
+            integer<O>(&O::max_rel_pos, "max_rel_pos", "Largest offset",
+                       "Offsets j - i above this share one symbol; 0 means the number of tokens.",
+                       0, 1048576),
+            automaticLength))));
     t.push_back(
         advanced(when<O>(library, integer<O>(&O::n_symbols, "n_symbols", "Symbols in library",
-                                             "How many symbols can be retrieved.", 1, 1048576))));
+                                             "Number of symbols in the library.", 1, 1048576))));
     t.push_back(advanced(when<O>(
         library, integer<O>(&O::symbol_heads, "symbol_heads", "Symbol heads",
                             "Heads of the symbolic attention; must divide the width.", 1, 1024))));
     t.push_back(advanced(
         when<O>(library, real<O>(&O::symbol_dropout, "symbol_dropout", "Symbol dropout",
                                  "Dropout on the weights of the symbolic attention.", 0.0, 0.99))));
-    t.push_back(advanced(
-        when<O>(library,
-                real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
-                        "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0, 1e6))));
+    t.push_back(advanced(when<O>(
+        library,
+        automatic(real<O>(&O::symbol_scale, "symbol_scale", "Symbol scale",
+                          "Scale of the symbolic attention; 0 means 1/sqrt(d / heads).", 0.0, 1e6),
+                  [](const O& o) { return rootScale(o.d_model, o.symbol_heads); }))));
     t.push_back(
         advanced(when<O>(kind({"symbolic_attention"}),
                          boolean<O>(&O::trainable_symbols, "trainable_symbols", "Trainable symbols",
-                                    "Lets training change the symbols themselves."))));
+                                    "Makes the symbols trainable parameters."))));
     t.push_back(advanced(when<O>(
         neighbours,
         integer<O>(&O::rel_n_heads, "rel_n_heads", "Neighbour heads",
-                   "Relations computed with each neighbour; must divide the width.", 1, 1024))));
+                   "Number of relations computed with each neighbour; must divide the width.", 1,
+                   1024))));
     t.push_back(
         advanced(when<O>(neighbours, integer<O>(&O::nbhd_delta, "nbhd_delta", "Neighbourhood",
-                                                "How far the neighbourhood reaches.", 1, 4096))));
+                                                "Radius of the neighbourhood.", 1, 4096))));
     t.push_back(advanced(
         when<O>(neighbours, boolean<O>(&O::causal_nbhd, "causal_nbhd", "Causal neighbourhood",
-                                       "Looks at earlier tokens only."))));
-    t.push_back(
-        advanced(when<O>(neighbours, boolean<O>(&O::include_self, "include_self", "Include itself",
-                                                "Counts the token itself as a neighbour."))));
+                                       "Uses earlier tokens only."))));
+    t.push_back(advanced(
+        when<O>(neighbours, boolean<O>(&O::include_self, "include_self", "Include itself",
+                                       "Includes the token itself in its neighbourhood."))));
     t.push_back(advanced(
         when<O>(neighbours, boolean<O>(&O::normalize_rels, "normalize_rels", "Normalise relations",
-                                       "Softmax over the neighbourhood."))));
+                                       "Applies a softmax over the neighbourhood."))));
     t.push_back(advanced(when<O>(
         [neighbours](const O& o) { return neighbours(o) || o.is("RobustRegression"); },
-        real<O>(&O::rel_scale, "rel_scale", "Relation scale",
-                "Scale of the neighbour relations; 0 means 1/sqrt(d / heads). Robust regression: "
-                "the weight lambda that keeps relations sparse; 0 for dense ones.",
-                0.0, 1e6))));
+        automatic(real<O>(&O::rel_scale, "rel_scale", "Relation scale",
+                          "Scale of the neighbour relations; 0 means 1/sqrt(d / heads). Robust "
+                          "regression: the weight lambda of the sparsity penalty; 0 for dense "
+                          "mixtures.",
+                          0.0, 1e6),
+                  [neighbours](const O& o) {
+                      return neighbours(o) ? rootScale(o.d_model, o.rel_n_heads) : std::string();
+                  }))));
 }
 
 }  // namespace
@@ -391,14 +464,14 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
     static const FieldTable<O> table = [] {
         FieldTable<O> t;
         t.push_back(choice<O>(&O::architecture, "architecture", "Architecture",
-                              "Which model: dual attention, its Transformer baselines, the "
+                              "Model class: dual attention, its Transformer baselines, the "
                               "Abstractor, or another relational baseline.",
                               architectures()));
-        t.push_back(when<O>(of({"VisionDualAttnTransformer", "VisionTransformer",
-                                "DualAttnTransformerLM", "TransformerLM", "AbstractorModel",
-                                "MessagePassingAbstractor", "ObjectTransformer"}),
-                            integer<O>(&O::n_layers, "n_layers", "Layers",
-                                       "How many blocks stand on one another.", 1, 1000)));
+        t.push_back(
+            when<O>(of({"VisionDualAttnTransformer", "VisionTransformer", "DualAttnTransformerLM",
+                        "TransformerLM", "AbstractorModel", "MessagePassingAbstractor",
+                        "ObjectTransformer"}),
+                    integer<O>(&O::n_layers, "n_layers", "Layers", "Number of blocks.", 1, 1000)));
         const auto pairs = [](const O& o) { return o.input() == InputKind::Pairs; };
         t.push_back(when<O>(
             [](const O& o) {
@@ -406,9 +479,9 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
                        (o.isSeq2SeqAbstractor() && o.abstractor_architecture != "a");
             },
             integer<O>(&O::n_layers_enc, "n_layers_enc", "Encoder layers",
-                       "Blocks that read the source.", 0, 1000)));
+                       "Number of encoder blocks.", 0, 1000)));
         t.push_back(when<O>(pairs, integer<O>(&O::n_layers_dec, "n_layers_dec", "Decoder layers",
-                                              "Blocks that write the target.", 1, 1000)));
+                                              "Number of decoder blocks.", 1, 1000)));
         t.push_back(when<O>(
             [](const O& o) {
                 return !o.is("ObjectPrediNet") && !o.is("ObjectMLP") && !o.is("SymbolicMLP") &&

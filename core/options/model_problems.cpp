@@ -45,8 +45,8 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     }
     if (input() == InputKind::Images) {
         if (image_shape.size() != 3)
-            refuse("image_shape", "needs three numbers: channels, width, height");
-        if (patch_size.size() != 2) refuse("patch_size", "needs two numbers: width, height");
+            refuse("image_shape", "needs three integers: channels, width, height");
+        if (patch_size.size() != 2) refuse("patch_size", "needs two integers: width, height");
         if (!found.empty()) return found;
         const std::int64_t channels = image_norm == "fashion-mnist" ? 1 : 3;
         if (isVision() && image_norm != "none" && image_shape[0] != channels)
@@ -94,9 +94,9 @@ std::vector<FieldProblem> ModelOptions::problems() const {
             refuse("symbol_retrieval", "the Abstractor has no rel_sym_attn; choose another");
         if (!relational && symbol_retrieval == "position_relative")
             refuse("symbol_retrieval",
-                   "the ablation needs symbols of its objects, not of their offsets");
+                   "the ablation needs one symbol per object; position_relative is not supported");
         if (!relational && abs_residual == "objects")
-            refuse("abs_residual", "the ablation adds its symbols, not the objects");
+            refuse("abs_residual", "the ablation adds the symbols; 'objects' is not supported");
     }
     if (is("ObjectAbstractor")) {
         atLeast("n_heads_abs", abstractorHeads(), 1);
@@ -108,15 +108,17 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     if (is("AbstractorModel")) {
         divides("n_heads_sa", n_heads_sa, d_model);
         if (symbol_retrieval != "positional_symbols" && symbol_retrieval != "symbolic_attention")
-            refuse("symbol_retrieval", "this model takes positional_symbols or symbolic_attention");
+            refuse("symbol_retrieval",
+                   "this model supports positional_symbols or symbolic_attention");
     }
     if (isDual() && (symbol_retrieval == "learned" || symbol_retrieval == "sinusoidal"))
-        refuse("symbol_retrieval", "'" + symbol_retrieval + "' symbols are the Abstractor's alone");
+        refuse("symbol_retrieval",
+               "'" + symbol_retrieval + "' symbols are supported by the Abstractor only");
     if (isLanguage() && isDual() && symbol_retrieval == "rel_sym_attn")
         refuse("symbol_retrieval", "the published language model does not offer rel_sym_attn");
     if (isLanguage() && isDual() && weight_tie_symbol_library && !shared_symbol_retriever &&
         symbol_retrieval == "position_relative")
-        refuse("weight_tie_symbol_library", "cannot be had with position-relative symbols");
+        refuse("weight_tie_symbol_library", "cannot be combined with position-relative symbols");
     if (is("MessagePassingAbstractor")) {
         atLeast("n_relations", n_relations, 1);
         atLeast("rel_proj_dim", rel_proj_dim, 1);
@@ -129,11 +131,11 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     if (isOneHead()) atLeast("n_relations", n_relations, 1);
     if (isOneHead() || is("InnerProductRelation")) atLeast("rel_proj_dim", rel_proj_dim, 1);
     if (is("InnerProductRelation") && n_objects != 2)
-        refuse("n_objects", "a relation is of 2 objects, not of " + n(n_objects));
+        refuse("n_objects", "an inner product needs 2 objects, not " + n(n_objects));
     if (is("InnerProductRelation") && out_dim != 1)
-        refuse("out_dim", "an inner product is 1 number, not " + n(out_dim));
+        refuse("out_dim", "an inner product has 1 output, not " + n(out_dim));
     if (is("RobustRegression") && out_dim != n_objects - 1)
-        refuse("out_dim", "of " + n(n_objects - 1) + " symbols and a column there are " +
+        refuse("out_dim", "with " + n(n_objects - 1) + " symbols and one mixture there are " +
                               n(n_objects - 1) + " weights, not " + n(out_dim));
     if (is("PairRelations") || is("FixedRelationAbstractor")) {
         atLeast("n_relations", n_relations, 1);
@@ -142,7 +144,8 @@ std::vector<FieldProblem> ModelOptions::problems() const {
     if (is("PairRelations") && n_objects != 2)
         refuse("n_objects", "pairs have 2 objects, not " + n(n_objects));
     if (is("PairRelations") && n_relations != out_dim)
-        refuse("n_relations", "has to be model.out_dim, " + n(out_dim) + ": one a bit to be told");
+        refuse("n_relations",
+               "must be equal to model.out_dim, " + n(out_dim) + ": one relation per output bit");
     if (is("PrediNet") || is("ObjectPrediNet")) {
         atLeast("n_heads_sa", n_heads_sa, 1);
         atLeast("n_relations", n_relations, 1);

@@ -26,7 +26,7 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
             value = json.get<bool>();
             break;
         case FieldKind::Integer:
-            expect(json.is_number_integer(), "a whole number");
+            expect(json.is_number_integer(), "an integer");
             value = json.get<std::int64_t>();
             break;
         case FieldKind::Real:
@@ -35,14 +35,14 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
             break;
         case FieldKind::Choice:
         case FieldKind::Text:
-            expect(json.is_string(), "a text");
+            expect(json.is_string(), "a string");
             value = json.get<std::string>();
             break;
         case FieldKind::IntegerList: {
-            expect(json.is_array(), "a list of whole numbers");
+            expect(json.is_array(), "a list of integers");
             std::vector<std::int64_t> list;
             for (const auto& item : json) {
-                expect(item.is_number_integer(), "a list of whole numbers");
+                expect(item.is_number_integer(), "a list of integers");
                 list.push_back(item.get<std::int64_t>());
             }
             value = list;

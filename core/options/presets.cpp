@@ -36,6 +36,7 @@ const std::vector<Definition>& definitions() {
                           preset.at("title"),
                           preset.at("help"),
                           {},
+                          {},
                           preset.value("notes", file.value("notes", Json::object()))
                               .get<std::map<std::string, std::string>>()};
                 d.base = file.at("base");
@@ -43,6 +44,7 @@ const std::vector<Definition>& definitions() {
                 for (const auto& model :
                      preset.contains("models") ? preset["models"] : file.at("models")) {
                     d.info.variants.push_back(model.at("name"));
+                    d.info.variantHelp.push_back(model.at("help"));
                     d.models.emplace_back(model.at("name"), model.value("set", Json::object()));
                 }
                 list.push_back(std::move(d));
@@ -54,6 +56,12 @@ const std::vector<Definition>& definitions() {
 }
 
 }  // namespace
+
+std::string PresetInfo::helpOf(const std::string& variant) const {
+    for (std::size_t i = 0; i < variants.size(); ++i)
+        if (variants[i] == variant) return variantHelp[i];
+    return {};
+}
 
 const std::vector<PresetInfo>& presets() {
     static const std::vector<PresetInfo> list = [] {

@@ -15,8 +15,11 @@ struct PresetInfo {
     std::string title;                  ///< "Between"
     std::string help;                   ///< one sentence
     std::vector<std::string> variants;  ///< models; the first is the default
+    std::vector<std::string> variantHelp;  ///< one sentence for each of them
     /// Option key -> a sentence: how the value is known where the papers do not state it.
     std::map<std::string, std::string> notes;
+    /// The sentence of a variant; empty for a name that is none.
+    std::string helpOf(const std::string& variant) const;
     bool operator==(const PresetInfo&) const = default;
 };
 

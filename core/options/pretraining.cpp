@@ -27,7 +27,7 @@ std::optional<RunOptions> RunOptions::pretraining() const {
     for (std::string word; words >> word;) {
         const auto equals = word.find('=');
         if (equals == std::string::npos)
-            throw OptionError("train.pretrain", "'" + word + "' is no key=value");
+            throw OptionError("train.pretrain", "'" + word + "' is not key=value");
         try {
             setOption(stage, word.substr(0, equals), word.substr(equals + 1));
         } catch (const OptionError& error) {

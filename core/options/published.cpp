@@ -88,6 +88,19 @@ std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std
     return points;
 }
 
+std::vector<PublishedPoint> referencePoints(const std::string& preset, const std::string& metric,
+                                            const std::string& split) {
+    std::vector<PublishedPoint> points;
+    const auto task = gameOf(preset);
+    if (task.empty() || metric != "accuracy") return points;
+    eachRow(builtin::referenceRelationalGames(), 10, [&](const Row& row) {
+        if (row[0] == task && row[1] == split)
+            points.push_back({row[2], static_cast<std::int64_t>(number(row[3])), number(row[4]),
+                              number(row[5]), CurveSource::Relascope});
+    });
+    return points;
+}
+
 std::vector<PublishedResult> publishedResults(const RunOptions& options) {
     std::vector<PublishedResult> results;
     for (const char* split : {"pentos", "hexos", "stripes", "test"})

@@ -23,4 +23,9 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options);
 std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 
+/// What this program reached with the same presets (resources/reference, which says at which commit,
+/// on which machine and when), in the same form.
+std::vector<PublishedPoint> referencePoints(const std::string& preset, const std::string& metric,
+                                            const std::string& split);
+
 }  // namespace relascope

@@ -174,7 +174,7 @@ void readSide(Arguments a, const char* sizes[2], std::string& type, std::int64_t
     a.require({"type"});
     a.read("type", type);
     if (type != "token" && type != "vector")
-        throw OptionError(a.key("type"), "'" + type + "' is neither token nor vector");
+        throw OptionError(a.key("type"), "'" + type + "' must be token or vector");
     const char* key = sizes[type == "vector"];
     a.require({key});
     a.read(key, size, 1);
@@ -356,7 +356,7 @@ std::string classOf(const Json& arguments) {
     }
     if (has("vocab_size")) return dual(arguments) ? "DualAttnTransformerLM" : "TransformerLM";
     throw Error(
-        "is no model's configuration: it has neither 'class' and 'arguments' nor the keys of a "
+        "is not a model configuration: it has neither 'class' and 'arguments' nor the keys of a "
         "published model (vocab_size, image_shape or input_spec)");
 }
 
@@ -367,7 +367,7 @@ Json parseShallow(const std::string& text) {
         return !deep;
     };
     Json json = Json::parse(text, limit, false);
-    if (deep) throw Error("nests deeper than a configuration does");
+    if (deep) throw Error("is nested too deeply for a configuration");
     if (!json.is_object()) throw Error("is not a JSON object");
     return json;
 }
@@ -377,7 +377,7 @@ Json parseShallow(const std::string& text) {
 ModelOptions modelFromPublishedConfig(const std::string& text) {
     const Json json = parseShallow(text);
     const bool named = json.contains("class") && json.contains("arguments");
-    if (named && !json["class"].is_string()) throw OptionError("class", "is not a text");
+    if (named && !json["class"].is_string()) throw OptionError("class", "is not a string");
     const std::string name = named ? json["class"].get<std::string>() : classOf(json);
     const auto& known = ModelOptions::architectures();
     if (std::find(known.begin(), known.end(), name) == known.end())

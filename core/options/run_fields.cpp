@@ -18,6 +18,10 @@ void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part)
             field.choicesFor = [inner, part](const RunOptions& o) {
                 return inner.choicesFor(o.*part);
             };
+        if (inner.automatic)
+            field.automatic = [inner, part](const RunOptions& o) {
+                return inner.automatic(o.*part);
+            };
         all.push_back(std::move(field));
     }
 }
@@ -63,19 +67,19 @@ std::vector<FieldProblem> RunOptions::problems() const {
     if (needs != model.input()) {
         static const char* const words[] = {"images", "text", "pairs of sequences",
                                             "sets of objects"};
-        all.push_back({"data.kind", data.kind + " data are " +
-                                        words[static_cast<std::size_t>(needs)] +
-                                        ", but model.architecture " + model.architecture +
-                                        " reads " +
-                                        words[static_cast<std::size_t>(model.input())]});
+        all.push_back(
+            {"data.kind", data.kind + " data are " + words[static_cast<std::size_t>(needs)] +
+                              ", but model.architecture " + model.architecture + " expects " +
+                              words[static_cast<std::size_t>(model.input())]});
     } else if (data.isText() && data.context > model.max_block_size) {
         all.push_back({"data.context", std::to_string(data.context) +
-                                           " tokens are more than model.max_block_size " +
+                                           " tokens exceed model.max_block_size " +
                                            std::to_string(model.max_block_size)});
     }
     if (!train.pretrain.empty() && train.start_from.empty())
-        all.push_back({"train.start_from",
-                       "says which weights the stage before hands on; give all, or names"});
+        all.push_back(
+            {"train.start_from",
+             "must list the weights to take from the pretraining stage; give all, or names"});
     return all;
 }
 
@@ -89,6 +93,7 @@ std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const
     for (const auto& f : fieldTable()) {
         all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
         if (f.choicesFor) all.back().spec.choices = f.choicesFor(*this);
+        if (f.automatic) all.back().automatic = f.automatic(*this);
     }
     return all;
 }

@@ -30,6 +30,8 @@ public:
 
     /// By "scores/PATH", "relations/PATH", "hidden/PATH", "symbols/PATH/LAYER".
     const std::map<std::string, torch::Tensor>& tensors() const { return m_tensors; }
+    /// The same, out of the collector.
+    std::map<std::string, torch::Tensor> take() { return std::move(m_tensors); }
 
 private:
     std::map<std::string, torch::Tensor> m_tensors;

@@ -7,6 +7,7 @@
 
 #include "probe/collector.h"
 #include "probe/layers.h"
+#include "probe/probe_memory.h"
 
 namespace relascope {
 namespace {
@@ -29,6 +30,8 @@ bool isRelational(const std::string& module, const ModelOptions& o) {
 
 // maps [count, rows, columns], any device and floating type.
 void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, bool causal) {
+    // Rows of a library are recorded as integers, weights never are.
+    const bool libraryRows = kind == MapKind::Symbols && !maps.is_floating_point();
     maps = maps.to(torch::kCPU, torch::kFloat).contiguous();
     const auto rows = maps.size(1), columns = maps.size(2);
     for (std::int64_t index = 0; index < maps.size(0); ++index) {
@@ -39,7 +42,8 @@ void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, b
                                static_cast<int>(rows),
                                static_cast<int>(columns),
                                {values, values + rows * columns},
-                               causal});
+                               causal,
+                               libraryRows});
     }
 }
 
@@ -49,7 +53,7 @@ torch::Tensor imageInput(const ProbeSample& sample, const ModelOptions& o) {
         image.height != o.image_shape[2])
         throw OptionError("image", sample.origin + " is " + std::to_string(image.channels) + " x " +
                                        std::to_string(image.height) + " x " +
-                                       std::to_string(image.width) + ", the model takes " +
+                                       std::to_string(image.width) + ", but the model expects " +
                                        std::to_string(o.image_shape[0]) + " x " +
                                        std::to_string(o.image_shape[2]) + " x " +
                                        std::to_string(o.image_shape[1]));
@@ -62,20 +66,20 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
                             std::int64_t longest, const std::string& what) {
     if (s.size() < 1) throw OptionError(what, "is empty; give at least one element");
     if (s.size() > longest)
-        throw OptionError(what, "has " + std::to_string(s.size()) + " elements, the model takes " +
-                                    std::to_string(longest));
+        throw OptionError(what, "has " + std::to_string(s.size()) +
+                                    " elements, but the model accepts " + std::to_string(longest));
     if (tokens) {
         for (const auto id : s.tokens)
             if (id < 0 || id >= size)
                 throw OptionError(what, "token " + std::to_string(id) +
-                                            " is not one of the vocabulary's " +
+                                            " is outside the vocabulary of " +
                                             std::to_string(size));
-        if (s.width != 0) throw OptionError(what, "holds vectors, the model takes tokens");
+        if (s.width != 0) throw OptionError(what, "contains vectors, but the model expects tokens");
         return torch::tensor(s.tokens).unsqueeze(0);  // [1, n]
     }
     if (s.width != size)
-        throw OptionError(what, "holds vectors of " + std::to_string(s.width) +
-                                    " numbers, the model takes " + std::to_string(size));
+        throw OptionError(what, "contains vectors of " + std::to_string(s.width) +
+                                    " values, but the model expects " + std::to_string(size));
     return torch::tensor(s.vectors).view({1, s.size(), s.width});
 }
 
@@ -125,7 +129,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
         case InputKind::Objects:
             if (sample.source.size() != o.n_objects)
                 throw OptionError("objects", std::to_string(sample.source.size()) +
-                                                 " objects, the model takes " +
+                                                 " objects, but the model expects " +
                                                  std::to_string(o.n_objects));
             return sequenceInput(sample.source, false, o.object_dim, o.n_objects, "objects");
     }
@@ -135,6 +139,7 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames) {
     auto input = inputOf(sample, options);
+    if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
     const bool training = model.is_training();
     const auto device = model.parameters().front().device();
     input.x = input.x.to(device);
@@ -163,7 +168,9 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
     for (const auto& place : places) result.layers.push_back(place.layer);
     addProbabilities(result, logits, options, classNames);
 
-    for (const auto& [key, tensor] : collector.tensors()) {
+    // Each tensor goes as soon as its maps are copied: at full size two of everything do not fit.
+    for (auto& [key, recorded] : collector.take()) {
+        const torch::Tensor tensor = std::move(recorded);
         const auto slash = key.find('/');
         const std::string kind = key.substr(0, slash);
         std::string module = key.substr(slash + 1);

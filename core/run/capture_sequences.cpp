@@ -22,10 +22,11 @@ std::vector<std::uint8_t> sampleBytes(const SafetensorsFile& file, const TensorE
                                       std::size_t rank, std::int64_t sample) {
     if (entry.shape.size() != rank || entry.shape[0] < 1)
         throw FileError(file.path(),
-                        "tensor '" + entry.name + "' has another shape than a capture's");
+                        "tensor '" + entry.name + "' does not have the shape of a capture");
     if (sample < 0 || sample >= entry.shape[0])
         throw FileError(file.path(), "has " + std::to_string(entry.shape[0]) +
-                                         " samples, not a number " + std::to_string(sample));
+                                         " samples, so there is no sample " +
+                                         std::to_string(sample));
     TensorEntry one = entry;
     const std::uint64_t bytes = entry.bytes() / static_cast<std::uint64_t>(entry.shape[0]);
     one.begin = entry.begin + bytes * static_cast<std::uint64_t>(sample);
@@ -100,7 +101,7 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
     } else if (const auto* vectors = find("vectors", "F32")) {
         s.vectors = numbersOf<float>(sampleBytes(file, *vectors, 3, sample));
         if (vectors->shape[2] < 1 || vectors->shape[2] > 1 << 20)
-            throw FileError(file.path(), "has vectors without numbers");
+            throw FileError(file.path(), "has empty vectors");
         s.width = static_cast<int>(vectors->shape[2]);
     } else {
         return s;
@@ -113,7 +114,7 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
         std::int64_t begin = 0;
         for (const auto end : numbersOf<std::int64_t>(sampleBytes(file, *ends, 2, sample))) {
             if (end < begin || end > static_cast<std::int64_t>(bytes.size()))
-                throw FileError(file.path(), "has pieces of a text that end where they cannot");
+                throw FileError(file.path(), "has text pieces with invalid ends");
             s.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
             begin = end;
         }
@@ -134,7 +135,7 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
         const auto& shape = pictures->shape;
         if (shape[1] < 1 || shape[1] != s.size() || shape[2] < 1 || shape[3] < 1 ||
             (shape[4] != 1 && shape[4] != 3))
-            throw FileError(file.path(), "has pictures that are not of its objects");
+            throw FileError(file.path(), "has images that do not match its objects");
         const std::size_t each = bytes.size() / static_cast<std::size_t>(shape[1]);
         for (std::int64_t k = 0; k < shape[1]; ++k) {
             const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(each) * k;

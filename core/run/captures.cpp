@@ -75,6 +75,8 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
             values.insert(values.end(), map.values.begin(), map.values.end());
             shapes[key] = {samples, result.count(map.kind, map.layer), map.rows, map.columns};
             if (map.causal) metadata["causal_" + key] = "1";
+            if (map.kind == MapKind::Symbols)
+                metadata["library_rows_" + key] = map.libraryRows ? "1" : "0";
         }
         probabilities.insert(probabilities.end(), result.probabilities.begin(),
                              result.probabilities.end());
@@ -211,6 +213,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             const std::string key = std::string(mapKindName(kind)) + "/" + std::to_string(layer);
             const auto* entry = file.find(key);
             const bool causal = metadata.count("causal_" + key) > 0;
+            const auto stated = metadata.find("library_rows_" + key);
             if (!entry || entry->dtype != "F32") continue;
             const auto values = floats(part(*entry, 4));
             const auto rows = entry->shape[2], columns = entry->shape[3];
@@ -218,7 +221,13 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             if (rows < 1 || columns < 1 || rows > kSide || columns > kSide ||
                 entry->shape[1] > kMaps)
                 throw FileError(file.path(),
-                                "tensor '" + key + "' has another shape than a capture's");
+                                "tensor '" + key + "' does not have the shape of a capture");
+            // Captures of earlier versions do not say; no weight is above 1.
+            const bool libraryRows =
+                stated != metadata.end()
+                    ? stated->second == "1"
+                    : kind == MapKind::Symbols && rows == columns &&
+                          std::any_of(values.begin(), values.end(), [](float v) { return v > 1; });
             for (std::int64_t index = 0; index < entry->shape[1]; ++index) {
                 const auto begin = values.begin() + index * rows * columns;
                 result.maps.push_back({kind,
@@ -227,7 +236,8 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
                                        static_cast<int>(rows),
                                        static_cast<int>(columns),
                                        {begin, begin + rows * columns},
-                                       causal});
+                                       causal,
+                                       libraryRows});
             }
         }
     }

@@ -55,7 +55,7 @@ void appendText(const std::string& path, std::string& text) {
     if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all of it or none
     ::close(file);
     if (error == ENOSPC || error == EDQUOT)
-        throw DiskFull(path, "the disk is full; free some space");
+        throw DiskFull(path, "the disk is full; free some disk space");
     if (error) throw FileError(path, std::string("cannot be written: ") + std::strerror(error));
     text.clear();
 }
@@ -78,7 +78,7 @@ Json readRunJson(const std::string& path) {
     if (get<int>(json, "format", 0) != 1)
         throw FileError(file, "has the format " +
                                   (json.contains("format") ? json["format"].dump() : "none") +
-                                  "; this version reads 1");
+                                  "; this version supports format 1");
     return json;
 }
 
@@ -202,12 +202,11 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
         throw FileError(path, "has a name longer than 255 bytes");
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_directory(path, error))
-        throw FileError(path, "is a file; give a folder");
+        throw FileError(path, "is a file, not a folder");
     if (fs::exists(path, error) && !fs::is_empty(path, error))
-        throw FileError(path,
-                        isRunFolder(path)
-                            ? "holds a run already; choose another folder or go on with --resume"
-                            : "is not empty; choose another folder");
+        throw FileError(path, isRunFolder(path)
+                                  ? "already contains a run; choose another folder or use --resume"
+                                  : "is not empty; choose another folder");
     RunFolder folder(path);
     requireWritable(path);
     makeDirectories(folder.checkpointsPath());
@@ -247,6 +246,12 @@ void RunFolder::setFact(const std::string& key, const std::string& value) {
             return;
         }
     m_facts.emplace_back(key, value);
+}
+
+std::string RunFolder::fact(const std::string& key) const {
+    for (const auto& [known, text] : m_facts)
+        if (known == key) return text;
+    return {};
 }
 
 void RunFolder::saveInfo() {

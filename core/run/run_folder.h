@@ -38,6 +38,8 @@ public:
     void setOptions(const RunOptions& options) { m_options = options; }
     /// Extra facts for run.json: versions, device, threads.
     void setFact(const std::string& key, const std::string& value);
+    /// One of them; empty where the run has none.
+    std::string fact(const std::string& key) const;
     /// Rewrites run.json atomically.
     void saveInfo();
 

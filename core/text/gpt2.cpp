@@ -50,12 +50,12 @@ TokenizerPtr build() {
                 symbols.push_back(parts.byteIds[static_cast<unsigned char>(c)]);
             parts.pairs.apply(symbols);
             if (symbols.size() != 2 || !parts.pairs.add({symbols[0], symbols[1], id}))
-                throw std::logic_error("GPT-2's ranks are damaged: build the program anew");
+                throw std::logic_error("the built-in GPT-2 ranks are damaged: rebuild the program");
         }
         parts.pieces.push_back(piece);
     }
     if (parts.pieces.size() != kRanks)
-        throw std::logic_error("GPT-2's ranks are incomplete: build the program anew");
+        throw std::logic_error("the built-in GPT-2 ranks are incomplete: rebuild the program");
     parts.endOfText = static_cast<std::int32_t>(kRanks);
     parts.special = {*parts.endOfText};
     parts.pieces.emplace_back("<|endoftext|>");

@@ -36,9 +36,9 @@ fs::path vocabularyIn(const fs::path& folder) {
 TokenizerPtr openPair(const fs::path& vocabulary) {
     const fs::path merges = mergesBeside(vocabulary);
     if (merges.empty())
-        throw FileError(vocabulary.string(),
-                        "needs its merges.txt beside it to be a tokenizer; put it there, or name a "
-                        "tokenizer.json");
+        throw FileError(
+            vocabulary.string(),
+            "needs its merges.txt in the same folder; put it there, or give a tokenizer.json");
     return parseVocabulary(readTextFile(vocabulary.string(), kMostBytes), vocabulary.string(),
                            readTextFile(merges.string(), kMostBytes), merges.string());
 }
@@ -57,27 +57,28 @@ TokenizerPtr openIn(const fs::path& folder) {
 TokenizerPtr openTokenizer(const std::string& nameOrPath) {
     if (nameOrPath == "gpt2") return gpt2Tokenizer();
     if (nameOrPath == "characters")
-        throw OptionError("tokenizer",
-                          "'characters' comes from a text; name gpt2 or the tokenizer.json that a "
-                          "run has kept");
+        throw OptionError(
+            "tokenizer",
+            "'characters' is built from a text; give gpt2 or the tokenizer.json of a run");
     const fs::path path = nameOrPath;
     std::error_code ignored;
     if (nameOrPath.empty() || !fs::exists(path, ignored))
         throw OptionError("tokenizer", "'" + nameOrPath +
-                                           "' is neither gpt2, characters nor a file; name a "
+                                           "' is not gpt2, characters or a file; give a "
                                            "tokenizer.json, a vocab.json or a folder with one");
     if (fs::is_directory(path, ignored)) {
         if (auto found = openIn(path)) return found;
-        throw FileError(nameOrPath, isFile(path / "tokenizer.model")
-                                        ? "holds a SentencePiece model, which is not read; save it "
-                                          "as a tokenizer.json of byte-level BPE, or choose gpt2"
-                                        : "holds no tokenizer.json, and no vocab.json with its "
-                                          "merges.txt");
+        throw FileError(
+            nameOrPath,
+            isFile(path / "tokenizer.model")
+                ? "contains a SentencePiece model, which is not supported; convert it to a "
+                  "tokenizer.json of byte-level BPE, or choose gpt2"
+                : "contains neither a tokenizer.json nor a vocab.json with its merges.txt");
     }
     if (path.extension() == ".model")
         throw FileError(nameOrPath,
-                        "is a SentencePiece model, which is not read; name a tokenizer.json of "
-                        "byte-level BPE, or choose gpt2");
+                        "is a SentencePiece model, which is not supported; give a tokenizer.json "
+                        "of byte-level BPE, or choose gpt2");
     const std::string text = readTextFile(nameOrPath, kMostBytes);
     // A vocabulary alone is piece: id; only a whole tokenizer has a model.
     const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -102,9 +103,9 @@ void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary) {
     if (tokenizer.size() > vocabulary)
         throw OptionError("data.tokenizer",
                           tokenizer.name() + " has " + std::to_string(tokenizer.size()) +
-                              " tokens, the model's vocabulary " + std::to_string(vocabulary) +
-                              "; raise model.vocab_size, or choose the tokenizer that belongs to "
-                              "the model");
+                              " tokens, but the model's vocabulary has " +
+                              std::to_string(vocabulary) +
+                              "; raise model.vocab_size, or choose the tokenizer of the model");
 }
 
 }  // namespace relascope

@@ -16,7 +16,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostIds = 1 << 22;
 constexpr const char* kWayOut =
-    "; byte-level BPE as GPT-2 has it and characters are read: choose gpt2 or characters instead";
+    "; only byte-level BPE as in GPT-2 and characters are supported: choose gpt2 or characters "
+    "instead";
 
 std::string shown(std::string_view text) {
     std::string out = pieceText(text.substr(0, 60)).text;
@@ -29,11 +30,12 @@ json parsed(const std::string& text, const std::string& path) {
         constexpr int kDeepest = 32;
         json value = json::parse(text, [&](int depth, json::parse_event_t, json&) {
             if (depth > kDeepest)
-                throw FileError(path, "nests deeper than " + std::to_string(kDeepest) +
-                                          " levels, so it is no tokenizer");
+                throw FileError(path, "is nested deeper than " + std::to_string(kDeepest) +
+                                          " levels, so it is not a tokenizer");
             return true;
         });
-        if (!value.is_object()) throw FileError(path, "is no JSON object, so no tokenizer");
+        if (!value.is_object())
+            throw FileError(path, "is not a JSON object, so it is not a tokenizer");
         return value;
     } catch (const json::parse_error& error) {
         throw FileError(path, "is not JSON at byte " + std::to_string(error.byte));
@@ -49,7 +51,7 @@ public:
 
     void readVocabulary(const json& vocabulary) {
         if (!vocabulary.is_object() || vocabulary.empty())
-            fail("model.vocab has no pieces; an object of piece: id is needed");
+            fail("model.vocab has no pieces; it must be an object that maps pieces to ids");
         std::int64_t most = 0;
         for (const auto& [piece, id] : vocabulary.items())
             most = std::max(most, checked(piece, id));
@@ -58,7 +60,7 @@ public:
     }
 
     void readAddedTokens(const json& added) {
-        if (!added.is_array()) fail("added_tokens is no list");
+        if (!added.is_array()) fail("added_tokens is not a list");
         for (const auto& token : added) {
             if (!token.is_object() || !token.contains("content") || !token["content"].is_string() ||
                 !token.contains("id"))
@@ -68,7 +70,7 @@ public:
             const auto special = token.find("special");
             if (special == token.end() || *special != true)
                 fail("added_tokens has " + shown(piece) +
-                     ", which is not special and would be looked for in every text" + kWayOut);
+                     ", which is not special; only special added tokens are supported" + kWayOut);
             const auto at = static_cast<std::size_t>(id);
             if (at >= m_byId.size()) m_byId.resize(at + 1);
             if (const auto known = m_ids.find(piece); known == m_ids.end())
@@ -107,12 +109,13 @@ public:
                 if (found == m_ids.end())
                     throw FileError(mergesPath, "merge " + std::to_string(i + 1) + " (" +
                                                     shown(left) + " " + shown(right) + ") needs " +
-                                                    shown(piece) + ", which the vocabulary lacks");
+                                                    shown(piece) +
+                                                    ", which is not in the vocabulary");
                 return found->second;
             };
             if (!parts.pairs.add({id(left), id(right), id(left + right)}))
                 throw FileError(mergesPath, "merge " + std::to_string(i + 1) + " (" + shown(left) +
-                                                " " + shown(right) + ") stands there twice");
+                                                " " + shown(right) + ") is listed twice");
         }
         for (const char* end : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"})
             if (const auto found = m_ids.find(end); found != m_ids.end() && !parts.endOfText)
@@ -131,11 +134,11 @@ public:
     TokenizerPtr characters(const std::string& name, const std::string& unknown) {
         const auto found = m_ids.find(unknown);
         if (found == m_ids.end())
-            fail("model.unk_token is " + shown(unknown) + ", which model.vocab lacks");
+            fail("model.unk_token is " + shown(unknown) + ", which is not in model.vocab");
         for (const auto& [piece, id] : m_ids)
             if (id != found->second && (piece.empty() || utf8Length(piece) != piece.size()))
                 fail("model.vocab has " + shown(piece) +
-                     ", but without merges every piece is one character" + kWayOut);
+                     ", but without merges every piece must be one character" + kWayOut);
         return std::make_shared<CharacterTokenizer>(name, m_byId, found->second);
     }
 
@@ -143,7 +146,7 @@ private:
     std::int64_t checked(const std::string& piece, const json& id) const {
         if (!id.is_number_integer() || id < 0 || id >= kMostIds)
             fail(shown(piece) + " has the id " + id.dump().substr(0, 40) +
-                 "; ids are whole numbers from 0 to " + std::to_string(kMostIds - 1));
+                 "; ids must be integers from 0 to " + std::to_string(kMostIds - 1));
         return id.get<std::int64_t>();
     }
     void put(const std::string& piece, std::int32_t id) {
@@ -179,7 +182,7 @@ void requireUnused(const Reader& reader, const json& object, const char* field,
 }
 
 void readMerges(Reader& reader, const json& merges) {
-    if (!merges.is_array()) reader.fail("model.merges is no list");
+    if (!merges.is_array()) reader.fail("model.merges is not a list");
     for (const auto& merge : merges) {
         if (merge.is_string()) {
             const std::string line = merge;
@@ -195,7 +198,7 @@ void readMerges(Reader& reader, const json& merges) {
         }
         reader.fail("merge " + std::to_string(reader.merges() + 1) + " is " +
                     shown(merge.dump(-1, ' ', false, json::error_handler_t::replace)) +
-                    "; two pieces are needed");
+                    "; expected two pieces");
     }
 }
 
@@ -204,7 +207,7 @@ bool flag(const Reader& reader, const json& part, const char* field, bool otherw
     if (found == part.end()) return otherwise;
     if (!found->is_boolean())
         reader.fail("pre_tokenizer." + std::string(field) + " is " + found->dump().substr(0, 40) +
-                    "; true or false is needed");
+                    "; expected true or false");
     return *found;
 }
 
@@ -218,7 +221,7 @@ TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path
         return found == file.end() ? json() : *found;
     };
     const json model = part("model");
-    if (!model.is_object()) reader.fail("has no model, so it is no tokenizer.json");
+    if (!model.is_object()) reader.fail("has no 'model', so it is not a tokenizer.json");
     const bool untyped = !model.contains("type") && model.contains("merges");
     if (!untyped && typeOf(model) != "BPE")
         reader.fail("model.type is " + shown(typeOf(model)) + kWayOut);
@@ -267,7 +270,7 @@ TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& v
         const auto space = text.find(' ');
         if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
             throw FileError(mergesPath, "line " + std::to_string(line) + " is " + shown(text) +
-                                            "; two pieces and a space between are needed");
+                                            "; expected two pieces separated by a space");
         reader.addMerge(std::string(text.substr(0, space)), std::string(text.substr(space + 1)));
     }
     return reader.bytePairs(vocabularyPath, true, false, mergesPath);

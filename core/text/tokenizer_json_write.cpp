@@ -95,7 +95,8 @@ std::string tokenizerJson(const Tokenizer& tokenizer) {
         return bytePairsJson(*pairs);
     if (const auto* characters = dynamic_cast<const CharacterTokenizer*>(&tokenizer))
         return charactersJson(*characters);
-    throw OptionError("tokenizer", "'" + tokenizer.name() + "' has no published form");
+    throw OptionError("tokenizer",
+                      "'" + tokenizer.name() + "' cannot be written in the published format");
 }
 
 void writeTokenizer(const Tokenizer& tokenizer, const std::string& path) {

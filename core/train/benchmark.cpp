@@ -1,8 +1,12 @@
 #include "train/benchmark.h"
 
 #include <malloc.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <torch/cuda.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -64,8 +68,11 @@ ModelOptions languageModel(std::int64_t layers, std::int64_t context) {
 }
 
 Workload workload(const std::string& name) {
-    if (name == "relgames_dat")
-        return {presetOptions("relational-games-between", "dat").model, 512};
+    if (name == "relgames_dat" || name == "contended") {
+        auto m = presetOptions("relational-games-between", "dat").model;
+        m.rel_proj_dim = 0;  // the package's width, as in the figures that this is compared with
+        return {m, 512};
+    }
     if (name == "relgames_transformer")
         return {presetOptions("relational-games-between", "transformer").model, 512};
     if (name == "cifar_vidat") {
@@ -104,6 +111,35 @@ ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t t
         return torch::randint(o.vocab_size, {batch, tokens}, torch::kLong).to(device);
     return torch::rand({batch, o.image_shape[0], o.image_shape[2], o.image_shape[1]}).to(device);
 }
+
+// A busy loop in a session of its own, as any other program on a desktop is: the scheduler shares a
+// core evenly between sessions, so `nice` would not help this process.
+class BusyNeighbour {
+public:
+    BusyNeighbour() {
+        // The loop ends with this process, however that ends.
+        const std::string loop = "while kill -0 " + std::to_string(getpid()) +
+                                 "; do i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; done";
+        std::string shell = "sh", option = "-c", script = loop + " 2>/dev/null";
+        char* words[] = {shell.data(), option.data(), script.data(), nullptr};
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+        const int error =
+            posix_spawn(&m_process, "/bin/sh", nullptr, &attributes, words, environ);
+        posix_spawnattr_destroy(&attributes);
+        if (error != 0) throw Error("bench contended: no busy process could be started");
+    }
+    ~BusyNeighbour() {
+        kill(m_process, SIGKILL);
+        waitpid(m_process, nullptr, 0);
+    }
+    BusyNeighbour(const BusyNeighbour&) = delete;
+    BusyNeighbour& operator=(const BusyNeighbour&) = delete;
+
+private:
+    pid_t m_process = 0;
+};
 
 // A figure of this process, in megabytes.
 double ownMb(const char* name) {
@@ -171,7 +207,7 @@ const std::vector<std::string>& benchmarkNames() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
                                         "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
-                                        "generate_256", "lm_dat_memory"};
+                                        "generate_256", "lm_dat_memory",        "contended"};
         if (devices().back().usable && devices().size() > 1) all.emplace_back("lm_dat_343m");
         return all;
     }();
@@ -214,11 +250,18 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
             const AutocastScope autocast(half && device.is_cuda());
             return model->forward(input).to(torch::kFloat);
         };
-        const auto steps = timed(seconds, device.is_cuda(), [&] {
+        const auto step = [&] {
             optimizer.zeroGradients();
             crossEntropy(scores(), wanted).backward();
             optimizer.step(1e-3);
-        });
+        };
+        const auto steps = timed(seconds, device.is_cuda(), step);
+        if (name == "contended") {
+            const BusyNeighbour busy;
+            const double beside = median(timed(seconds, device.is_cuda(), step));
+            result.figures.emplace_back("beside_busy_ms", beside);
+            result.figures.emplace_back("beside_by_alone", beside / median(steps));
+        }
         model->eval();
         const auto forwards = timed(std::min(seconds, 2.0), device.is_cuda(), [&] {
             const torch::NoGradGuard noGrad;

@@ -153,10 +153,11 @@ CardTable trained(const CardPictures& cards, const CardNetworkOptions& options,
         if (table.accuracy == 1.0) return table;
     }
     throw OptionError("data.embedding",
-                      std::to_string(options.embedding) + " numbers a card do not do: after " +
-                          std::to_string(table.epochs) + " epochs the card network tells " +
+                      std::to_string(options.embedding) +
+                          " values per card are not enough: after " + std::to_string(table.epochs) +
+                          " epochs the card network recognises only " +
                           std::to_string(static_cast<int>(100.0 * table.accuracy)) +
-                          " % of the attributes; give more, or another data.seed");
+                          " % of the attributes; use a larger data.embedding or another data.seed");
 }
 
 // Runs `work` in a thread whose sums are made by itself alone. The count of threads is every

@@ -91,7 +91,8 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
     makeDirectories(checkpoints);
     if (const auto room = freeBytes(checkpoints); room < bytes)
         throw DiskFull(folder, "needs " + std::to_string(bytes >> 20) + " MiB, " +
-                                   std::to_string(room >> 20) + " MiB are free; free some space");
+                                   std::to_string(room >> 20) +
+                                   " MiB are free; free some disk space");
     try {
         makeDirectories(folder);
         fs::remove(folder + "/manifest.json");
@@ -161,7 +162,7 @@ std::string checkpointProblem(const std::string& checkpoint) {
             const auto& entry = manifest.at("files").at(name);
             if (!fs::is_regular_file(path)) return std::string(name) + " is missing";
             if (fs::file_size(path) != entry.at("bytes").get<std::uint64_t>())
-                return std::string(name) + " has another size than its manifest says";
+                return std::string(name) + " does not have the size given in the manifest";
             if (fileCrc32(path) != entry.at("crc32").get<std::uint32_t>())
                 return std::string(name) + " does not match its checksum";
         }
@@ -232,7 +233,7 @@ std::string checkpointWeights(const std::string& run, const std::string& which,
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
             throw FileError(checkpoints,
-                            "has no checkpoint '" + which + "'; there are last, best, " + known);
+                            "has no checkpoint '" + which + "'; available: last, best, " + known);
         }
         chosen = number;
     }

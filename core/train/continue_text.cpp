@@ -47,7 +47,7 @@ TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const T
 ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std::int64_t longest,
                        const std::string& origin) {
     auto ids = tokenizer.encode(text);
-    if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
+    if (ids.empty()) throw OptionError("text", "is empty; type some text to inspect");
     if (static_cast<std::int64_t>(ids.size()) > longest)
         ids.resize(static_cast<std::size_t>(longest));
     ProbeSample sample;

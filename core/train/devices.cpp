@@ -19,7 +19,7 @@ namespace relascope {
 namespace {
 
 std::string& cudaProblem() {
-    static std::string problem = "LibTorch's CUDA part was not looked for";
+    static std::string problem = "the CUDA libraries of LibTorch were not searched";
     return problem;
 }
 
@@ -39,10 +39,10 @@ void initDevices(int threads) {
     const char* reason = dlerror();
     const std::string text = reason ? reason : "";
     cudaProblem() = text.find("libtorch_cuda.so: cannot open") != std::string::npos
-                        ? "LibTorch is installed without its CUDA part; on a machine with an "
-                          "NVIDIA GPU app/setup.sh installs it"
-                        : "LibTorch's CUDA part cannot be loaded (" + text +
-                              "); app/setup.sh installs what it needs where an NVIDIA GPU is";
+                        ? "LibTorch is installed without CUDA; on a machine with an NVIDIA GPU, "
+                          "app/setup.sh installs it"
+                        : "the CUDA libraries of LibTorch cannot be loaded (" + text +
+                              "); on a machine with an NVIDIA GPU, app/setup.sh installs them";
 }
 
 const std::vector<DeviceInfo>& devices() {
@@ -55,14 +55,14 @@ const std::vector<DeviceInfo>& devices() {
         try {
             if (problem.empty() && !torch::cuda::is_available())
                 problem =
-                    "no CUDA device answers; an NVIDIA GPU with driver 580 or newer is needed";
+                    "no CUDA device was found; an NVIDIA GPU with driver 580 or newer is needed";
             if (problem.empty()) {
                 for (int i = 0; i < static_cast<int>(torch::cuda::device_count()); ++i)
                     all.push_back(
                         {"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i), true, ""});
             }
         } catch (const std::exception& error) {
-            problem = std::string("CUDA does not start: ") + error.what();
+            problem = std::string("CUDA cannot be initialised: ") + error.what();
         }
         if (!problem.empty())
             all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n'))});

@@ -21,12 +21,12 @@ void handOn(const std::string& run, const std::string& which, ModelImpl& model) 
     const auto pair = [&](const TensorEntry& entry, const std::string& name) {
         const auto found = own.find(name);
         if (found == own.end())
-            throw OptionError("train.start_from", "'" + entry.name +
-                                                      "' of the stage before has no place as '" +
-                                                      name + "' in the model");
+            throw OptionError("train.start_from",
+                              "'" + entry.name + "' of the pretraining stage does not exist as '" +
+                                  name + "' in the model");
         if (found->second.sizes().vec() != entry.shape)
-            throw OptionError("train.start_from", "'" + name + "' has another shape than '" +
-                                                      entry.name + "' of the stage before");
+            throw OptionError("train.start_from", "'" + name + "' does not have the shape of '" +
+                                                      entry.name + "' of the pretraining stage");
         pairs.emplace_back(found->second, &entry);
     };
     std::istringstream words(which);
@@ -44,12 +44,13 @@ void handOn(const std::string& run, const std::string& which, ModelImpl& model) 
             any = true;
         }
         if (!any)
-            throw OptionError("train.start_from",
-                              "no weight of the stage before begins with '" + from + "'");
+            throw OptionError(
+                "train.start_from",
+                "no weight of the pretraining stage has a name that starts with '" + from + "'");
         if (all && pairs.size() < own.size())
             throw OptionError("train.start_from",
-                              "the model has weights that the stage before "
-                              "lacks; name those that are handed on");
+                              "the model has weights that the pretraining stage does not have; "
+                              "list the weights to take from it");
     }
     const torch::NoGradGuard noGrad;
     for (auto& [tensor, entry] : pairs) tensor.copy_(readTensor(file, *entry));

@@ -32,7 +32,7 @@ public:
         look("the output of " + module, t);
     }
     void look(const std::string& what, const torch::Tensor& t) {
-        if (found.empty() && !finite(t)) found = what + " is the first that is not finite";
+        if (found.empty() && !finite(t)) found = what + " is the first value that is not finite";
     }
     std::string found;
 };
@@ -59,8 +59,8 @@ std::string firstNonFinite(ModelImpl& model, const ModelInput& input) {
     if (!recorder.found.empty()) return recorder.found;
     for (const auto& entry : stateOf(model))
         if (!finite(entry.tensor.grad()))
-            return "the gradient of " + entry.name + " is the first that is not finite";
-    return "no single layer shows it when the step is repeated";
+            return "the gradient of " + entry.name + " is the first value that is not finite";
+    return "the cause could not be located by repeating the step";
 }
 
 }  // namespace relascope

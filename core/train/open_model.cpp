@@ -155,7 +155,7 @@ int OpenedModel::referenceInputs() const {
 ProbeSample OpenedModel::referenceInput(int index) const {
     const auto& o = m_parts->options;
     if (index < 0 || index >= referenceInputs())
-        throw OptionError("input", "there is no reference input number " + std::to_string(index));
+        throw OptionError("input", "there is no reference input " + std::to_string(index));
     const SafetensorsFile file(m_parts->reference);
     const auto batch = [&](const char* key, std::int64_t least) {
         const auto* entry = file.find(key);
@@ -204,13 +204,12 @@ namespace {
 
 const Tokenizer& required(const TokenizerPtr& tokenizer, const ModelOptions& options) {
     if (!options.isLanguage())
-        throw OptionError("text",
-                          "goes with language models only; this one is a " + options.architecture);
+        throw OptionError("text", "is for language models only; this is a " + options.architecture);
     if (!tokenizer)
-        throw OptionError("tokenizer",
-                          "no tokenizer lies beside the checkpoint, and a vocabulary of " +
-                              std::to_string(options.vocab_size) +
-                              " is not GPT-2's 50257; name its tokenizer.json or vocab.json");
+        throw OptionError(
+            "tokenizer", "no tokenizer was found next to the checkpoint, and the vocabulary size " +
+                             std::to_string(options.vocab_size) +
+                             " is not GPT-2's 50257; give its tokenizer.json or vocab.json");
     return *tokenizer;
 }
 
@@ -235,7 +234,7 @@ void OpenedModel::narrow() {
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
                                  std::stop_token stop, const ProgressCallback& progress) {
     const auto& o = m_parts->options;
-    if (!data) throw OptionError("data", "names nothing to evaluate on");
+    if (!data) throw OptionError("data", "contains nothing to evaluate");
     requireReadable(o, *data);
     EvaluationOptions how;
     how.batchSize = batchSize;

@@ -82,7 +82,7 @@ void Optimizer::load(const std::vector<std::pair<std::string, torch::Tensor>>& s
     for (const auto& [name, tensor] : own) {
         const auto found = known.find(name);
         if (found == known.end() || found->second.sizes() != tensor.sizes())
-            throw Error("the optimizer's state '" + name + "' is missing or has another shape");
+            throw Error("the optimizer's state '" + name + "' is missing or has a different shape");
     }
     const torch::NoGradGuard noGrad;
     for (auto& [name, tensor] : own) torch::Tensor(tensor).copy_(known[name]);

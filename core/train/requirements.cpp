@@ -17,7 +17,7 @@ void require(std::int64_t model, std::int64_t data, const char* field, const std
 void requireAtLeast(std::int64_t model, std::int64_t data, const char* field,
                     const std::string& what) {
     if (model < data)
-        throw OptionError(std::string("model.") + field, std::to_string(model) + " is fewer than " +
+        throw OptionError(std::string("model.") + field, std::to_string(model) + " is less than " +
                                                              what + " " + std::to_string(data));
 }
 
@@ -38,11 +38,11 @@ void requireObjects(const ModelOptions& m, const ObjectDataset& data) {
     const auto s = data.shape();
     const auto& name = data.info().name;
     require(m.n_objects, s.objects, "n_objects", "sets of " + name + " have");
-    require(m.object_dim, s.width, "object_dim", "objects of " + name + " have numbers:");
+    require(m.object_dim, s.width, "object_dim", "objects of " + name + " have values:");
     const bool yesNo =
         data.info().targets == TargetKind::Class && data.info().classNames.size() <= 2;
     if (data.info().targets != TargetKind::Class)
-        require(m.out_dim, s.targets, "out_dim", "answers of " + name + " have numbers:");
+        require(m.out_dim, s.targets, "out_dim", "answers of " + name + " have values:");
     else if (!(yesNo && m.out_dim == 1))
         requireAtLeast(m.out_dim, static_cast<std::int64_t>(data.info().classNames.size()),
                        "out_dim", "the classes of " + name + ",");
@@ -55,7 +55,7 @@ void requireSequences(const ModelOptions& m, const SequenceDataset& data) {
         throw OptionError("model.input_type", m.input_type + ", but the sources of " + name +
                                                   " are " + (s.width == 0 ? "tokens" : "vectors"));
     if (m.output_type != "token")
-        throw OptionError("model.output_type", "has to be token: the answers of " + name + " are");
+        throw OptionError("model.output_type", "must be token: the answers of " + name + " are");
     require(m.input_size, s.width == 0 ? s.sourceVocabulary : s.width, "input_size",
             "elements of " + name + " have the size");
     requireAtLeast(m.output_size, s.targetVocabulary, "output_size", "the tokens of " + name + ",");
@@ -74,7 +74,7 @@ void requireReadable(const ModelOptions& m, const Dataset& data) {
             if (const auto* text = dynamic_cast<const TokenDataset*>(&data)) {
                 if (text->context() > m.max_block_size)
                     throw OptionError("data.context", std::to_string(text->context()) +
-                                                          " tokens are more than the model's " +
+                                                          " tokens exceed the model's " +
                                                           std::to_string(m.max_block_size));
                 return;
             }
@@ -88,7 +88,8 @@ void requireReadable(const ModelOptions& m, const Dataset& data) {
                 return requireSequences(m, *pairs);
             break;
     }
-    throw OptionError("data", data.info().name + " is not what a " + m.architecture + " reads");
+    throw OptionError("data",
+                      data.info().name + " cannot be used with a " + m.architecture);
 }
 
 }  // namespace relascope

@@ -55,7 +55,7 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
     for (std::int64_t i = 0; i < batch.targets.numel(); ++i)
         if ((labels[i] < 0 || labels[i] >= classes) && (labels[i] != ignore || ignore < 0))
             throw OptionError("data", "label " + std::to_string(labels[i]) +
-                                          " is not one of the model's " + std::to_string(classes) +
+                                          " is outside the model's " + std::to_string(classes) +
                                           " classes");
 }
 

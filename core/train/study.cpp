@@ -130,16 +130,16 @@ void createStudy(const std::string& path, const StudyPlan& plan) {
     studyCells(plan);  // refuses what cannot be run before anything is made
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_directory(path, error))
-        throw FileError(path, "is a file; give a folder");
+        throw FileError(path, "is a file, not a folder");
     if (isStudyFolder(path)) {
         const auto differences = planDifferences(readPlan(path), plan);
         if (!differences.empty())
-            throw FileError(path, "holds another study: " + differences +
-                                      "; choose another folder, or go on with that study as it is");
+            throw FileError(path, "contains a different study: " + differences +
+                                      "; choose another folder, or resume that study as it is");
         return;
     }
     if (fs::exists(path, error) && !fs::is_empty(path, error))
-        throw FileError(path, "is not empty and holds no study; choose another folder");
+        throw FileError(path, "is not empty and contains no study; choose another folder");
     requireWritable(path);
     makeDirectories(path + "/runs");
     makeDirectories(path + "/claims");
@@ -258,8 +258,8 @@ std::string slurmScript(const std::string& path, int tasks, const std::string& p
            "#SBATCH --mem=8G\n"
            "#SBATCH --time=24:00:00\n"
            "#SBATCH --signal=B:TERM@60\n"
-           "# Each task takes cells that no other works on; a task that is killed or comes back "
-           "goes on where it was.\n"
+           "# Each task trains runs that no other task trains; a task that is killed or requeued "
+           "resumes its runs.\n"
            "exec " +
            program + " study --out " + quoted + " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
-#include "types/run_options.h"
+#include "train/execute_run.h"
 #include "types/study.h"
 #include "types/train_event.h"
 
@@ -50,7 +49,6 @@ struct StudyProgress {
     std::size_t done = 0, total = 0;  ///< of this worker's share
 };
 
-using DataOpener = std::function<DataSplits(const RunOptions&, std::stop_token)>;
 using StudySink = std::function<void(const StudyProgress&, const TrainEvent&)>;
 
 /// Works on cells that nobody else does until all of its share are done or failed: trains those

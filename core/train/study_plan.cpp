@@ -62,15 +62,14 @@ std::string lastPart(const std::string& key) {
 StudyPlan readPlan(const std::string& path) {
     const std::string file = path + "/study.json";
     if (!isStudyFolder(path))
-        throw FileError(path, "holds no study (no study.json); start one with `study PRESET`");
+        throw FileError(path, "contains no study (no study.json); start one with `study PRESET`");
     try {
         const Json j = Json::parse(readTextFile(file, 4u << 20));
         const int format = j.value("format", 0);
         if (format != kFormat)
-            throw FileError(file, "is of format " + std::to_string(format) +
-                                      ", written by version " +
+            throw FileError(file, "has format " + std::to_string(format) + ", written by version " +
                                       j.value("version", std::string("unknown")) +
-                                      "; this version reads format " + std::to_string(kFormat));
+                                      "; this version supports format " + std::to_string(kFormat));
         StudyPlan plan;
         plan.preset = j.at("preset");
         plan.models = j.at("models").get<std::vector<std::string>>();
@@ -115,10 +114,10 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
     differ("models are", joined(there.models), joined(wanted.models));
     differ("sizes are", joined(there.sizes), joined(wanted.sizes));
     differ("seeds are", joined(there.seeds), joined(wanted.seeds));
-    differ("varied options are", axesText(there.vary), axesText(wanted.vary));
+    differ("swept options are", axesText(there.vary), axesText(wanted.vary));
     differ("settings are", settingsText(there.settings), settingsText(wanted.settings));
-    differ("data are", there.sameData ? "the same for all seeds" : "drawn by each seed",
-           wanted.sameData ? "the same for all seeds" : "drawn by each seed");
+    differ("data are", there.sameData ? "the same for all seeds" : "different for each seed",
+           wanted.sameData ? "the same for all seeds" : "different for each seed");
     return text;
 }
 
@@ -151,14 +150,14 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
     const auto need = [](bool holds, const char* field, const char* what) {
         if (!holds) throw OptionError(field, what);
     };
-    need(!plan.models.empty(), "--models", "names no model");
+    need(!plan.models.empty(), "--models", "needs at least one model");
     need(!plan.seeds.empty(), "--seeds", "needs at least one seed");
     for (const auto& axis : plan.vary)
         need(!axis.values.empty(), "--vary", "needs KEY=VALUE,VALUE...");
     double count = static_cast<double>(plan.models.size() * plan.seeds.size() *
                                        std::max<std::size_t>(1, plan.sizes.size()));
     for (const auto& axis : plan.vary) count *= static_cast<double>(axis.values.size());
-    need(count <= kMost, "study", "has more than 100,000 runs; vary less");
+    need(count <= kMost, "study", "has more than 100,000 runs; use fewer values");
 
     std::vector<std::vector<std::string>> choices = {{}};
     for (const auto& axis : plan.vary) {
@@ -199,8 +198,8 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end())
-        throw OptionError("study", "two of its runs would both be called " + *twice +
-                                       "; name each model, size, seed and value once");
+        throw OptionError("study", "two of its runs would have the same name, " + *twice +
+                                       "; give each model, size, seed and value only once");
     // Every size is held against the preset before anything runs.
     for (const auto& cell : cells)
         if (cell.seed == plan.seeds.front()) (void)cellOptions(plan, cell);

@@ -155,14 +155,26 @@ double sizeToReach(const std::vector<StudyPoint>& points, const std::string& ser
     return kNaN;
 }
 
-std::vector<PublishedPoint> publishedCurves(const StudyPlan& plan, const StudyMeasure& measure) {
-    if (!plan.vary.empty()) return {};  // published with the preset's own values
-    auto curves = publishedPoints(plan.preset, measure.metric, measure.split);
+namespace {
+
+// Curves of the preset's own values, for the models of a plan.
+std::vector<PublishedPoint> ofPlan(const StudyPlan& plan, std::vector<PublishedPoint> curves) {
+    if (!plan.vary.empty()) return {};
     if (plan.models.empty()) return curves;
     std::erase_if(curves, [&](const PublishedPoint& p) {
         return std::find(plan.models.begin(), plan.models.end(), p.series) == plan.models.end();
     });
     return curves;
+}
+
+}  // namespace
+
+std::vector<PublishedPoint> publishedCurves(const StudyPlan& plan, const StudyMeasure& measure) {
+    return ofPlan(plan, publishedPoints(plan.preset, measure.metric, measure.split));
+}
+
+std::vector<PublishedPoint> referenceCurves(const StudyPlan& plan, const StudyMeasure& measure) {
+    return ofPlan(plan, referencePoints(plan.preset, measure.metric, measure.split));
 }
 
 std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure) {

@@ -29,6 +29,9 @@ double sizeToReach(const std::vector<StudyPoint>& points, const std::string& ser
 /// models all of them. Empty where none were published.
 std::vector<PublishedPoint> publishedCurves(const StudyPlan& plan, const StudyMeasure& measure);
 
+/// The same of this program's reference runs (published.h: referencePoints).
+std::vector<PublishedPoint> referenceCurves(const StudyPlan& plan, const StudyMeasure& measure);
+
 /// One line a series and size: series,train_size,runs,mean,sem,low,high,parameters and the
 /// published mean and error, "nan" where there is none.
 std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure);

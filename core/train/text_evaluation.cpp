@@ -17,8 +17,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
     if (!text.file.empty()) {
         if (!model.tokenizer())
             throw OptionError("data",
-                              "the tokenizer of this model is not known, and without it no text "
-                              "can be read");
+                              "the tokenizer of this model is unknown, so no text can be read");
         o.tokenizer = model.tokenizer()->name();
         o.path = text.file;
         o.validation_fraction = 0.0;  // all of it is measured
@@ -26,7 +25,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
         split = "validation";
     } else {
         if (text.run.empty())
-            throw OptionError("data", "a checkpoint has no data of its own; name a text");
+            throw OptionError("data", "a checkpoint has no data of its own; give a text");
         if (split.empty()) split = "validation";
         if (text.windows > 0) (split == "train" ? o.train_size : o.validation_size) = text.windows;
     }

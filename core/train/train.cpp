@@ -46,7 +46,7 @@ void Trainer::trainEpochs() {
         if (checkpointProblem(best).empty()) {
             loadCheckpoint(best, *m_model, nullptr);
             note(Note::Level::Info,
-                 "restored the best weights, of step " + std::to_string(m_state.bestStep));
+                 "restored the best weights, from step " + std::to_string(m_state.bestStep));
         }
     } else {
         checkpoint();
@@ -55,7 +55,7 @@ void Trainer::trainEpochs() {
     try {
         if (whole) test();
     } catch (const Cancelled&) {  // no checkpoint: the weights may be the best, not the last
-        return finish(RunState::Interrupted, "stopped while it was tested; go on to test it");
+        return finish(RunState::Interrupted, "stopped during testing; resume to finish the test");
     }
     finish(whole ? RunState::Done : RunState::Stopped,
            m_stoppedEarly ? "stopped early: no improvement"
@@ -142,7 +142,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
         throw NonFinite("the loss is not finite at step " + std::to_string(m_state.step + 1) +
                         ": " +
                         firstNonFinite(*m_model, relascope::inputOf(batches.front(), m_device)) +
-                        "; lower train.learning_rate or set train.clip_norm, the weights of step " +
+                        "; lower train.learning_rate or set train.clip_norm; the weights of step " +
                         std::to_string(m_state.step) + " are kept");
     }
     const double rate =
@@ -169,7 +169,7 @@ RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits
     RunFolder before = isRunFolder(path) ? RunFolder::open(path) : RunFolder::create(path, stage);
     before.info().seed = folder.info().seed;
     if (before.info().state == RunState::Done) return before.info();
-    sink(Note{Note::Level::Info, 0, "the stage before: " + stage.data.task + ", in " + path});
+    sink(Note{Note::Level::Info, 0, "pretraining: " + stage.data.task + ", in " + path});
     const EventSink some = [&sink](const TrainEvent& event) {
         if (std::holds_alternative<MetricPoint>(event) ||
             std::holds_alternative<RunChanged>(event) ||
@@ -186,7 +186,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
                   const EventSink& sink, std::stop_token stop) {
     if (const auto stage = folder.options().pretraining()) {
         if (!data.pretraining)
-            throw OptionError("train.pretrain", "the data of the stage before are missing");
+            throw OptionError("train.pretrain", "the data of the pretraining stage are missing");
         auto& info = folder.info();
         info.state = RunState::Running;
         folder.saveInfo();
@@ -194,7 +194,7 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         const auto before = trainBefore(folder, *stage, *data.pretraining, control, sink, stop);
         if (before.state != RunState::Done) {
             info.state = before.state;
-            info.message = "the stage before: " + before.message;
+            info.message = "pretraining: " + before.message;
             folder.saveInfo();
             sink(RunChanged{info});
             return {info, {}};

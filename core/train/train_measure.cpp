@@ -37,7 +37,7 @@ void Trainer::writeSample() {
                      });
     } catch (const std::exception& error) {
         m_model->train(training);
-        return note(Note::Level::Warning, "no sample was written: " + userMessage(error));
+        return note(Note::Level::Warning, "no sample was generated: " + userMessage(error));
     }
     m_model->train(training);
     note(Note::Level::Sample, validUtf8(written));

@@ -68,7 +68,7 @@ void Trainer::prepare() {
     const auto& model = m_options.model;
     if (m_options.train.precision == "bfloat16" && !m_device.is_cuda())
         note(Note::Level::Warning,
-             "bfloat16 autocast is for CUDA devices; the run computes in float32 on the CPU");
+             "bfloat16 autocast needs a CUDA device; the run uses float32 on the CPU");
     requireMemory(m_options, m_device.str());
 
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
@@ -94,16 +94,16 @@ void Trainer::prepare() {
     std::vector<std::string> problems;
     const std::string newest = newestCheckpoint(m_folder.checkpointsPath(), &problems);
     for (const auto& problem : problems)
-        note(Note::Level::Warning, "checkpoint " + problem + "; an older one is used");
+        note(Note::Level::Warning, "checkpoint " + problem + "; an older checkpoint is used");
     if (!newest.empty()) {
         m_state = loadCheckpoint(newest, *m_model, m_optimizer.get());
         takeLiveOptions();
         if (m_state.device != m_device.str() || m_state.threads != threadCount())
-            note(Note::Level::Warning, "goes on with " + m_device.str() + " and " +
+            note(Note::Level::Warning, "resumed with " + m_device.str() + " and " +
                                            std::to_string(threadCount()) + " threads instead of " +
                                            m_state.device + " and " +
                                            std::to_string(m_state.threads) +
-                                           ": losses will not be the same to the last bit");
+                                           ": losses will not be bit-for-bit identical");
         note(Note::Level::Info, "resumed from step " + std::to_string(m_state.step));
     }
     const auto& stopping = m_options.train.early_stopping;

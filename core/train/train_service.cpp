@@ -38,7 +38,7 @@ void Trainer::applyEdits() {
     for (const auto& [key, value] : m_control.takeEdits()) {
         try {
             const auto& field = RunOptions::field(key);
-            if (!field.spec.live) throw OptionError(key, "cannot change while a run goes on");
+            if (!field.spec.live) throw OptionError(key, "cannot be changed during training");
             checkFieldValue(key, field.spec, value);
             const FieldValue before = field.get(m_options);
             if (before == value) continue;

@@ -136,7 +136,7 @@ void Trainer::whileDiskFull(Write write) {
             write();
             if (told)
                 m_sink(Note{Note::Level::Info, m_state.step,
-                            "there is room on the disk again; the run goes on"});
+                            "disk space is available again; training continues"});
             if (told) m_sink(RunChanged{m_folder.info()});
             return;
         } catch (const DiskFull& full) {

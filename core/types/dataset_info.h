@@ -25,6 +25,9 @@ struct DatasetInfo {
     std::vector<std::string> classNames;  ///< by label
     std::string task;                     ///< "between", empty when unknown
     TargetKind targets = TargetKind::Class;
+    /// The first version of this program whose generator makes these examples; empty: all of them.
+    /// A run that an earlier version began has trained on others.
+    std::string since;
     std::string note;  ///< what was left out or is special, in words; empty otherwise
 };
 

@@ -42,6 +42,9 @@ struct Field {
     std::function<bool(const Options&)> applies = [](const Options&) { return true; };
     /// Of a choice: those that go with the other values, where they are not all. May be empty.
     std::function<std::vector<std::string>(const Options&)> choicesFor = {};
+    /// What 0 stands for with the other values, where 0 means "automatic": "2" or "once per epoch".
+    /// May be empty.
+    std::function<std::string(const Options&)> automatic = {};
 };
 
 template <class Options>
@@ -62,6 +65,7 @@ struct FieldState {
     FieldValue value;
     FieldValue preset;  ///< the preset's value: a changed field is shown in bold
     bool applies = true;
+    std::string automatic = {};  ///< what 0 stands for; empty where 0 is a value like any other
 };
 
 namespace fields {
@@ -127,6 +131,18 @@ Field<Options> live(Field<Options> field) {
 template <class Options>
 Field<Options> advanced(Field<Options> field) {
     field.spec.advanced = true;
+    return field;
+}
+/// `field`, of which 0 means the value that `effective` computes or describes.
+template <class Options, class Effective>
+Field<Options> automatic(Field<Options> field, Effective effective) {
+    field.automatic = [effective](const Options& o) {
+        using Value = std::invoke_result_t<Effective, const Options&>;
+        if constexpr (std::is_convertible_v<Value, std::string>)
+            return std::string(effective(o));
+        else
+            return std::to_string(effective(o));
+    };
     return field;
 }
 template <class Options>

@@ -24,6 +24,11 @@ inline const char* splitName(Split split) {
     return "";
 }
 
+/// Whether less of a metric is better: losses, perplexity and errors; shares and accuracies rise.
+inline bool lowerIsBetter(const std::string& metric) {
+    return metric.ends_with("loss") || metric.ends_with("error") || metric == "perplexity";
+}
+
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
 /// "learning_rate", "grad_norm" and whatever else a task measures, in the order written; of text
 /// also "perplexity" (exp of the loss) and "tokens" (trained on so far). NaN where not finite.

@@ -13,8 +13,8 @@ namespace relascope {
 
 /// Relation: r_ij[l], signed. RelationalAttention, SensoryAttention: alpha_ij after softmax.
 /// AttentionTimesRelation: alpha_ij^h r_ij[l], derived on the screen, never stored.
-/// Symbols: row i = object, column = symbol, weight of the retrieval (for position-relative symbols
-/// columns are the senders j and the value is the row of the library that (i, j) uses).
+/// Symbols: row i = object, column = symbol, weight of the retrieval; position-relative symbols
+/// differ (RelationMap::libraryRows).
 enum class MapKind {
     Relation,
     RelationalAttention,
@@ -48,6 +48,9 @@ struct RelationMap {
     int columns = 0;
     std::vector<float> values;
     bool causal = false;  ///< cells j > i are masked: shown hatched, never coloured
+    /// Of symbols: columns are the senders j, and a value is the row of the library that (i, j)
+    /// uses. Otherwise columns are symbols, and a value is a weight.
+    bool libraryRows = false;
 
     float at(int row, int column) const {
         return values[static_cast<std::size_t>(row) * columns + column];

@@ -84,12 +84,16 @@ struct StudyPoint {
     std::int64_t parameters = 0;
 };
 
-/// A published curve to lay beside a series.
+/// Where a curve beside a study's own comes from: the papers, or runs of this program.
+enum class CurveSource { Published, Relascope };
+
+/// A point of a published curve, or of a reference curve of this program, beside a series.
 struct PublishedPoint {
     std::string series;  ///< as StudyPoint::series, where it is a model of the preset
     std::int64_t size = 0;
     double mean = 0.0;
     double error = 0.0;
+    CurveSource source = CurveSource::Published;
 };
 
 }  // namespace relascope

@@ -25,36 +25,50 @@ inline std::size_t editDistance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
+/// All of `known` with how far each is from `name`, nearest first. A name within the other one
+/// ("context" and "context_length") is as near as one wrong letter.
+inline std::vector<std::pair<std::size_t, std::string>> rankedNames(
+    std::string_view name, const std::vector<std::string>& known) {
+    std::vector<std::pair<std::size_t, std::string>> ranked;
+    for (const auto& candidate : known) {
+        const bool contains =
+            (!name.empty() && candidate.find(name) != std::string::npos) ||
+            (candidate.size() >= 4 && name.find(candidate) != std::string_view::npos);
+        const std::size_t distance = editDistance(name, candidate);
+        ranked.emplace_back(contains ? std::min<std::size_t>(distance, 1) : distance, candidate);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    return ranked;
+}
+
 /// Up to `count` of `known`, nearest to `name` first; names that share nothing are left out.
 inline std::vector<std::string> nearestNames(std::string_view name,
                                              const std::vector<std::string>& known,
                                              std::size_t count = 3) {
-    std::vector<std::pair<std::size_t, std::string>> ranked;
-    for (const auto& candidate : known) {
-        const std::size_t distance = editDistance(name, candidate);
-        const bool contains = !name.empty() && candidate.find(name) != std::string::npos;
-        if (contains || distance <= std::max<std::size_t>(2, candidate.size() / 2))
-            ranked.emplace_back(contains ? std::min<std::size_t>(distance, 1) : distance,
-                                candidate);
-    }
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> names;
-    for (const auto& [distance, candidate] : ranked)
-        if (names.size() < count) names.push_back(candidate);
+    for (const auto& [distance, candidate] : rankedNames(name, known))
+        if (names.size() < count &&
+            (distance <= 1 || distance <= std::max<std::size_t>(2, candidate.size() / 2)))
+            names.push_back(candidate);
     return names;
 }
 
-/// "unknown preset 'quik'; did you mean 'quick'?" or, with nothing near, the whole list.
+/// "unknown preset 'quik'; did you mean 'quick'?" or, with nothing near, the nearest name and then
+/// the whole list.
 inline std::string unknownName(std::string_view what, std::string_view name,
                                const std::vector<std::string>& known) {
+    const auto list = [](const std::vector<std::string>& names) {
+        std::string text;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            text += (i == 0 ? "'" : i + 1 == names.size() ? " or '" : ", '") + names[i] + "'";
+        return text;
+    };
     std::string text = "unknown " + std::string(what) + " '" + std::string(name) + "'";
-    auto names = nearestNames(name, known);
-    text += names.empty() ? "; known are " : "; did you mean ";
-    if (names.empty()) names = known;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        text += (i == 0 ? "'" : i + 1 == names.size() ? " or '" : ", '") + names[i] + "'";
-    return text + (nearestNames(name, known).empty() ? "" : "?");
+    if (const auto near = nearestNames(name, known); !near.empty())
+        return text + "; did you mean " + list(near) + "?";
+    if (known.size() > 3) text += "; the nearest is '" + rankedNames(name, known)[0].second + "'";
+    return text + "; known names are " + list(known);
 }
 
 }  // namespace relascope

@@ -104,7 +104,7 @@ SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, std:
 SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, std::int64_t candidates,
                            std::int64_t dim, SplitMix random)
     : NumberSets(part, task, {candidates + 1, dim, task == "select-relate" ? 2 : 1},
-                 "The answer is R(x, y) of the y that x prefers. Kernel: R = exp(-|x - y|\u00b2). "
+                 "The target is R(x, y) for the y that x selects. Kernel: R = exp(-|x - y|\u00b2). "
                  "Wave: R = sin(\u03c0 (<a, x> - <b, y>))."),
       m_kernel(task != "select-wave"),
       m_wave(task != "select-kernel"),
@@ -199,8 +199,8 @@ std::vector<std::string> InnerProducts::words(Vector, Vector targets) const {
 SymbolRecovery::SymbolRecovery(const NumberPart& part, const std::string& task,
                                const SymbolRecoveryOptions& options)
     : NumberSets(part, task, {options.symbols + 1, options.dim, options.symbols},
-                 "Every example has symbols of its own and, last, a mixture of them of which some "
-                 "numbers are far off. The answer is what it was mixed of."),
+                 "Each example consists of random symbols followed by a mixture of them with some "
+                 "outliers. The targets are the mixture weights."),
       m_options(options) {}
 
 void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,
@@ -245,7 +245,7 @@ std::vector<std::string> SymbolRecovery::words(Vector objects, Vector targets) c
             value += static_cast<double>(targets[i]) * static_cast<double>(objects[i * d + k]);
         off += std::abs(value - static_cast<double>(a[k])) > 1e-5;
     }
-    all.push_back("observed, " + std::to_string(off) + " of " + std::to_string(d) + " far off");
+    all.push_back("observed, " + std::to_string(off) + " of " + std::to_string(d) + " are outliers");
     return all;
 }
 

@@ -16,8 +16,8 @@ OrderedObjects randomObjects(std::int64_t count, std::int64_t width, std::uint64
     if (count > kMostNumbers / width)
         throw OptionError("data.objects", std::to_string(count) + " objects of " +
                                               std::to_string(width) +
-                                              " numbers do not fit; at most 100 million numbers "
-                                              "do: lower data.objects or data.dim");
+                                              " values are too many; at most 100 million are "
+                                              "supported: lower data.objects or data.dim");
     OrderedObjects objects{count, width, {}, false};
     objects.vectors.resize(static_cast<std::size_t>(count * width));
     SplitMix random(seed, ObjectStream);

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "datasets/generators/random.h"
 
@@ -22,7 +24,11 @@ public:
     }
 
     std::uint64_t size() const { return m_size; }
+    /// Throws std::out_of_range from size() on, where the walk below might never end.
     std::uint64_t operator()(std::uint64_t number) const {
+        if (number >= m_size)
+            throw std::out_of_range("example " + std::to_string(number) + " of " +
+                                    std::to_string(m_size));
         do number = once(number);
         while (number >= m_size);
         return number;

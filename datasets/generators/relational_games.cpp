@@ -61,6 +61,7 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
     m_info.channels = 3;
     m_info.height = m_info.width = kSide;
     m_info.task = task;
+    if (task != "same" && task != "between") m_info.since = "0.5.0";
     if (task == "same")
         m_info.classNames = {"different", "same"};
     else if (task == "between")

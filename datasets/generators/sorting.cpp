@@ -97,7 +97,7 @@ Sorting::Sorting(SortingOptions options)
       m_pool(choices(m_options.length), m_options.seed, PoolStream + 16 * m_options.pool) {
     if (m_options.length < 1 || m_options.length > SortingObjects::kCount ||
         m_options.vocabulary <= m_options.length)
-        throw std::invalid_argument("a sequence has 1 to 48 objects, and a token for each");
+        throw std::invalid_argument("a sequence has 1 to 48 objects and one token for each");
     const SortingObjects plain(m_options.seed, m_options.permuted);
     using Corruption = SortingOptions::Corruption;
     const int trials = m_options.corruption == Corruption::None ? 1 : SortingOptions::kTrials;

@@ -38,8 +38,8 @@ ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std
         const auto folder = o.path.empty() ? installedFashionMnist() : o.path;
         if (folder.empty())
             throw OptionError("data.path",
-                              "Fashion-MNIST is not installed; run app/setup.sh, or "
-                              "name a folder with its files");
+                              "Fashion-MNIST is not installed; run app/setup.sh, or give a folder "
+                              "with its files");
         return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
     }
     auto parts = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
@@ -51,8 +51,8 @@ ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std
     // A fifth is tested on, whatever is trained on.
     const std::int64_t all = parts.train->size(), test = all / 5;
     if (test == 0)
-        throw FileError(o.path, "has " + std::to_string(all) +
-                                    " pictures that can be read; at least 5 are needed");
+        throw FileError(o.path,
+                        "has " + std::to_string(all) + " readable images; at least 5 are needed");
     parts.test = asImages(sliceOf(parts.train, all - test, test, "test"));
     parts.train = asImages(sliceOf(parts.train, 0, all - test, "train"));
     return parts;
@@ -107,20 +107,20 @@ DatasetPtr evaluateImages(const std::string& path, const DataOptions& o, const s
 std::vector<DatasetEntry> listImages() {
     return {{"images",
              "cifar10",
-             "Small photographs of ten kinds of things, from the binary files.",
+             "Small colour photographs in ten classes, read from the binary files.",
              {},
              cifarClassNames(10)},
             {"images",
              "cifar100",
-             "Small photographs of a hundred kinds of things, from the binary files.",
+             "Small colour photographs in 100 classes, read from the binary files.",
              {},
              cifarClassNames(100)},
             {"images",
              "fashion-mnist",
-             "Grey pictures of ten kinds of clothes, which the set-up installs.",
+             "Greyscale images of clothing in ten classes, installed by the set-up.",
              {},
              fashionMnistClassNames()},
-            {"images", "folder", "Your own pictures, in a folder for each class.", {}, {}}};
+            {"images", "folder", "Your own images, in one folder per class.", {}, {}}};
 }
 
 }  // namespace relascope

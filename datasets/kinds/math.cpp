@@ -28,9 +28,9 @@ std::vector<std::string> trainingFiles(const std::string& folder, const std::str
     for (const auto& path : paths)
         if (!fs::exists(path))
             throw FileError(path,
-                            "is not there; data.path needs the folders train-easy, "
+                            "was not found; data.path must contain the folders train-easy, "
                             "train-medium, train-hard (or train) and interpolate, with " +
-                                module + ".txt in each");
+                                module + ".txt in each of them");
     return paths;
 }
 
@@ -111,8 +111,8 @@ DatasetPtr evaluateMath(const std::string& path, const DataOptions& o, const std
     }
     if (split.empty() || split == "interpolate") return interpolation(o, path, 0, progress, stop);
     if (split == "extrapolate")
-        throw OptionError("--split", "no extrapolation set of " + o.task +
-                                         " was ever published; use interpolate");
+        throw OptionError(
+            "--split", "no extrapolation split of " + o.task + " was published; use interpolate");
     DataOptions there = o;
     there.path = path;
     const auto splits = openFiles(there, progress, stop);
@@ -122,24 +122,23 @@ DatasetPtr evaluateMath(const std::string& path, const DataOptions& o, const std
 }
 
 std::vector<DatasetEntry> listMath() {
-    return {
-        {"math", "algebra__linear_1d", "\"Solve 24*b = 21*b - 15 for b.\": -5.", {}, {}},
-        {"math",
-         "algebra__sequence_next_term",
-         "\"What comes next: 3, 8, 15, 24?\": 35, a polynomial of the place.",
-         {},
-         {}},
-        {"math",
-         "calculus__differentiate",
-         "A first, second or third derivative of a polynomial in up to four variables.",
-         {},
-         {}},
-        {"math",
-         "polynomials__add",
-         "Multiples of polynomials to add, some of them told in several sentences.",
-         {},
-         {}},
-        {"math", "polynomials__expand", "Products and sums of polynomials to write out.", {}, {}}};
+    return {{"math", "algebra__linear_1d", "\"Solve 24*b = 21*b - 15 for b.\": -5.", {}, {}},
+            {"math",
+             "algebra__sequence_next_term",
+             "\"What comes next: 3, 8, 15, 24?\": 35, a polynomial of the index.",
+             {},
+             {}},
+            {"math",
+             "calculus__differentiate",
+             "A first, second or third derivative of a polynomial in up to four variables.",
+             {},
+             {}},
+            {"math",
+             "polynomials__add",
+             "Add multiples of polynomials, some of them given in several sentences.",
+             {},
+             {}},
+            {"math", "polynomials__expand", "Expand products and sums of polynomials.", {}, {}}};
 }
 
 }  // namespace relascope

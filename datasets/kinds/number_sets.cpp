@@ -11,10 +11,10 @@ namespace {
 void requireSize(const DataOptions& o, std::int64_t objects) {
     constexpr std::int64_t most = 10000000;
     if (objects > most / o.dim || o.dim > most / o.dim)
-        throw OptionError("data.dim", std::to_string(objects) + " objects of " +
-                                          std::to_string(o.dim) +
-                                          " numbers are more than the 10 million of one example; "
-                                          "give fewer");
+        throw OptionError(
+            "data.dim",
+            std::to_string(objects) + " objects of " + std::to_string(o.dim) +
+                " values exceed the limit of 10 million per example; use smaller values");
 }
 
 // The three parts: `make` builds the one that it is handed.
@@ -61,12 +61,13 @@ DataSplits openSymbolRecovery(const DataOptions& o, const ProgressCallback&, std
 std::vector<DatasetEntry> listSelectRelate() {
     return {{"select-relate",
              "select-relate",
-             "An object prefers one of eight others: what are its two relations to that one?",
+             "One object selects one of eight others: what are its two relations to the selected "
+             "object?",
              {},
              {}},
             {"select-relate",
              "select-kernel",
-             "The same with one relation, that of a Gaussian kernel.",
+             "The same with one relation, a Gaussian kernel.",
              {},
              {}},
             {"select-relate",
@@ -79,25 +80,21 @@ std::vector<DatasetEntry> listSelectRelate() {
 std::vector<DatasetEntry> listInnerProducts() {
     return {{"inner-products",
              "gaussian-kernel",
-             "Two points, and the Gaussian kernel of the two: near 1 where they are close.",
+             "Two points and their Gaussian kernel, which is near 1 if they are close.",
              {},
              {}},
-            {"inner-products",
-             "order-relation",
-             "Two points, and which comes before the other: 1 or -1.",
-             {},
-             {}}};
+            {"inner-products", "order-relation", "Two points and their order: 1 or -1.", {}, {}}};
 }
 
 std::vector<DatasetEntry> listSymbolRecovery() {
     return {{"symbol-recovery",
              "dense",
-             "A mixture of random symbols, some of its numbers far off: what was it mixed of?",
+             "A dense mixture of random symbols with outliers: recover the mixture weights.",
              {},
              {}},
             {"symbol-recovery",
              "sparse",
-             "The same with many symbols of which few are in the mixture.",
+             "A sparse mixture of a few of many random symbols with outliers: recover the weights.",
              {},
              {}}};
 }

@@ -14,12 +14,12 @@ DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_to
     const std::int64_t all = objects->count * (objects->count - 1), train = all / 2,
                        validation = all * 15 / 100, test = all - train - validation;
     if (validation == 0)
-        throw OptionError("data.objects", std::to_string(objects->count) +
-                                              " objects have too few pairs to hold some out; 4 "
-                                              "are the least");
+        throw OptionError("data.objects",
+                          std::to_string(objects->count) +
+                              " objects have too few pairs to hold some out; use at least 4");
     const auto part = [&](const char* name, const char* field, std::int64_t first,
                           std::int64_t wanted, std::int64_t available) -> DatasetPtr {
-        const auto size = partOf(field, wanted, available, "pairs of that part");
+        const auto size = partOf(field, wanted, available, "pairs of this split");
         return std::make_shared<Pairs>(objects, seed, first, size, name);
     };
     DataSplits splits;
@@ -38,7 +38,7 @@ std::vector<DatasetEntry> listPairs() {
              {"after", "before"}},
             {"pairs",
              "sorting-order",
-             "The same of the objects of the sorting task, to learn before it.",
+             "The same with the objects of the sorting task, used for pretraining.",
              {},
              {"after", "before"}}};
 }

@@ -12,8 +12,8 @@ inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t 
                            const std::string& what) {
     if (wanted > available)
         throw OptionError(std::string("data.") + field,
-                          std::to_string(wanted) + " is more than the " +
-                              std::to_string(available) + " " + what + "; 0 takes them all");
+                          std::to_string(wanted) + " is more than the available " +
+                              std::to_string(available) + " " + what + "; 0 uses all of them");
     return wanted > 0 ? wanted : available;
 }
 

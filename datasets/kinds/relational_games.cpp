@@ -64,7 +64,7 @@ DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::in
     if (first + count > data->size())
         throw FileError(path,
                         "has " + std::to_string(data->size()) + " images; " + name +
-                            " needs those up to " + std::to_string(first + count) +
+                            " needs the first " + std::to_string(first + count) +
                             "; lower data.train_size, data.validation_size or data.test_size");
     return sliceOf(data, first, count, name);
 }
@@ -110,8 +110,8 @@ std::vector<DatasetEntry> listRelationalGames() {
     const char* help[] = {
         "Two figures: are they the same in shape, orientation and colour?",
         "Is the top figure among the three at the bottom?",
-        "Is the top figure among the three at the bottom, the other two differing?",
-        "Three figures: a line whose ends are the same and whose middle differs?",
+        "Is the top figure among the three at the bottom, with the other two different?",
+        "Three figures in a line: are the outer two the same and the middle one different?",
         "Do the top and the bottom row follow the same pattern, such as ABA?"};
     for (std::size_t i = 0; i < relationalGamesTasks().size(); ++i) {
         RelationalGamesOptions options;

@@ -17,7 +17,7 @@ DataSplits partsOf(const DataOptions& o, std::shared_ptr<const CardTable> table,
     const auto part = [&](const char* name, const char* field, std::int64_t first,
                           std::int64_t wanted, std::int64_t available, int from,
                           int to) -> DatasetPtr {
-        SetPart p{name, first, partOf(field, wanted, available, examples + " of that part")};
+        SetPart p{name, first, partOf(field, wanted, available, examples + " in this split")};
         if (o.set_split == "triples") p.from = from, p.to = to;
         return std::make_shared<Data>(table, static_cast<std::uint64_t>(o.seed), std::move(p));
     };
@@ -50,7 +50,7 @@ std::vector<DatasetEntry> listSet() {
              {"no SET", "SET"}},
             {"set",
              "attributes",
-             "Two cards: which attributes do they share? To learn before the game.",
+             "Two cards: which attributes do they share? Used for pretraining.",
              {},
              {cardAttributeNames().begin(), cardAttributeNames().end()}}};
 }

@@ -34,7 +34,7 @@ DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_
         return std::make_shared<Sorting>(p);
     };
     const auto size = [](const char* field, std::int64_t wanted, std::int64_t available) {
-        return partOf(field, wanted, available, "sequences of that part of the pool");
+        return partOf(field, wanted, available, "sequences in this split of the pool");
     };
     DataSplits splits;
     splits.train = part("train", 0, size("train_size", o.train_size, train));
@@ -68,16 +68,13 @@ DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_
 }
 
 std::vector<DatasetEntry> listSorting() {
-    return {{"sorting",
-             "argsort",
-             "Ten of 48 random objects: which comes first, which second, up to the last?",
-             {},
-             {}},
-            {"sorting",
-             "permuted-argsort",
-             "The same objects in another order of their first attribute, to train on before.",
-             {},
-             {}}};
+    return {
+        {"sorting", "argsort", "Ten of 48 random objects: sort them by their order.", {}, {}},
+        {"sorting",
+         "permuted-argsort",
+         "The same objects with a permuted order of their first attribute, used for pretraining.",
+         {},
+         {}}};
 }
 
 }  // namespace relascope

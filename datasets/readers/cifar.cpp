@@ -49,11 +49,11 @@ fs::path folderWith(const Layout& layout, const std::string& folder) {
     const std::string plain = layout.train[0].substr(0, layout.train[0].size() - 4);
     if (fs::exists(here / layout.python) || fs::is_regular_file(here / plain))
         throw FileError(folder,
-                        "holds the Python version, which is a pickle and not read; fetch "
-                        "the binary version (" +
+                        "contains the Python version, which is a pickle and not supported; "
+                        "download the binary version (" +
                             layout.unpacked + ")");
     throw FileError(folder, "has no " + layout.train[0] + ", nor a folder " + layout.unpacked +
-                                " with it; data.path needs the binary version of CIFAR");
+                                " with it; data.path must contain the binary version of CIFAR");
 }
 
 // Of exactly the published length.
@@ -66,7 +66,7 @@ std::shared_ptr<const ByteSource> openCifarFile(const std::string& path, int lab
         throw FileError(path, "has " + std::to_string(source->size()) + " bytes where " +
                                   std::to_string(images) + " images of CIFAR-" +
                                   std::to_string(classes) + " have " + std::to_string(expected) +
-                                  "; fetch it again");
+                                  "; download it again");
     return source;
 }
 

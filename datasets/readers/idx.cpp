@@ -23,10 +23,10 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
                                       int dimensions, std::uint64_t& bytes) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(header[i]); };
     if (byte(0) != 0 || byte(1) != 0)
-        throw FileError(path, "does not begin as an IDX file does (two bytes of 0)");
+        throw FileError(path, "does not start like an IDX file (two zero bytes)");
     if (byte(2) != 8)
         throw FileError(path, "has elements of type " + std::to_string(byte(2)) +
-                                  "; images and labels are bytes (type 8)");
+                                  "; images and labels must be bytes (type 8)");
     if (byte(3) != dimensions)
         throw FileError(path, "has " + std::to_string(byte(3)) + " dimensions where " +
                                   std::to_string(dimensions) + " are needed");
@@ -41,7 +41,7 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
         bytes = bytes > kMostBytes ? bytes : bytes * size;
     }
     if (bytes > kMostBytes)
-        throw FileError(path, "declares " + sizesText(shape) + " elements, more than is read");
+        throw FileError(path, "declares " + sizesText(shape) + " elements, more than supported");
     return shape;
 }
 
@@ -49,7 +49,7 @@ std::string fileIn(const std::string& folder, const std::string& name) {
     const auto plain = fs::path(folder) / name;
     for (const auto& path : {plain.string(), plain.string() + ".gz"})
         if (fs::is_regular_file(path)) return path;
-    throw FileError(plain.string(), "is not there, nor the same with .gz");
+    throw FileError(plain.string(), "was not found, with or without .gz");
 }
 
 }  // namespace
@@ -70,15 +70,15 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) 
             requireMemory(path, expected);
         }
         if (array.bytes.size() + piece.size() > expected)
-            throw FileError(path, "holds more bytes than its sizes " + sizesText(array.shape) +
-                                      " say; fetch it again");
+            throw FileError(path, "contains more bytes than its sizes " + sizesText(array.shape) +
+                                      " declare; download it again");
         array.bytes.insert(array.bytes.end(), piece.begin(), piece.end());
     }
-    if (header.size() < length) throw FileError(path, "ends within its header; fetch it again");
+    if (header.size() < length) throw FileError(path, "ends within its header; download it again");
     if (array.bytes.size() < expected)
         throw FileError(path, "holds " + std::to_string(array.bytes.size()) + " of the " +
                                   std::to_string(expected) + " bytes that its sizes " +
-                                  sizesText(array.shape) + " say; fetch it again");
+                                  sizesText(array.shape) + " declare; download it again");
     return array;
 }
 
@@ -99,11 +99,13 @@ ImageParts readIdxFolder(const std::string& folder, const std::string& task,
             throw FileError(answers, "has " + std::to_string(labels.shape[0]) + " labels for " +
                                          std::to_string(images.shape[0]) + " images of " + path);
         if (images.bytes.empty() || images.shape[1] > 4096 || images.shape[2] > 4096)
-            throw FileError(path, "has images of " + sizesText(images.shape) + "; none is read");
+            throw FileError(path, "has images of " + sizesText(images.shape) +
+                                      "; empty images are not supported");
         for (std::size_t i = 0; i < labels.bytes.size(); ++i)
             if (labels.bytes[i] >= classNames.size())
                 throw FileError(answers, "label " + std::to_string(i) + " is " +
-                                             std::to_string(labels.bytes[i]) + "; there are 0 to " +
+                                             std::to_string(labels.bytes[i]) +
+                                             "; labels must be 0 to " +
                                              std::to_string(classNames.size() - 1));
         DatasetInfo info;
         info.name = task + ", " + name;

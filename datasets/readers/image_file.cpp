@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint64_t kMaxPixels = 64'000'000;
 
 void checkSize(const std::string& path, std::uint64_t width, std::uint64_t height) {
-    if (width < 1 || height < 1) throw FileError(path, "is an empty picture");
+    if (width < 1 || height < 1) throw FileError(path, "is an empty image");
     if (width * height > kMaxPixels)
         throw FileError(path, "has " + std::to_string(width) + " x " + std::to_string(height) +
-                                  " pixels; at most 64 megapixels are read");
+                                  " pixels; at most 64 megapixels are supported");
 }
 
 Image readPng(const std::string& path, const std::string& bytes) {

@@ -75,7 +75,7 @@ public:
         info.classNames = names;
         if (m_skipped > 0) {
             info.note = std::to_string(m_skipped) + (m_skipped == 1 ? " file was" : " files were") +
-                        " left out: " + m_note;
+                        " skipped: " + m_note;
             if (m_skipped > kNamed)
                 info.note += "; and " + std::to_string(m_skipped - kNamed) + " more";
         }
@@ -129,7 +129,8 @@ ImageParts readImageFolder(const std::string& folder, int side, const ProgressCa
     // "pictures/" has no name of its own.
     const fs::path given(folder), root = given.has_filename() ? given : given.parent_path();
     if (!fs::is_directory(root))
-        throw FileError(folder, "is no folder; data.path needs one with a folder for each class");
+        throw FileError(folder,
+                        "is not a folder; data.path must be a folder with one folder per class");
     const bool parted = fs::is_directory(root / "train") && fs::is_directory(root / "test");
     const auto train = classesOf(parted ? root / "train" : root);
     const auto test = parted ? classesOf(root / "test") : std::vector<ClassFolder>();
@@ -139,7 +140,7 @@ ImageParts readImageFolder(const std::string& folder, int side, const ProgressCa
         throw FileError((parted ? root / "train" : root).string(),
                         "has " + std::to_string(names.size()) +
                             (names.size() == 1 ? " folder" : " folders") +
-                            " with files; a folder for each of at least two classes is needed");
+                            " with files; folders for at least two classes are needed");
     for (const auto& c : test)
         if (std::find(names.begin(), names.end(), c.name) == names.end())
             throw FileError((root / "test" / c.name).string(),
@@ -150,13 +151,12 @@ ImageParts readImageFolder(const std::string& folder, int side, const ProgressCa
     ImageParts parts;
     parts.train = reader.read(train, names, parted ? "train" : "all");
     if (reader.hasEmptyClass())
-        throw FileError(root.string(),
-                        "has a class without a picture that can be read: " + reader.note());
+        throw FileError(root.string(), "has a class without a readable image: " + reader.note());
     if (parted) parts.test = reader.read(test, names, "test");
     if (parted && parts.test->size() == 0)
-        throw FileError((root / "test").string(),
-                        "has no picture that can be read" +
-                            (reader.note().empty() ? "" : ": " + reader.note()));
+        throw FileError(
+            (root / "test").string(),
+            "has no readable image" + (reader.note().empty() ? "" : ": " + reader.note()));
     return parts;
 }
 

@@ -12,7 +12,7 @@ LoadedImages::LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
     : m_info(std::move(info)), m_pixels(std::move(pixels)), m_labels(std::move(labels)) {
     m_info.size = static_cast<std::int64_t>(m_labels.size());
     if (m_pixels.size() != m_labels.size() * pixelBytes())
-        throw std::invalid_argument("pixels and labels of different numbers of images");
+        throw std::invalid_argument("the numbers of images and labels differ");
 }
 
 std::int64_t LoadedImages::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
@@ -27,7 +27,8 @@ std::int64_t LoadedImages::read(std::int64_t index, std::span<std::uint8_t> pixe
 void requireMemory(const std::string& path, std::uint64_t bytes) {
     const std::uint64_t available = availableMemory();
     if (available > 0 && bytes > available)
-        throw FileError(path, "needs " + std::to_string(bytes >> 20) + " MB for its images, and " +
+        throw FileError(path, "needs " + std::to_string(bytes >> 20) +
+                                  " MB for its images, but only " +
                                   std::to_string(available >> 20) + " MB of memory are free");
 }
 

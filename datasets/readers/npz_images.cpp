@@ -54,8 +54,8 @@ public:
     std::shared_ptr<const ImageTable> load() {
         const auto count = zip_get_num_entries(m_archive.get(), 0);
         if (count > 1000)
-            throw FileError(
-                m_name, "has " + std::to_string(count) + " members; an image archive has a few");
+            throw FileError(m_name, "has " + std::to_string(count) +
+                                        " members; an image archive has only a few");
         std::set<std::string> names;
         for (zip_int64_t i = 0; i < count; ++i) {
             const char* member =
@@ -83,7 +83,9 @@ private:
             throw FileError(where, "is not in the archive");
         if (!(status.valid & ZIP_STAT_COMP_METHOD) ||
             (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE))
-            throw FileError(where, "is compressed by an unknown method; NumPy stores or deflates");
+            throw FileError(
+                where,
+                "is compressed with an unknown method; NumPy uses stored or deflated members");
         Member file(zip_fopen(m_archive.get(), member.c_str(), 0));
         if (!file)
             throw FileError(where,
@@ -104,7 +106,7 @@ private:
                 const std::size_t length =
                     held >= 1 ? npyHeaderLength({piece.data(), held}, where) : 0;
                 if (got == 0 && (length == 0 || held < length))
-                    throw FileError(where, "is cut short within its npy header");
+                    throw FileError(where, "is truncated within its npy header");
                 if (length == 0 || held < length) {
                     if (held == piece.size())
                         piece.resize(piece.size() * 2);  // a header may be as long as a piece
@@ -135,7 +137,7 @@ private:
             if (got == 0) break;
         }
         if (done != total || held != 0)
-            throw FileError(where, "is cut short: " + std::to_string(done) + " of " +
+            throw FileError(where, "is truncated: " + std::to_string(done) + " of " +
                                        std::to_string(total) + " bytes");
     }
 
@@ -150,10 +152,10 @@ private:
                 if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3))
                     throw FileError(where, "needs the shape (N, height, width, 1 or 3)");
                 if (h.shape[1] < 1 || h.shape[1] > 4096 || h.shape[2] < 1 || h.shape[2] > 4096)
-                    throw FileError(where, "has images of an impossible size");
+                    throw FileError(where, "has images of an invalid size");
                 if (h.shape[0] < 1 || h.shape[0] > 100'000'000)
                     throw FileError(where, "has " + std::to_string(h.shape[0]) +
-                                               " images; 1 to 100000000 are read");
+                                               " images; 1 to 100000000 are supported");
                 info.size = h.shape[0];
                 info.height = static_cast<int>(h.shape[1]);
                 info.width = static_cast<int>(h.shape[2]);

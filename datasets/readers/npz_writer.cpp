@@ -171,8 +171,8 @@ Members membersOf(const std::string& path, const Dataset& data) {
     if (const auto* images = dynamic_cast<const ImageDataset*>(&data)) return membersOf(*images);
     if (const auto* objects = dynamic_cast<const ObjectDataset*>(&data)) return membersOf(*objects);
     if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data)) return membersOf(*pairs);
-    throw FileError(path, "takes images, sets of objects or sequences; " + data.info().name +
-                              " is a text, which has a file of its own");
+    throw FileError(path, "supports images, sets of objects and sequences; " + data.info().name +
+                              " is a text, which is already a file");
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ std::string problemOf(std::string_view line, bool question) {
     if (line.empty()) return what + " is empty";
     if (line.size() > most)
         return what + " has " + std::to_string(line.size()) + " characters; at most " +
-               std::to_string(most) + " are read";
+               std::to_string(most) + " are allowed";
     // The two that start and end sequences would end a question in its middle.
     for (const char c : line)
         if (mathematics::tokenOf(c) < 0 || c == ';' || c == '@')
-            return what + " holds " + shown(c) + ", which is none of the symbols that are read";
+            return what + " holds " + shown(c) + ", which is not in the vocabulary";
     return "";
 }
 
@@ -55,9 +55,9 @@ public:
     QuestionLinesPtr finish() {
         if (!full() && m_lines->text.size() > m_lines->starts.back()) endLine();
         if (m_lines->starts.size() % 2 == 0)
-            throw FileError(m_path, "line " + std::to_string(m_lines->starts.size() - 1) +
-                                        ": the last question has no answer; the file may have "
-                                        "been cut short");
+            throw FileError(m_path,
+                            "line " + std::to_string(m_lines->starts.size() - 1) +
+                                ": the last question has no answer; the file may be truncated");
         return m_lines;
     }
 
@@ -93,13 +93,12 @@ QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most,
     const auto source = openFileBytes(path);
     const std::uint64_t size = source->size(), available = availableMemory();
     if (size == 0)
-        throw FileError(path, "is empty; a question and its answer, a line each, are needed");
+        throw FileError(path, "is empty; questions and answers on alternating lines are needed");
     // A file's offsets take less than its text.
     if (most == 0 && available > 0 && size > available / 2)
-        throw FileError(path, "has " + std::to_string(size >> 20) +
-                                  " MB, more than fits into the " +
+        throw FileError(path, "has " + std::to_string(size >> 20) + " MB, more than the " +
                                   std::to_string(available >> 20) +
-                                  " MB of memory that are free; set data.train_size");
+                                  " MB of free memory; set data.train_size");
     LineReader reader(path, most);
     std::vector<std::uint8_t> piece;
     for (std::uint64_t at = 0; at < size && !reader.full(); at += piece.size()) {

@@ -1,7 +1,9 @@
 // Data other than images: their words, labels and answers; experiments that follow them; runs on
 // them in the inspector; and the Data page.
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
+#include <QImage>
 #include <QListWidget>
 #include <QSettings>
 #include <QSignalSpy>
@@ -17,6 +19,8 @@
 #include "app/pages/picked.h"
 #include "datasets/registry.h"
 #include "options/options_json.h"
+#include "options/presets.h"
+#include "run/run_folder.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
@@ -111,6 +115,33 @@ protected:
         return path;
     }
 };
+
+TEST_F(AnyDataTest, VariantsWithAPretrainingStageTrainFromTheWindow) {
+    struct Variant {
+        const char *preset, *name;
+    };
+    // Of every preset that has one: the data of each stage are opened, and its weights handed over.
+    for (const auto& [preset, name] :
+         {Variant{"sort-pretrain", "abstractor-decoder"}, Variant{"sort-pretrain", "transformer"},
+          Variant{"sort-prelearn", "use-rel-model-decoder"}}) {
+        const RunOptions usual = presetOptions(preset, name);
+        QString stages = QString::fromStdString(usual.train.pretrain);
+        ASSERT_FALSE(stages.isEmpty()) << preset;
+        const QString sizes = " data.train_size=20 data.validation_size=10 data.test_size=10";
+        stages = stages.split(u'|').join(sizes + " |") + sizes;
+        const QString run = trained(preset, name,
+                                    {{"train.pretrain", stages.toStdString()},
+                                     {"data.train_size", std::int64_t{20}},
+                                     {"data.validation_size", std::int64_t{10}},
+                                     {"data.test_size", std::int64_t{10}},
+                                     {"train.decode_examples", std::int64_t{2}},
+                                     {"train.batch_size", std::int64_t{10}}});
+        ASSERT_FALSE(run.isEmpty()) << name;
+        EXPECT_EQ(readRunInfo(run.toStdString()).state, RunState::Done)
+            << readRunInfo(run.toStdString()).message;
+        EXPECT_EQ(readRunInfo(run.toStdString() + "/before").state, RunState::Done);
+    }
+}
 
 TEST_F(AnyDataTest, ModelsFollowTheirData) {
     auto& experiment = c().experiment;
@@ -310,12 +341,55 @@ TEST(AnyDataPage, TextsAreBrowsedInWindows) {
     ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == path; }))
         << p.page.errorSentence().toStdString();
     EXPECT_FALSE(p.page.saveButton()->isEnabled());
-    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("a file already"));
+    EXPECT_TRUE(p.page.saveButton()->toolTip().contains("already a file"));
     EXPECT_TRUE(
-        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens of a window"); }));
+        waitUntil([&] { return p.page.statistics()->csv().contains("Tokens per window"); }));
     EXPECT_TRUE(
         waitUntil([&] { return p.page.sampleView()->accessibleDescription().contains("cat"); }));
     EXPECT_EQ(p.page.chooser()->files(), QStringList{path});
+}
+
+TEST(AnyDataPage, AFolderOfPicturesAfterATextIsShown) {
+    QSettings().remove(QStringLiteral("data"));  // what other tests imported
+    Page p;
+    QFile file(p.folder.filePath("story.txt"));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    for (int k = 0; k < 4000; ++k) file.write("The cat sat on the mat. It sat there. ");
+    file.close();
+    DataOptions text = importOptions("text", "", file.fileName().toStdString());
+    text.context = 16;
+    const QString pets = p.folder.filePath("pets");
+    for (const char* name : {"cats", "dogs"}) {
+        ASSERT_TRUE(QDir().mkpath(pets + u'/' + name));
+        for (int k = 0; k < 6; ++k) {
+            QImage image(24, 24, QImage::Format_RGB888);
+            image.fill(qRgb(40 * k, 90, 20));
+            ASSERT_TRUE(image.save(QString("%1/%2/%3.png").arg(pets, name).arg(k)));
+        }
+    }
+    QSignalSpy failed(p.page.source(), &DataSource::failed);
+    QSignalSpy samples(p.page.source(), &DataSource::samplesReady);
+    for (int round = 0; round < 2; ++round) {
+        p.page.importData(text);
+        ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == file.fileName(); }));
+        ASSERT_GT(p.page.grid()->count(), 100);
+        p.page.grid()->setFocus();
+        QTest::keyClick(p.page.grid(), Qt::Key_End);  // far beyond the number of pictures
+        samples.clear();
+        p.page.importData(importOptions("folder", "", pets.toStdString()));
+        ASSERT_TRUE(waitUntil([&] { return p.page.source()->choice().path == pets; }));
+        EXPECT_TRUE(waitUntil([&] { return !samples.isEmpty(); }));
+    }
+    EXPECT_EQ(failed.count(), 0);
+    const qint64 count = p.page.source()->count();
+    samples.clear();
+    p.page.source()->requestSamples(count + 5, 10);  // nothing to read
+    p.page.source()->requestSamples(count - 1, 10);
+    ASSERT_TRUE(waitUntil([&] { return !samples.isEmpty(); }));
+    EXPECT_EQ(samples.last()[0].toLongLong(), count - 1);
+    EXPECT_EQ(samples.last()[1].value<std::vector<ShownSample>>().size(), 1U);
+    EXPECT_EQ(samples.count(), 1);
+    QSettings().remove(QStringLiteral("data"));
 }
 
 TEST(AnyDataPage, QuestionFilesAreImportedAndRemembered) {

@@ -58,7 +58,7 @@ TEST(ImportGuess, KnowsWhatAFolderHolds) {
         EXPECT_FALSE(guess.words.isEmpty()) << c.file;
     }
     EXPECT_EQ(guessImport("/nowhere/at/all").id, "");
-    EXPECT_TRUE(guessImport("/nowhere/at/all").words.contains("not there"));
+    EXPECT_TRUE(guessImport("/nowhere/at/all").words.contains("not found"));
 }
 
 TEST(ImportGuess, KnowsWhatAFileIs) {
@@ -122,12 +122,12 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     dialog.askFile = [&] { return disk.folder.filePath("letter.doc"); };
     dialog.show();
     QTest::keyClicks(dialog.pathField(), disk.folder.filePath("nothing"));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.note().contains("is not there"); }, 10000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.note().contains("was not found"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     for (QPushButton* button : dialog.findChildren<QPushButton*>())
         if (button->text().startsWith("File")) QTest::mouseClick(button, Qt::LeftButton);
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return dialog.note().contains("no kind that is known"); }, 10000));
+        QTest::qWaitFor([&] { return dialog.note().contains("was not recognised"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     QTest::keyClick(dialog.kindBox(), Qt::Key_Home);
     EXPECT_TRUE(dialog.importButton()->isEnabled()) << "at the user's word";

@@ -29,7 +29,7 @@ protected:
         ASSERT_TRUE(shows("the cat saw the dog"));
         QAction* write = nullptr;
         for (QAction* action : window->commands())
-            if (action->text() == "Write text with this run") write = action;
+            if (action->text() == "Generate text with this run") write = action;
         ASSERT_NE(write, nullptr);
         ASSERT_TRUE(write->isEnabled());
         write->trigger();
@@ -207,7 +207,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
         return evaluated.isEmpty() ? Evaluation() : evaluated[0][0].value<Evaluation>();
     };
     const auto own = measure([](EvaluateDialog& dialog) {
-        EXPECT_EQ(dialog.dataBox()->currentText(), QStringLiteral("The run\u2019s own text"));
+        EXPECT_EQ(dialog.dataBox()->currentText(), QStringLiteral("The text of the run"));
         dialog.countBox()->setValue(4);
     });
     EXPECT_EQ(own.examples, 4);
@@ -217,7 +217,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     EXPECT_NEAR(own.loss, info->lastLoss, 1e-5);
     const QString csv = page()->evaluation()->csv();
     EXPECT_TRUE(csv.contains("Perplexity")) << csv.toStdString();
-    EXPECT_TRUE(csv.contains("Accuracy of the next token"));
+    EXPECT_TRUE(csv.contains("Next-token accuracy"));
     // A short text of another kind, whole.
     const QString other =
         writeText(QStringLiteral("other.txt"), QStringLiteral("9876543210 zz ").repeated(20));

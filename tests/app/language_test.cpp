@@ -106,13 +106,13 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     c().runs.setFolder(folder.path() + "/runs");
     ASSERT_TRUE(window->openRun(path));
     auto* outcome = source()->outcome();
-    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Written at step 20"; }))
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 20"; }))
         << outcome->title().toStdString();
     const QString last = outcome->sample()->toPlainText();
     EXPECT_TRUE(last.startsWith("the "));
     EXPECT_EQ(last, c().runs.samples(path).at(20));
     Q_EMIT curves()->cursorMoved(7);
-    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Written at step 5"; }))
+    ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 5"; }))
         << outcome->title().toStdString();
     // Captures are of the pinned sentence; one's own text waits for the newest weights.
     ASSERT_TRUE(waitUntil([this] { return source()->split() == "captured"; }));
@@ -155,7 +155,7 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
     ASSERT_TRUE(trains(12));
     auto* outcome = source()->outcome();
     ASSERT_TRUE(
-        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Written"); }));
+        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Sample at"); }));
     const QString first = outcome->title();
     EXPECT_TRUE(waitUntil([&] { return outcome->title() != first; }));
     for (const auto& message : said)
@@ -197,7 +197,7 @@ TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
     ASSERT_TRUE(window->bar()->startButton()->isEnabled());
     const auto rows = c().experiment.estimates();
     const auto tokens = std::find_if(rows.begin(), rows.end(),
-                                     [](const auto& row) { return row.first == "Tokens a step"; });
+                                     [](const auto& row) { return row.first == "Tokens per step"; });
     ASSERT_NE(tokens, rows.end());
     EXPECT_EQ(tokens->second, QString::number(2 * kContext));
     c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{1000000});

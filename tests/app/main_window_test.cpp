@@ -1,3 +1,4 @@
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QMenu>
 #include <QSettings>
@@ -32,11 +33,40 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     EXPECT_EQ(inspector()->view().layer, 0);
     QTest::keyClick(window.get(), Qt::Key_D);
     EXPECT_TRUE(inspector()->view().reversed);
-    EXPECT_EQ(inspector()->view().processing, Processing::Tanh);  // as the papers' figures
+    EXPECT_EQ(inspector()->view().processing, Processing::Raw);
+    EXPECT_TRUE(inspector()->view().robust);
     QTest::keyClick(window.get(), Qt::Key_P);
-    EXPECT_EQ(inspector()->view().processing, Processing::Sigmoid);
+    EXPECT_EQ(inspector()->view().processing, Processing::Tanh);
     QTest::keyClick(window.get(), Qt::Key_L);
     EXPECT_TRUE(curves()->logY());
+}
+
+TEST_F(MainWindowTest, EveryViewOfThePageBecomesAFigure) {
+    finishedRun(20);
+    ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
+    const QString run = QString::fromStdString(c().runs.info(c().selection.current())->name);
+    const QStringList files = window->exportAllViews(folder.filePath("figures"));
+    const auto wrote = [&](const QString& name) {
+        return files.contains(folder.filePath("figures/" + run + name)) &&
+               QFileInfo(folder.filePath("figures/" + run + name)).size() > 100;
+    };
+    EXPECT_TRUE(wrote("_curves.pdf") && wrote("_curves.png") && wrote("_curves.tex") &&
+                wrote("_curves.csv"))
+        << files.join('\n').toStdString();
+    const auto step = inspector()->result()->step;
+    EXPECT_TRUE(wrote(QString("_step%1_layer1_relation1.pdf").arg(step)))
+        << files.join('\n').toStdString();
+    EXPECT_TRUE(wrote(QString("_step%1_layer1_maps.pdf").arg(step)));
+}
+
+TEST_F(MainWindowTest, FitsASmallScreen) {
+    const QSize room(1064, 626);  // 1600 x 1000 at 150 %, less the frame and a task bar
+    window->fitTo(room);
+    EXPECT_LE(window->width(), room.width());
+    EXPECT_LE(window->height(), room.height());
+    EXPECT_LE(window->minimumHeight(), room.height());
+    window->fitTo({5000, 5000});
+    EXPECT_LE(window->width(), room.width()) << "never made larger";
 }
 
 TEST_F(MainWindowTest, KeysAreTextWhileTyping) {
@@ -149,6 +179,10 @@ TEST(Launch, WordsOfTheWindowAreRead) {
     ASSERT_TRUE(launch && launch->options);
     EXPECT_EQ(launch->options->train.epochs, 3);
     EXPECT_EQ(launch->options->train.seeds, std::vector<std::int64_t>{7});
+    // Sizes of the model follow the data, as with relascope-cli.
+    launch = parseLaunch({"relascope", "train", "sort-argsort", "--set", "data.longest=12"}, &exit);
+    ASSERT_TRUE(launch && launch->options);
+    EXPECT_GE(launch->options->model.in_block_size, 12);
     launch = parseLaunch(
         {"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
     ASSERT_TRUE(launch);

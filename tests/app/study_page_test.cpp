@@ -103,7 +103,7 @@ TEST_F(StudyPageTest, ShowsAStudyAsItStandsOnTheDisk) {
     EXPECT_NE(page()->table()->neededView()->model()->index(0, 1).data().toString(), "not reached");
     EXPECT_EQ(page()->table()->neededView()->model()->index(0, 2).data().toString(), "not reached");
     EXPECT_EQ(page()->plot()->legendTexts().first(), "dat-relational 90.5%");
-    EXPECT_TRUE(page()->plot()->hasPublished());
+    EXPECT_TRUE(page()->plot()->has(CurveSource::Published));
     // Nothing is invented for what has not run.
     EXPECT_EQ(model->index(0, 5).data().toString(), QString(QChar(0x2014)));
 }
@@ -136,7 +136,7 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
     EXPECT_FALSE(page()->table()->neededView()->isVisible());
     EXPECT_TRUE(page()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
-    EXPECT_FALSE(page()->plot()->hasPublished());
+    EXPECT_FALSE(page()->plot()->has(CurveSource::Published));
     page()->setBand(StudyBand::None);
     EXPECT_EQ(page()->bandBox()->currentText(), "No band");
     QTest::mouseClick(page()->logChip(), Qt::LeftButton);
@@ -203,7 +203,7 @@ TEST_F(StudyPageTest, WhatIsNoStudyIsSaid) {
     page()->askFolder = [this] { return folder.path(); };
     page()->openStudy();
     ASSERT_EQ(said.size(), 1);
-    EXPECT_TRUE(said[0][1].toString().contains("holds no study"));
+    EXPECT_TRUE(said[0][1].toString().contains("is not a study"));
     EXPECT_TRUE(study().path().isEmpty());
     // One that goes away while it is shown.
     const QString path = occurs();
@@ -281,7 +281,7 @@ TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
     EXPECT_TRUE(study().ending());
     ASSERT_TRUE(waitUntil([this] { return !study().working(); }, 60000));
     ASSERT_TRUE(waitUntil([this] { return study().reading()->interrupted == 2; }));
-    EXPECT_EQ(page()->startButton()->text(), "Go on");
+    EXPECT_EQ(page()->startButton()->text(), "Resume");
     const auto step = study().reading()->info->cells.front().info.step;
     EXPECT_GT(step, 0);
     // Closing the window stops it, too, and leaves no process behind.
@@ -393,7 +393,7 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
     occurs();
     dialog.nameField()->setText("occurs");
-    EXPECT_TRUE(dialog.problems().first().contains("is there already"));
+    EXPECT_TRUE(dialog.problems().first().contains("already exists"));
 }
 
 TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {

@@ -98,7 +98,7 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     EXPECT_NE(escape.out.find("?[2J"), std::string::npos);
     writeBytes(home / "short.safetensors", "1234567");
     expectRefused("info " + (home / "short.safetensors"), 1, "at least 8");
-    expectRefused("info " + home.path(), 1, "several files of weights");
+    expectRefused("info " + home.path(), 1, "several weights files");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ const std::string kTiny =
 
 TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(cli("--help").code, 0);
-    EXPECT_NE(cli("--version").out.find("0.4.0"), std::string::npos);
+    EXPECT_NE(cli("--version").out.find("0.5.0"), std::string::npos);
     const auto presets = json(cli("presets --json"));
     EXPECT_EQ(presets.size(), 28u);
     for (const auto& p : presets) {
@@ -58,7 +58,28 @@ TEST(Cli, RefusesBadUseWithTheNearestName) {
     expectRefused("verify /nonexistent", 1, "/nonexistent: does not exist");
     expectRefused("bench relgames_dot", 2, "did you mean 'relgames_dat'");
     expectRefused("data quick --count 0 --out x.npz", 2, "--count");
+    expectRefused("data quick --count 2 --out b.txt", 2, "'b.txt' must end in .npz");
+    expectRefused("train quick --set data.context_length=9", 2, "did you mean 'data.context'");
+    expectRefused("train zzzzzz", 2, "the nearest is '");
     expectRefused("info /nonexistent", 1, "/nonexistent");
+}
+
+TEST(Cli, ARefusedStartLeavesNoFolderBehind) {
+    TemporaryFolder home("refused");
+    std::filesystem::create_directories(home.path());
+    const std::string run = home / "run";
+    const std::string bad[] = {
+        "train quick --data /nonexistent.npz --out " + run,             // no such data
+        "train quick --set data.train_size=0 --out " + run,             // a bad option
+        "train text --set data.path=/etc/hostname --steps 2 --out " + run};  // too short a text
+    for (const auto& words : bad) {
+        EXPECT_NE(cli(words).code, 0) << words;
+        EXPECT_FALSE(std::filesystem::exists(run)) << words;
+    }
+    const std::string there = home / "there";
+    std::filesystem::create_directory(there);
+    EXPECT_NE(cli("train quick --data /nonexistent.npz --out " + there).code, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(there)) << "a folder of the user's stays";
 }
 
 TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
@@ -70,14 +91,14 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(json(trained)["steps"], 12);
     EXPECT_EQ(json(trained)["run"], run);
     EXPECT_EQ(json(trained)["split"], "validation");
-    expectRefused("train " + kTiny + "--out " + run, 1, "holds a run already");
+    expectRefused("train " + kTiny + "--out " + run, 1, "already contains a run");
 
     const auto evaluated = cli("eval " + run + " --json");
     EXPECT_EQ(json(evaluated)["accuracy"], json(trained)["accuracy"]);
     EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
     EXPECT_EQ(json(cli("eval " + run + " --split hexos --json"))["examples"], 40);
     expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
-    expectRefused("eval " + run + " --checkpoint 5", 1, "there are last, best");
+    expectRefused("eval " + run + " --checkpoint 5", 1, "available: last, best");
 
     const auto resumed = cli("train --resume " + run + " --epochs 4 --json --threads 1");
     EXPECT_EQ(json(resumed)["steps"], 16) << resumed.err;
@@ -92,9 +113,9 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_EQ(at["values"].size(), 100u);
     expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
     expectRefused("inspect " + run + " --index 2", 2, "beyond the layer's 1");
-    expectRefused("inspect " + run + " --step 7", 2, "was not captured; there are 0, 1, 2");
+    expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
-    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf, .csv");
+    expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
     EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
               std::string::npos);
 

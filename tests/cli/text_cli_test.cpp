@@ -115,7 +115,7 @@ TEST_F(TextCli, ResumesWithItsOwnTokenizerAndRefusesADeepOne) {
     std::ofstream(*s_home / "deep.json")
         << R"({"model":{"type":"BPE","vocab":)" + deep + std::string(100000, ']') + "}}";
     expectRefused("generate " + run() + " --prompt a --tokenizer " + *s_home / "deep.json", 1,
-                  "nests deeper");
+                  "nested deeper");
 }
 
 TEST_F(TextCli, PublishedFormsOpenShowAndGenerate) {

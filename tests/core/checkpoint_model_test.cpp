@@ -123,7 +123,7 @@ TEST(CheckpointInfo, NamesTheFieldOfAConfigurationThatCannotBeHad) {
               std::string::npos);
     EXPECT_NE(problem("{", "[{").find("JSON"), std::string::npos);
     EXPECT_NE(problem("{", std::string(100000, '[')).find("nests"), std::string::npos);
-    EXPECT_NE(problem("\"rel_proj_dim\": null", "\"rel_proj_dim\": 3").find("rel_proj_dim"),
+    EXPECT_NE(problem("\"rel_proj_dim\": null", "\"rel_proj_dim\": -3").find("rel_proj_dim"),
               std::string::npos);
     // Neutral values of research configurations are taken.
     auto text = modelToPublishedConfig(options);

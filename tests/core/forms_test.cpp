@@ -115,6 +115,16 @@ TEST(Forms, AgreeForGroupedKeysSymmetryAndDropout) {
                     }
 }
 
+TEST(Forms, AgreeForProjectionsOfAnyWidth) {
+    for (const int width : {1, 5, 12})  // 6 relations beside a relational width of 12
+        for (const bool causal : {false, true})
+            for (const bool symmetric : {false, true}) {
+                auto o = small();
+                o.rel_proj_dim = width, o.causal = causal, o.symmetric_rels = symmetric;
+                expectForms(o, 150, kKinds[0], 0.0, torch::kDouble, kAll);
+            }
+}
+
 TEST(Forms, AgreeForEveryActivation) {
     for (const char* activation :
          {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})

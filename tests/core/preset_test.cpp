@@ -3,6 +3,7 @@
 
 #include "model/factory.h"
 #include "model/parameters.h"
+#include "model/published_start.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
@@ -24,11 +25,11 @@ std::int64_t built(const ModelOptions& options) {
 }
 
 TEST(Presets, HaveThePublishedParameterCounts) {
-    const std::pair<const char*, std::int64_t> expected[] = {{"dat", 388322},
+    const std::pair<const char*, std::int64_t> expected[] = {{"dat", 404706},
                                                              {"dat-relational", 421474},
                                                              {"transformer", 386914},
                                                              {"transformer-wide", 481250},
-                                                             {"dat-asymmetric", 404706},
+                                                             {"dat-asymmetric", 437474},
                                                              {"dat-relational-asymmetric", 454242}};
     for (const auto& preset : presets()) {
         if (preset.name.rfind("relational-games-", 0) != 0) continue;
@@ -38,6 +39,39 @@ TEST(Presets, HaveThePublishedParameterCounts) {
             EXPECT_EQ(built(options.model), count) << preset.name << " " << variant;
         }
     }
+}
+
+TEST(Presets, RelationalGamesAreTrainedAsTheirCurvesWere) {
+    for (const auto& preset : presets()) {
+        if (preset.name.rfind("relational-games-", 0) != 0) continue;
+        EXPECT_TRUE(preset.notes.count("train.epochs")) << "inferred, and said so";
+        for (const char* model : {"dat", "dat-relational", "transformer"})
+            EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 100) << model;
+        for (const char* model : {"transformer-wide", "transformer-4", "transformer-8"})
+            EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 50) << model;
+        EXPECT_EQ(presetOptions(preset.name, "dat").model.rel_proj_dim, 128);
+        EXPECT_EQ(presetOptions(preset.name, "dat").train.init, "may-2024");
+        EXPECT_EQ(presetOptions(preset.name, "transformer").train.init, "package");
+        for (const auto& [key, note] : preset.notes)  // keys of options, sentences about them
+            EXPECT_NO_THROW(RunOptions::field(key)) << note;
+    }
+    EXPECT_TRUE(presetOptions("quick").train.init == "package");
+}
+
+TEST(Presets, InitialWeightsOfMay2024AreWider) {
+    auto options = presetOptions("relational-games-same", "dat");
+    const auto model = makeModel(options.model);
+    const auto largest = [&] {
+        double most = 0.0;
+        for (const auto& item : model->named_parameters())
+            if (item.key().size() > 3 && item.key().substr(item.key().size() - 3) == ".wr")
+                most = std::max(most, item.value().abs().max().item<double>());
+        return most;
+    };
+    EXPECT_LE(largest(), 0.125);  // 1 / sqrt(64): the package counts the head's width as well
+    initRelationsAsMay2024(*model);
+    EXPECT_LE(largest(), 1.0);  // 1 / sqrt(1 relation)
+    EXPECT_GT(largest(), 0.9);
 }
 
 TEST(Presets, OfImagesAndMathematicsAreThePublishedOnes) {
@@ -143,6 +177,50 @@ TEST(Presets, AllCanBeBuiltAndEstimated) {
     }
 }
 
+TEST(Presets, SayEveryVariantInOneSentence) {
+    for (const auto& preset : presets()) {
+        ASSERT_EQ(preset.variantHelp.size(), preset.variants.size()) << preset.name;
+        for (const auto& variant : preset.variants) {
+            const auto help = preset.helpOf(variant);
+            EXPECT_GT(help.size(), 20u) << preset.name << " " << variant;
+            EXPECT_LT(help.size(), 140u) << preset.name << " " << variant;
+            EXPECT_EQ(help.back(), '.') << preset.name << " " << variant;
+        }
+        EXPECT_EQ(preset.helpOf("none such"), "");
+    }
+}
+
+TEST(Fields, SayWhatAnAutomaticZeroStandsFor) {
+    const auto words = [](const RunOptions& o, const std::string& key) {
+        for (const auto& state : o.states(o))
+            if (state.key == key) return state.automatic;
+        return std::string("no such field");
+    };
+    RunOptions o = presetOptions("relational-games-same", "dat-relational");
+    EXPECT_EQ(words(o, "model.n_relations"), "2");
+    EXPECT_EQ(words(o, "model.rel_proj_dim"), "64");
+    EXPECT_EQ(words(o, "model.ra_key_dim"), "64");
+    EXPECT_EQ(words(o, "model.max_length"), "10");
+    EXPECT_EQ(words(o, "train.evaluate_every"), "epoch");
+    EXPECT_EQ(words(o, "model.d_model"), "");
+    o.model.n_heads_ra = 4;
+    EXPECT_EQ(words(o, "model.n_relations"), "4") << "follows the other options";
+    o.model.patch_size = {0, 12};
+    o.model.n_heads_sa = o.model.n_heads_ra = 0;
+    EXPECT_EQ(words(o, "model.max_length"), "") << "invalid options are no reason to fail";
+    // Whatever a preset leaves at zero has words, or 0 is a value like any other.
+    for (const auto& preset : presets())
+        for (const auto& variant : preset.variants) {
+            const auto options = presetOptions(preset.name, variant);
+            for (const auto& state : options.states(options))
+                if (state.applies &&
+                    (options.model.isDual() || state.key != "model.n_relations") &&
+                    state.spec.help.find("0 means one per head") != std::string::npos) {
+                    EXPECT_NE(state.automatic, "") << preset.name << " " << state.key;
+                }
+        }
+}
+
 TEST(Estimates, CountEveryOption) {
     for (const char* symbols :
          {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
@@ -191,14 +269,14 @@ TEST(Options, AreRefusedInWordsBeforeAnythingIsBuilt) {
         }
     };
     refused("model.d_modle", "64", "did you mean 'model.d_model'");
-    refused("model.d_model", "65", "not a multiple of the 2 heads; the next that is: 66");
+    refused("model.d_model", "65", "not a multiple of the 2 heads; the next multiple is 66");
     refused("model.n_layers", "0", "below 1");
     refused("model.n_layers", "1000000000", "above 1000");
     refused("model.n_relations", "7", "does not divide");
     refused("model.ra_n_kv_heads", "3", "does not divide");
     refused("model.dropout_rate", "1.5", "above");
     refused("model.dropout_rate", "nan", "not a number");
-    refused("model.symmetric_rels", "maybe", "neither true nor false");
+    refused("model.symmetric_rels", "maybe", "not true or false");
     refused("model.symbol_retrieval", "positional", "did you mean 'positional_symbols'");
     refused("model.patch_size", "5,12", "does not divide");
     refused("train.batch_size", "0", "below 1");

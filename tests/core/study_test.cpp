@@ -252,6 +252,13 @@ TEST(Study, PublishedCurvesStandBeside) {
     plan.models = {"dat", "transformer"};
     EXPECT_EQ(publishedCurves(plan, {"accuracy", "pentos"}).size(), 20u);
     EXPECT_TRUE(publishedCurves(plan, {"loss", "pentos"}).empty());
+    const auto own = referenceCurves(plan, {"accuracy", "pentos"});
+    EXPECT_FALSE(own.empty()) << "resources/reference";
+    for (const auto& p : own) {
+        EXPECT_EQ(p.source, CurveSource::Relascope);
+        EXPECT_GT(p.mean, 0.4);
+        EXPECT_LE(p.mean, 1.0);
+    }
     plan.vary = {{"model.dff", {"8", "16"}}};
     EXPECT_TRUE(publishedCurves(plan, {"accuracy", "pentos"}).empty());
 }

@@ -139,15 +139,15 @@ TEST_F(ImageReaders, IdxIsReadPlainAndGzipped) {
     };
     expectSays(say(""), "ends within its header");
     expectSays(say(idx({2, 2, 3}, "").substr(0, 15)), "ends within its header");
-    expectSays(say("PNG" + idx({2, 2, 3}, bytes)), "does not begin as an IDX file");
+    expectSays(say("PNG" + idx({2, 2, 3}, bytes)), "does not start like an IDX file");
     expectSays(say(idx({2, 2, 3}, bytes, 13)), "type 13");
     expectSays(say(idx({2, 2, 3}, bytes), 1), "3 dimensions where 1");
     expectSays(say(idx({2, 2, 3}, bytes + "m")), "more bytes than its sizes 2 x 2 x 3");
     expectSays(say(idx({2, 2, 3}, "abc")), "holds 3 of the 12 bytes");
-    expectSays(say(idx({-1, -1, -1}, bytes)), "more than is read");
-    expectSays(say(idx({1 << 20, 1 << 20, 1 << 20}, bytes)), "more than is read");
+    expectSays(say(idx({-1, -1, -1}, bytes)), "more than supported");
+    expectSays(say(idx({1 << 20, 1 << 20, 1 << 20}, bytes)), "more than supported");
     auto gz = gzipped(idx({2, 2, 3}, bytes));
-    expectSays(say(gz.substr(0, gz.size() - 9)), "cut short");
+    expectSays(say(gz.substr(0, gz.size() - 9)), "truncated");
     gz[14] ^= 0x55;
     EXPECT_NE(say(gz), "");
     const auto good = idx({2, 2, 3}, bytes);
@@ -175,7 +175,7 @@ TEST_F(ImageReaders, IdxFoldersHoldImagesAndLabelsOfTwoParts) {
     DataOptions o;
     o.kind = "images", o.task = "fashion-mnist", o.path = m_folder.path();
     o.train_size = 40, o.validation_size = 15, o.test_size = 0;
-    expectSays(reasonOf([&] { openData(o); }), "is not there, nor the same with .gz");
+    expectSays(reasonOf([&] { openData(o); }), "was not found, with or without .gz");
     const auto test = write("t10k-labels-idx1-ubyte", idx({60}, labels));
     const auto splits = openData(o);
     const auto& info = splits.train->info();
@@ -219,7 +219,7 @@ TEST_F(ImageReaders, FoldersGiveOneClassEach) {
         writePng(pathOf("red/" + std::to_string(i) + ".png"), picture(40 + i, 30, 200, 10, 10));
         writeJpeg(pathOf("blue/" + std::to_string(i) + ".jpg"), picture(32, 32, 10, 10, 200));
     }
-    write("red/.hidden", "no picture");
+    write("red/.hidden", "no readable image");
     DataOptions o;
     o.kind = "images", o.task = "folder", o.path = m_folder.path() + "/";
     o.train_size = o.validation_size = o.test_size = 0;
@@ -281,12 +281,12 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
 
     const auto say = [&] { return reasonOf([&] { readImageFolder(m_folder.path(), 8); }); };
     write("c/only.txt", "words");
-    expectSays(say(), "has a class without a picture");
+    expectSays(say(), "has a class without a readable image");
     fs::remove_all(m_folder / "c");
     fs::remove_all(m_folder / "b");
     expectSays(say(), "has 1 folder with files");
-    expectSays(reasonOf([&] { readImageFolder(m_folder / "a/0.png", 8); }), "is no folder");
-    expectSays(reasonOf([&] { readImageFolder(m_folder / "none", 8); }), "is no folder");
+    expectSays(reasonOf([&] { readImageFolder(m_folder / "a/0.png", 8); }), "is not a folder");
+    expectSays(reasonOf([&] { readImageFolder(m_folder / "none", 8); }), "is not a folder");
     fs::remove_all(m_folder / "a");
     expectSays(say(), "has 0 folders");
 }

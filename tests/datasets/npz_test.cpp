@@ -111,8 +111,8 @@ TEST(Npz, RefusesWhatIsWrongByName) {
     expectRefused(array("|u1", {99999999999, 36, 36, 3}, kImage), kLabels, "shape needs");
     expectRefused(array("|u1", {4294967296, 4294967296, 1, 3}, kImage), kLabels, "overflows");
     expectRefused("not an array", kLabels, "is not a .npy array");
-    expectRefused("\x93NUM", kLabels, "cut short");
-    expectRefused("", kLabels, "cut short");
+    expectRefused("\x93NUM", kLabels, "truncated");
+    expectRefused("", kLabels, "truncated");
     EXPECT_NE(
         reasonOf(zipOf({{"images.npy", array("|u1", {1, 2, 2, 3}, kImage)}})).find("labels.npy"),
         std::string::npos);

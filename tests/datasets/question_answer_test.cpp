@@ -162,7 +162,7 @@ TEST_F(QuestionFilesTest, EvaluatesOnFilesAndFolders) {
         openEvaluationData(folder, o, "extrapolate");
         FAIL();
     } catch (const OptionError& error) {
-        EXPECT_NE(error.message().find("no extrapolation set"), std::string::npos);
+        EXPECT_NE(error.message().find("no extrapolation split"), std::string::npos);
     }
     // All in one file, as "train".
     std::filesystem::rename(m_folder / "train-easy", m_folder / "train");

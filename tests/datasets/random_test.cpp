@@ -68,6 +68,13 @@ TEST(Permutation, MeetsEveryNumberOnce) {
     }
 }
 
+TEST(Permutation, RefusesANumberOutOfRange) {
+    const Permutation permutation(1000, 9, 1);
+    EXPECT_THROW(permutation(1000), std::out_of_range);
+    EXPECT_THROW(permutation(1'000'000), std::out_of_range);
+    EXPECT_THROW(permutation(~std::uint64_t{0}), std::out_of_range);
+}
+
 TEST(Permutation, SpreadsAndDependsOnSeedAndStream) {
     constexpr std::uint64_t size = 100000;
     const Permutation a(size, 1, 1), same(size, 1, 1), seed(size, 2, 1), stream(size, 1, 2);

@@ -132,7 +132,7 @@ TEST_F(Convert, RefusesToHarm) {
     expectRefused(home / "in", home / "link.safetensors", "itself");
     fs::create_directories(home / "other");
     writeTextFile(home / "other/thesis.txt", "ten years");
-    expectRefused(golden, home / "other", "folder of other things");
+    expectRefused(golden, home / "other", "folder with other files");
     EXPECT_FALSE(fs::exists(home / "other/model.safetensors"));
     expectRefused(golden, home / "other/thesis.txt", "is a file");
     fs::create_directories(home / "dir.pt");
@@ -173,7 +173,7 @@ TEST_F(Convert, RefusesAConfigurationThatIsNone) {
     fs::copy_file(kGolden + "hub_dat_lm/model.safetensors", home / "in/model.safetensors");
     for (const auto& text : {std::string("[1]"), std::string("{"), std::string("7")}) {
         writeTextFile(home / "in/config.json", text);
-        expectRefused(home / "in", home / "x.pt", "no JSON object");
+        expectRefused(home / "in", home / "x.pt", "not a JSON object");
     }
     const std::string deep(100'000, '[');
     writeTextFile(home / "in/config.json",

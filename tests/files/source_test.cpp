@@ -106,9 +106,9 @@ TEST_F(Source, TakesNoLengthForAPickle) {
 }
 
 TEST_F(Source, FindsTheArchiveOfAFolder) {
-    expectRefused(home.path(), "holds no weights");
+    expectRefused(home.path(), "contains no weights");
     writeTextFile(home / "run.json", "{}");
-    expectRefused(home.path(), "is a run; open one of the folders in its checkpoints");
+    expectRefused(home.path(), "is a run folder; open one of the folders in its 'checkpoints' folder");
     writeBytes(home / "checkpoint.pt", archive(dict({{"w", tensor()}})));
     writeOne(home / "io.safetensors", {"input/x"});
     writeTextFile(home / "config.json", "{}");
@@ -201,16 +201,16 @@ TEST_F(Shards, StandBesideTheirIndex) {
     for (const char* file :
          {"../m-1.safetensors", "/etc/passwd", "..", ".", "", "x/../y", "a\\\\b"})
         index(std::string(R"({"weight_map": {"a": ")") + file + "\"}}"),
-            expectRefused(home.path(), "no name of a file beside the index");
+            expectRefused(home.path(), "not the name of a file in the folder of the index");
     index(R"({"weight_map": {"a": 7}})");
     expectRefused(home.path(), "said to be in 'number'");
 }
 
 TEST_F(Shards, NeedAnIndexThatIsOne) {
     for (const std::string text : {"", "{", "[]", "{}", R"({"weight_map": []})"})
-        index(text), expectRefused(home.path(), "is no index of shards");
+        index(text), expectRefused(home.path(), "is not an index of shards");
     index(std::string(100'000, '['));
-    expectRefused(home.path(), "is no index of shards");
+    expectRefused(home.path(), "is not an index of shards");
     index(R"({"weight_map": {}})");
     expectRefused(home.path(), "names 0 shards");
 }
@@ -233,10 +233,10 @@ TEST_F(Source, NoticesWhatHappensToItsFile) {
     auto source = opened();
     const auto size = static_cast<off_t>(source->bytes());
     ASSERT_EQ(::truncate(path.c_str(), size - 1), 0);
-    expectFault(*source, "cut short");
+    expectFault(*source, "truncated");
     source = opened();
     ASSERT_EQ(::truncate(path.c_str(), 0), 0);
-    expectFault(*source, "cut short");
+    expectFault(*source, "truncated");
     source = opened();
     ASSERT_EQ(::truncate(path.c_str(), size + 5), 0);
     expectFault(*source, "was changed");

@@ -133,7 +133,7 @@ TEST(TorchArchive, NamesSharedViewsOnce) {
     const auto file = open(bytes);
     EXPECT_EQ(file->tensors()[0].sameAs, ArchiveTensor::kItself);
     EXPECT_EQ(file->tensors()[1].sameAs, 0u);
-    EXPECT_EQ(file->tensors()[2].sameAs, ArchiveTensor::kItself) << "another shape";
+    EXPECT_EQ(file->tensors()[2].sameAs, ArchiveTensor::kItself) << "different shape";
 }
 
 TEST(TorchArchive, RefusesViewsThatLeaveTheStorage) {
@@ -174,7 +174,7 @@ TEST(TorchArchive, RefusesStoragesThatAreNone) {
     for (const char* key : {"", ".", "..", "../data.pkl", "/etc/passwd", "a\\b"}) {
         TestTensor t;
         t.key = key;
-        expectRefused(archive(dict({{"w", tensor(t)}})), "leads outside");
+        expectRefused(archive(dict({{"w", tensor(t)}})), "points outside");
     }
     TestTensor t;
     t.key = "7";
@@ -199,7 +199,7 @@ TEST(TorchArchive, RefusesStoragesThatAreNone) {
 TEST(TorchArchive, RefusesAStateThatIsNone) {
     expectRefused(archive("N"), "holds None and no state dictionary");
     expectRefused(archive("]"), "a list");
-    expectRefused(archive("}"), "holds no weights");
+    expectRefused(archive("}"), "contains no weights");
     expectRefused(archive(dict({{"epoch", "K\x01"}})), "its keys: epoch");
     expectRefused(archive(dict({{"w", tensor()}, {"x", "K\x01"}})), "tensor 'x' is an integer");
     expectRefused(archive(dict({{"w", tensor()}, {"w", tensor()}})), "appears twice");
@@ -233,7 +233,7 @@ TEST(TorchArchive, BoundsWhatTensorsShare) {
 
 TEST(TorchArchive, RefusesOtherArchives) {
     expectRefused(zipOf({}), "empty ZIP");
-    expectRefused(zipOf({{"images.npy", "x"}}), "no PyTorch checkpoint");
+    expectRefused(zipOf({{"images.npy", "x"}}), "not a PyTorch checkpoint");
     expectRefused(zipOf({{"archive/data.pkl", pickle(dict({{"w", tensor()}}))},
                          {"archive/byteorder", "big"},
                          {"archive/data/0", std::string(16, '\0')}}),

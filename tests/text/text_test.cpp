@@ -103,7 +103,7 @@ TEST_F(TextTest, RefusesJsonNamingTheRecord) {
     refused(good + "{\"text\":\"\xff\"}", {"record 2 is not UTF-8"});
     refused(good + "{\"title\":\"x\",\"body\":\"y\"}",
             {"record 2 has no text, story or content", "title, body", "data.text_field"});
-    refused(good + "{\"text\":12}", {"record 2 has a number as 'text'", "a string is needed"});
+    refused(good + "{\"text\":12}", {"record 2 has a number as 'text'", "expected a string"});
     refused(good + "{\"text\":null}", {"record 2 has null as 'text'"});
     refused(good + "{\"text\":[\"a\"]}", {"record 2 has a list as 'text'"});
     refused("17", {"record 1 is a number"});
@@ -117,7 +117,7 @@ TEST_F(TextTest, RefusesJsonNamingTheRecord) {
 }
 
 TEST_F(TextTest, RefusesWhatIsNoText) {
-    expectRefusal(options(m_folder / "absent.txt"), {"absent.txt: does not exist", "name a text"});
+    expectRefusal(options(m_folder / "absent.txt"), {"absent.txt: does not exist", "give a text"});
     expectRefusal(options(write("empty.txt", "")), {"empty.txt: is empty"});
     expectRefusal(options(write("mark.txt", "<|endoftext|>")), {"mark.txt: is empty"});
     expectRefusal(options(write("wide.txt", std::string("\xff\xfe\x41\0", 4))), {"is UTF-16"});
@@ -125,7 +125,7 @@ TEST_F(TextTest, RefusesWhatIsNoText) {
     expectRefusal(options(write("one.txt", "one")), {"has 3 tokens", "data.context"});
     expectRefusal(options("/dev/zero"), {"is not a file"});
     makeDirectories(m_folder / "nothing");
-    expectRefusal(options(m_folder / "nothing"), {"holds no files"});
+    expectRefusal(options(m_folder / "nothing"), {"contains no supported files"});
     expectRefusal(options(write("t.txt", kFox), "gpt3"), {"data.tokenizer: 'gpt3'"});
     auto o = options(m_folder / "t.txt");
     o.validation_fraction = 1.0;

@@ -158,20 +158,20 @@ TEST_F(Windows, ReadsShardsOfEveryForm) {
         expectRefusal(options(write(name, bytes)), words);
     };
     refused("x.bin", narrow + "x", {"x.bin: has 201 bytes"});
-    refused("x.bin", "", {"holds no tokens"});
+    refused("x.bin", "", {"contains no tokens"});
     refused("x.bin", header(20240520, 2, 100) + narrow, {"version 2 at byte 4"});
     refused("x.bin", header(20240520, 1, 101) + narrow, {"1224 bytes", "1226"});
     refused("x.bin", header(20240520, 1, 4294967295u) + narrow, {"4294967295 tokens"});
     refused("x.bin", header(20240801, 7, 99) + wide, {"1424 bytes"});
-    refused("x.bin", header(20240520, 1, 0).substr(0, 100), {"cut short within its header"});
+    refused("x.bin", header(20240520, 1, 0).substr(0, 100), {"truncated within its header"});
     refused("x.bin", header(20240522, 1, 3), {"evaluation file"});
     refused("x.npy", narrow, {"not a .npy"});
-    refused("x.npy", "", {"cut short"});
-    refused("x.npy", makeNpyHeader("<f4", {50}) + narrow, {"holds no tokens"});
-    refused("x.npy", makeNpyHeader(">u2", {100}) + narrow, {"holds no tokens"});
-    refused("x.npy", makeNpyHeader("<u2", {10, 10}) + narrow, {"holds no tokens"});
+    refused("x.npy", "", {"truncated"});
+    refused("x.npy", makeNpyHeader("<f4", {50}) + narrow, {"contains no tokens"});
+    refused("x.npy", makeNpyHeader(">u2", {100}) + narrow, {"contains no tokens"});
+    refused("x.npy", makeNpyHeader("<u2", {10, 10}) + narrow, {"contains no tokens"});
     refused("x.npy", makeNpyHeader("<u2", {101}) + narrow, {"declares 202"});
-    refused("x.npy", makeNpyHeader("<u2", {100}).substr(0, 40), {"cut short"});
+    refused("x.npy", makeNpyHeader("<u2", {100}).substr(0, 40), {"truncated"});
 }
 
 TEST_F(Windows, AFolderOfShardsIsOneSequence) {
@@ -224,7 +224,7 @@ TEST_F(Windows, AShardCutShortIsAnErrorNotACrash) {
         window(splits.validation, splits.validation->size() - 1);
         FAIL();
     } catch (const FileError& error) {
-        EXPECT_NE(std::string(error.what()).find("cut short"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("truncated"), std::string::npos);
     }
     EXPECT_THROW(window(splits.train, 0), FileError);
 }

@@ -101,8 +101,8 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
         return file;
     };
     using namespace nlohmann::literals;
-    expectRefused(json::array(), {"is no JSON object"});
-    expectRefused({{"x", 1}}, {"has no model"});
+    expectRefused(json::array(), {"is not a JSON object"});
+    expectRefused({{"x", 1}}, {"has no 'model'"});
     for (const char* type : {"WordPiece", "Unigram", "WordLevel"})
         expectRefused(changed("/model/type"_json_pointer, type), {"model.type", type, "gpt2"});
     expectRefused(changed("/normalizer"_json_pointer, {{"type", "NFC"}}), {"normalizer", "NFC"});
@@ -115,7 +115,7 @@ TEST(TokenizerJson, RefusesWithFieldAndValue) {
     expectRefused(changed("/model/vocab"_json_pointer, json::object()), {"model.vocab"});
     expectRefused(changed("/model/vocab/th"_json_pointer, 5), {"id 5 is given twice", "'th'"});
     expectRefused(changed("/model/vocab/th"_json_pointer, -1), {"'th'", "-1"});
-    expectRefused(changed("/model/vocab/th"_json_pointer, 1e9), {"'th'", "whole numbers"});
+    expectRefused(changed("/model/vocab/th"_json_pointer, 1e9), {"'th'", "integers"});
     expectRefused(changed("/model/vocab/th"_json_pointer, 1000000000), {"'th'", "1000000000"});
     expectRefused(changed("/model/merges"_json_pointer, "t h"), {"model.merges"});
     expectRefused(changed("/model/merges/1"_json_pointer, "x y z"), {"merge 2", "x y z"});

@@ -1,9 +1,11 @@
 // Training bar, status strip, log, palette.
 #include <gtest/gtest.h>
 
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -108,14 +110,19 @@ TEST(StatusStrip, TheHeartbeatSaysAndShowsItsAge) {
     strip.setHeartbeat(true);
     strip.setSecondsSinceBeat(0.3);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().ok);
-    EXPECT_TRUE(strip.heartbeatText().startsWith("last point 0."));
+    EXPECT_TRUE(strip.heartbeatText().startsWith("last update 0."));
     strip.setSecondsSinceBeat(5);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().warning);
     strip.setSecondsSinceBeat(200);
     EXPECT_EQ(strip.heartbeatColor(), Theme::current().error);
-    EXPECT_EQ(strip.heartbeatText(), "last point 3 min 20 s ago");
+    EXPECT_EQ(strip.heartbeatText(), "last update 3 min 20 s ago");
     strip.showMessage(MessageLevel::Error, "Something failed");
     EXPECT_FALSE(strip.grab().isNull());
+    strip.clearError();
+    EXPECT_EQ(strip.message(), "");
+    strip.showMessage(MessageLevel::Warning, "Something to know");
+    strip.clearError();
+    EXPECT_EQ(strip.message(), "Something to know");
 }
 
 TEST(LogDrawer, FiltersByWordsAndForgetsTheOldest) {
@@ -156,6 +163,19 @@ TEST(CommandPalette, FindsAndTriggers) {
 TEST(ShortcutSheet, ShowsEveryKey) {
     ShortcutSheet sheet({{"Space", "Start or pause"}, {"N", "One step"}, {"F1", "This sheet"}});
     EXPECT_FALSE(sheet.grab().isNull());
+    // Long words are not cut: the dialog takes what they need, or one column.
+    std::vector<std::pair<QString, QString>> keys;
+    for (int k = 0; k < 30; ++k)
+        keys.emplace_back("Ctrl+Shift+F12",
+                          QString("Something that takes %1 long words to say").arg(k));
+    ShortcutSheet large(keys);
+    large.setAttribute(Qt::WA_DontShowOnScreen);
+    large.show();
+    const QWidget* inside = large.findChild<QScrollArea*>()->widget();
+    for (const auto* label : inside->findChildren<QLabel*>()) {
+        EXPECT_GE(label->width(), label->sizeHint().width()) << label->text().toStdString();
+        EXPECT_LE(label->mapTo(&large, QPoint(label->width(), 0)).x(), large.width());
+    }
     ShortcutSheet empty({});
     EXPECT_FALSE(empty.grab().isNull());
 }

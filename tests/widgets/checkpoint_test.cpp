@@ -58,7 +58,7 @@ TEST(TensorNumbers, AreShort) {
     EXPECT_EQ(shortNumber(4.8), "4.80");
     EXPECT_EQ(shortNumber(0), "0");
     EXPECT_EQ(shortNumber(1e-9), "1e-09");
-    EXPECT_EQ(shapeText({}), "[]");
+    EXPECT_EQ(tensorShape({}), "[]");
     EXPECT_EQ(rangeText({"x", 4, 1, -1, 2, 0, 0, {}}),
               QString::fromUtf8("1 not finite, \u22121.00 \u2026 2.00"));
     EXPECT_EQ(rangeText({"x", 4, 4, 0, 0, 0, 0, {}}), "4 not finite");

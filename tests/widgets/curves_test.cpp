@@ -1,15 +1,19 @@
 // Learning curves and the captures track: numbers, legends, cursor, log axes, bands.
 #include <gtest/gtest.h>
 
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 #include <cmath>
 
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
+#include "widgets/curves/mark_labels.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 using namespace relascope;
@@ -230,7 +234,157 @@ TEST(CurvePanel, SeedsOfAGroupAreOneCurve) {
     panel.appendPoints("b", {point(0, 2.0, 0.5), point(10, 1.5, 0.6)});
     panel.flush();
     panel.setCursorStep(10);
-    EXPECT_EQ(panel.lossPlot()->legendTexts().last(), "validation 1.000");
+    EXPECT_EQ(panel.lossPlot()->legendTexts().last(), "validation (n = 2) 1.000");
+}
+
+TEST(CurvePanel, LegendAndDotsAgreeWhereSeedsEndEarly) {
+    CurvePanel panel;
+    panel.resize(900, 260);
+    panel.setRuns({{"a", "seed 0", "all", 0, false},
+                   {"b", "seed 1", "all", 0, false},
+                   {"c", "seed 2", "all", 0, false}});
+    panel.appendPoints("a", {point(10, 1.0, 0.50), point(20, 0.5, 0.60)});
+    panel.appendPoints("b", {point(10, 2.0, 0.52), point(20, 1.5, 0.70)});
+    panel.appendPoints("c", {point(10, 3.0, 0.90)});
+    panel.flush();
+    const auto agrees = [&](double step, const char* words) {
+        EXPECT_EQ(panel.lossPlot()->legendTexts().last(), QString(words));
+        const auto dots = panel.lossPlot()->cursorDots();
+        ASSERT_EQ(dots.size(), 1u);
+        EXPECT_EQ(dots[0].x(), step);
+        EXPECT_EQ(QString(words).section(' ', -1).toDouble(), dots[0].y());
+    };
+    agrees(20, "validation (n = 2) 1.000");  // live
+    panel.setCursorStep(10);
+    agrees(10, "validation (n = 3) 2.000");
+    panel.setCursorStep(20);
+    agrees(20, "validation (n = 2) 1.000");
+    // The best of the mean is where all three have a value: not the 65 % of two of them.
+    EXPECT_EQ(panel.accuracyPlot()->bestTexts(), QStringList("best mean 64.0%"));
+}
+
+TEST(CurvePanel, TheUntrainedModelIsNotTheBestOne) {
+    CurveSeries s;
+    s.append(point(0, 0.1, 0.509));  // by chance, as in the tables it does not count
+    EXPECT_FALSE(s.best(CurveMetric::Accuracy));
+    EXPECT_TRUE(s.has(CurveMetric::Accuracy)) << "it is measured, and drawn";
+    s.append(point(10, 0.7, 0.507));
+    s.append(point(20, 0.8, 0.506));
+    EXPECT_EQ(*s.best(CurveMetric::Accuracy), 1u);
+    EXPECT_EQ(*s.best(CurveMetric::Loss), 1u);
+}
+
+TEST(CurveBand, MinMaxStandardErrorAndInterval) {
+    CurveSeries a, b, c;
+    a.append(point(1, 1.0, 0.5));
+    b.append(point(1, 2.0, 0.5));
+    c.append(point(1, 6.0, 0.5));
+    const auto at = [&](CurveBandKind kind) {
+        return valueAt({&a, &b, &c}, CurveMetric::Loss, CurveAxis::Step, 1, -1.0, kind);
+    };
+    EXPECT_EQ(at(CurveBandKind::MinMax).low, 1.0);
+    EXPECT_EQ(at(CurveBandKind::MinMax).high, 6.0);
+    EXPECT_EQ(at(CurveBandKind::MinMax).count, 3);
+    const double error = std::sqrt(7.0 / 3.0);  // sample variance 7 of three
+    EXPECT_NEAR(at(CurveBandKind::StandardError).high, 3.0 + error, 1e-12);
+    EXPECT_NEAR(at(CurveBandKind::Confidence95).low, 3.0 - 4.303 * error, 1e-9);
+    const auto one =
+        valueAt({&a}, CurveMetric::Loss, CurveAxis::Step, 1, -1.0, CurveBandKind::Confidence95);
+    EXPECT_EQ(one.low, 1.0);
+    EXPECT_EQ(one.high, 1.0);
+}
+
+TEST(CurvePanel, TheBandIsChosenInTheMenu) {
+    CurvePanel panel;
+    panel.resize(900, 260);
+    panel.setRuns({{"a", "seed 0", "all", 0, false}, {"b", "seed 1", "all", 0, false}});
+    panel.appendPoints("a", {point(10, 1.0, 0.5), point(20, 1.0, 0.5)});
+    panel.appendPoints("b", {point(10, 3.0, 0.5), point(20, 3.0, 0.5)});
+    panel.flush();
+    EXPECT_NEAR(panel.lossPlot()->shownHigh(), 3.0, 0.2);
+    for (QAction* menu : panel.menu()->actions())
+        if (menu->menu() && menu->text().contains("Band"))
+            for (QAction* action : menu->menu()->actions())
+                if (action->text().startsWith("95")) action->trigger();
+    panel.flush();
+    EXPECT_EQ(panel.band(), CurveBandKind::Confidence95);
+    EXPECT_NEAR(panel.lossPlot()->shownHigh(), 2.0 + 12.706, 2.0) << "t of one degree of freedom";
+    EXPECT_TRUE(panel.findChild<PanelHead*>()->subText().contains("95 % interval"));
+}
+
+TEST(CurvePanel, ASpikeDoesNotSqueezeTheLoss) {
+    CurvePanel panel;
+    panel.resize(900, 260);
+    panel.setRuns({{"a", "run", "", 0, false}});
+    std::vector<MetricPoint> points;
+    for (int i = 1; i <= 200; ++i)
+        points.push_back(point(i, i == 1 ? 80.0 : 1.0 + 1.0 / i, 0.5, Split::Train));
+    panel.appendPoints("a", points);
+    panel.flush();
+    EXPECT_LT(panel.lossPlot()->shownHigh(), 2.0);
+    EXPECT_EQ(panel.lossPlot()->beyondText(), "80.0");
+    panel.setWithoutOutliers(false);
+    panel.flush();
+    EXPECT_GT(panel.lossPlot()->shownHigh(), 80.0);
+    EXPECT_EQ(panel.lossPlot()->beyondText(), "");
+    // Of a validation curve with few points, what the untrained model did.
+    panel.setWithoutOutliers(true);
+    panel.clearPoints("a");
+    panel.appendPoints(
+        "a", {point(0, 9.0, 0.5), point(10, 1.0, 0.5), point(20, 0.5, 0.5), point(30, 0.4, 0.5)});
+    panel.flush();
+    EXPECT_LT(panel.lossPlot()->shownHigh(), 1.2);
+    EXPECT_EQ(panel.lossPlot()->beyondText(), "9.000");
+    // A loss that falls as losses do is shown whole.
+    panel.clearPoints("a");
+    panel.appendPoints("a", {point(0, 0.7, 0.5), point(10, 0.5, 0.5), point(20, 0.3, 0.5)});
+    panel.flush();
+    EXPECT_GT(panel.lossPlot()->shownHigh(), 0.7);
+}
+
+TEST(CurvePanel, RecentShowsTheLastQuarter) {
+    Shown s;
+    for (auto* chip : s.panel.findChildren<ToggleChip*>())
+        if (chip->text() == "Recent") chip->click();
+    s.panel.flush();
+    EXPECT_TRUE(s.panel.recentOnly());
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), 75.0);
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeHigh(), 100.0);
+    EXPECT_LT(s.panel.lossPlot()->shownHigh(), 0.65) << "fitted to what is seen";
+    EXPECT_GT(s.panel.lossPlot()->shownLow(), 0.45);
+    s.panel.setRecentOnly(false);
+    s.panel.flush();
+    EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), 0.0);
+}
+
+TEST(CurveMarks, TextsCoverNeitherOneAnotherNorTheirDiamonds) {
+    const QFontMetrics metrics(captionFont());
+    const QString text = QString::fromUtf8("learning rate 0.001 \u2192 0.0005");
+    for (const double right : {1200.0, 420.0, 200.0, 110.0}) {
+        const std::vector<double> at{60, 64, 90, 0.9 * right};
+        auto positions = at;
+        std::sort(positions.begin(), positions.end());
+        const auto labels =
+            placeMarkLabels(positions, {text, text, text, text}, 50, right, metrics);
+        ASSERT_EQ(labels.size(), 4u);
+        for (std::size_t a = 0; a < labels.size(); ++a) {
+            const double end = labels[a].left + metrics.horizontalAdvance(labels[a].text);
+            EXPECT_GE(labels[a].left, 50);
+            EXPECT_LE(end, right + 1);
+            if (right > 300) {
+                EXPECT_EQ(labels[a].text, text);
+            }
+            for (std::size_t b = 0; b < a; ++b)
+                if (labels[a].row == labels[b].row) {
+                    const double other = labels[b].left + metrics.horizontalAdvance(labels[b].text);
+                    EXPECT_TRUE(labels[b].left > end || labels[a].left > other) << right;
+                }
+            for (const double x : positions)
+                if (labels[a].row == 0) {
+                    EXPECT_TRUE(x < labels[a].left - 4 || x > end + 4) << right;
+                }
+        }
+    }
 }
 
 TEST(CapturesTrack, ButtonsKeysAndClicksChoose) {

@@ -62,12 +62,25 @@ TEST(SampleGrid, AsksOnlyForWhatIsInSight) {
     EXPECT_LT(timer.elapsed(), 500);
 }
 
+TEST(SampleGrid, NeverAsksBeyondTheCountOfNewData) {
+    SampleGrid grid;
+    grid.resize(600, 300);
+    grid.show();
+    grid.setData(250000, sample(0), {});
+    grid.verticalScrollBar()->setValue(grid.verticalScrollBar()->maximum());
+    ShownSample large = sample(0);
+    large.sample.image = {3, 200, 120, std::vector<std::uint8_t>(3 * 200 * 120)};
+    QSignalSpy needed(&grid, &SampleGrid::samplesNeeded);
+    grid.setData(7, large, {});
+    ASSERT_GE(needed.count(), 1);
+    for (const auto& asked : needed) EXPECT_LE(asked[0].toLongLong() + asked[1].toInt(), 7);
+}
+
 TEST(SampleGrid, DrawsNearestNeighbourAtAWholeScale) {
     SampleGrid grid;
     grid.resize(400, 300);
-    grid.setExample(sample(0));
     EXPECT_EQ(sampleSize(sample(0)), QSize(64, 64)) << "sixteen times";
-    grid.setCount(3);
+    grid.setData(3, sample(0), {});
     grid.setSamples(0, {sample(200)});
     grid.show();
     const QImage image = grid.viewport()->grab().toImage();
@@ -136,8 +149,7 @@ TEST(Samples, EveryFormHasASize) {
     for (const auto& shown : {ten, bars, text, photo, sample(3), ShownSample()}) {
         SampleGrid grid;
         grid.resize(400, 300);
-        grid.setExample(shown);
-        grid.setCount(9);
+        grid.setData(9, shown, {});
         grid.setSamples(0, {shown, shown});
         EXPECT_FALSE(grid.grab().isNull());
         SampleView view;
@@ -152,8 +164,7 @@ TEST(SampleGrid, ShowsObjectsInTheirOrderBelow) {
     SampleGrid grid;
     grid.resize(400, 200);
     const ShownSample three = objects(3);
-    grid.setExample(three);
-    grid.setCount(2);
+    grid.setData(2, three, {});
     grid.setSamples(0, {three});
     grid.show();
     const QImage shot = grid.viewport()->grab().toImage();

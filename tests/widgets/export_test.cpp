@@ -1,19 +1,28 @@
 #include <gtest/gtest.h>
 
 #include <QClipboard>
+#include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QImage>
+#include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <QSignalSpy>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <QXmlStreamReader>
 
 #include "probe_fixture.h"
+#include "widgets/curves/curve_panel.h"
+#include "widgets/curves/curve_plot.h"
 #include "widgets/export/export.h"
 #include "widgets/export/figure.h"
+#include "widgets/export/pgfplots.h"
+#include "widgets/inspector/relation_inspector.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -109,6 +118,179 @@ TEST_F(ExportTest, MenuAsksForAPathAndSays) {
     QSignalSpy failed(&menu, &ViewMenu::failed);
     menu.save("png");
     EXPECT_EQ(failed.size(), 1);
+}
+
+/// Counts pixels of a colour.
+int pixelsOf(const QImage& image, const QColor& color) {
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y) == color;
+    return count;
+}
+
+TEST_F(ExportTest, FiguresAreLightWithoutControlsAndWithACaption) {
+    applyTheme(*qApp, ThemeMode::Dark);
+    QWidget view;
+    view.resize(300, 200);
+    view.setAutoFillBackground(true);
+    view.setBackgroundRole(QPalette::Base);
+    QLabel label("A finding", &view);
+    label.setGeometry(10, 10, 200, 20);
+    QPushButton press("Press", &view);
+    press.setProperty("primary", true);  // filled with the accent
+    press.setGeometry(10, 60, 100, 30);
+    QComboBox box(&view);
+    box.setGeometry(10, 100, 100, 24);
+    view.show();
+    ASSERT_GT(pixelsOf(view.grab().toImage(), Theme::darkTheme().accent), 500);
+    QToolButton button;
+    ViewMenu menu(&button, &view, [] { return QString("what it shows"); });
+    menu.caption = [] { return QString("quick-dat-s0, step 384"); };
+    menu.setDpi(96);
+    QString error;
+    ASSERT_TRUE(menu.write(path("light.png"), &error)) << error.toStdString();
+    const QImage light(path("light.png"));
+    EXPECT_EQ(light.pixelColor(250, 5), Theme::light().panel);
+    EXPECT_EQ(pixelsOf(light, Theme::light().accent), 0) << "no button";
+    EXPECT_EQ(pixelsOf(light.copy(0, 55, 300, 90), Theme::light().panel), 300 * 90)
+        << "neither a frame of one";
+    EXPECT_GT(pixelsOf(light.copy(0, 0, 300, 40), Theme::light().text), 5) << "the words stay";
+    ASSERT_GT(light.height(), 210);
+    EXPECT_LT(pixelsOf(light.copy(0, 200, 300, light.height() - 200), Theme::light().panel),
+              300 * (light.height() - 200))
+        << "the caption";
+    EXPECT_EQ(&Theme::current(), &Theme::darkTheme());
+    EXPECT_GT(pixelsOf(view.grab().toImage(), Theme::darkTheme().accent), 500) << "as before";
+    figureStyle().light = false;
+    ASSERT_TRUE(menu.write(path("dark.png"), &error));
+    figureStyle().light = true;
+    EXPECT_EQ(QImage(path("dark.png")).pixelColor(250, 5), Theme::darkTheme().panel);
+    applyTheme(*qApp, ThemeMode::Light);
+}
+
+TEST_F(ExportTest, TablesAreWrittenWhole) {
+    QTableWidget table(60, 12);
+    for (int r = 0; r < 60; ++r)
+        for (int c = 0; c < 12; ++c)
+            table.setItem(r, c, new QTableWidgetItem(QString("%1/%2").arg(r).arg(c)));
+    table.resize(300, 200);
+    table.show();
+    QToolButton button;
+    ViewMenu menu(&button, &table, [] { return QString("table"); });
+    QString error;
+    ASSERT_TRUE(menu.write(path("table.svg"), &error)) << error.toStdString();
+    const QByteArray text = read(path("table.svg"));
+    EXPECT_TRUE(text.contains(">59/11<")) << "what one has to scroll to";
+    EXPECT_TRUE(text.contains(">0/0<"));
+}
+
+TEST_F(ExportTest, FileNamesSayWhatTheyHold) {
+    EXPECT_EQ(figureFileName({"quick-dat-s0", "step384", "", "layer 2"}),
+              "quick-dat-s0_step384_layer-2");
+    EXPECT_EQ(figureFileName({"../a b: c/d"}), "a-b-c-d");
+    auto result = fixture::result();
+    result->step = 384;
+    RelationInspector inspector;
+    inspector.resize(1100, 460);
+    inspector.show();
+    inspector.setFigureRun("quick-dat-s0");
+    inspector.setResult(result);
+    inspector.nextLayer();
+    EXPECT_EQ(inspector.figureName(), "quick-dat-s0_step384_layer2_relation1");
+    QStringList names;
+    for (auto* menu : inspector.findChildren<ViewMenu*>()) names << menu->fileName();
+    names.sort();
+    EXPECT_EQ(names, QStringList({"quick-dat-s0_step384_layer2_maps",
+                                  "quick-dat-s0_step384_layer2_relation1_map",
+                                  "quick-dat-s0_step384_layer2_relation1_source"}));
+}
+
+TEST_F(ExportTest, EveryViewOfAPageIsWritten) {
+    RelationInspector inspector;
+    inspector.resize(1100, 460);
+    inspector.show();
+    inspector.setFigureRun("run a");
+    inspector.setResult(fixture::result());
+    QString error;
+    const QStringList files = exportAll(inspector, path("all"), &error);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(files.size(), 8) << files.join('\n').toStdString();  // 3 views, two have a table
+    for (const QString& file : files) EXPECT_GT(QFileInfo(file).size(), 50) << file.toStdString();
+    EXPECT_TRUE(files.contains(path("all/run-a_step980_layer1_maps.pdf")));
+    // Each names the run, the layer, the step and the sample.
+    for (auto* menu : inspector.findChildren<ViewMenu*>()) {
+        ASSERT_TRUE(menu->write(path("one.svg"), &error));
+        const QByteArray text = read(path("one.svg"));
+        EXPECT_TRUE(text.contains("run a") && text.contains("step 980") &&
+                    text.contains("validation 12") && text.contains("layer 1"))
+            << menu->fileName().toStdString();
+    }
+    QWidget nothing;
+    EXPECT_TRUE(exportAll(nothing, path("none"), &error).isEmpty());
+    EXPECT_TRUE(error.contains("nothing to export"));
+}
+
+TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
+    CurvePanel panel;
+    panel.resize(700, 260);
+    panel.setTitle("Same or different");
+    panel.setRuns({{"a", "quick-dat-s0", "", 0, false}});
+    std::vector<MetricPoint> points;
+    for (int i = 1; i <= 3; ++i)
+        points.push_back({i * 10,
+                          i / 1.0,
+                          i,
+                          i * 1.0,
+                          Split::Validation,
+                          {{"loss", 1.0 / i}, {"accuracy", 0.5}}});
+    panel.appendPoints("a", points);
+    panel.setCursorStep(20);
+    panel.flush();
+    QToolButton button;
+    ViewMenu menu(
+        &button, &panel, [&] { return panel.figureName(); }, [&] { return panel.csv(); });
+    panel.setFigure(menu);
+    EXPECT_EQ(menu.fileName(), "quick-dat-s0_curves");
+    EXPECT_EQ(menu.endings(), QStringList({"png", "svg", "pdf", "tex", "csv"}));
+    QString error;
+    ASSERT_TRUE(menu.write(path("c.svg"), &error)) << error.toStdString();
+    const QByteArray svg = read(path("c.svg"));
+    for (const char* words :
+         {">Step<", ">Loss<", ">Same or different<", "quick-dat-s0", "up to step 30"})
+        EXPECT_TRUE(svg.contains(words)) << words;
+    EXPECT_FALSE(svg.contains("0.500")) << "no value at a cursor";
+    EXPECT_FALSE(panel.lossPlot()->cursorDots().empty()) << "on the screen it is back";
+    // At any resolution the whole figure: with its horizontal axis, near the bottom.
+    for (const int dpi : {96, 300}) {
+        menu.setDpi(dpi);
+        ASSERT_TRUE(menu.write(path("c.png"), &error));
+        const QImage image(path("c.png"));
+        EXPECT_GT(pixelsOf(image.copy(0, image.height() / 2, image.width(), image.height() / 2),
+                           Theme::current().axis),
+                  image.width() / 2)
+            << dpi;
+    }
+    ASSERT_TRUE(menu.write(path("c.tex"), &error));
+    const QByteArray tex = read(path("c.tex"));
+    EXPECT_TRUE(tex.contains("\\begin{tikzpicture}") && tex.contains("(10,1) (20,0.5)"));
+    EXPECT_TRUE(tex.contains("\\addlegendentry{quick-dat-s0, validation}"));
+    EXPECT_TRUE(tex.contains("xlabel={Step}"));
+    EXPECT_TRUE(tex.contains("{HTML}{0072B2}"));
+    EXPECT_EQ(latexText("50 % of a_b & {c}"), "50 \\% of a\\_b \\& \\{c\\}");
+    // In a dark window the panel looks afterwards as it did.
+    applyTheme(*qApp, ThemeMode::Dark);
+    panel.show();
+    panel.flush();
+    const QImage before = panel.grab().toImage();
+    for (const QString& ending : menu.endings())
+        ASSERT_TRUE(menu.write(path("dark." + ending), &error));
+    EXPECT_EQ(panel.grab().toImage(), before);
+    EXPECT_TRUE(read(path("dark.tex")).contains("{HTML}{0072B2}")) << "the light theme's";
+    applyTheme(*qApp, ThemeMode::Light);
+    const QString bars =
+        pgfplotsText("", PgfBars{"T", "class", "p", Qt::red, {"no", "yes"}, {0.25, 0.75}});
+    EXPECT_TRUE(bars.contains("ybar") && bars.contains("(0,0.25) (1,0.75)"));
+    EXPECT_TRUE(bars.contains("{no},{yes}"));
 }
 
 TEST_F(ExportTest, FigureInEveryFormat) {

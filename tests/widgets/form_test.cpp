@@ -8,6 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "types/architecture_titles.h"
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
@@ -117,6 +118,25 @@ TEST(OptionsForm, NewStatesKeepFocusAndTheTextBeingTyped) {
     EXPECT_TRUE(f.form.isAncestorOf(QApplication::focusWidget()));
 }
 
+TEST(OptionsForm, AnAutomaticZeroIsShownAsItsValue) {
+    Form f;
+    QLineEdit* line = f.edit("model.n_relations");
+    EXPECT_EQ(line->text(), "");
+    EXPECT_EQ(line->placeholderText(), "automatic (1)");
+    QSignalSpy changed(&f.form, &OptionsForm::valueChanged);
+    f.type("model.n_relations", "3");
+    EXPECT_EQ(changed.count(), 1);
+    line->selectAll();
+    QTest::keyClick(line, Qt::Key_Backspace);
+    ASSERT_EQ(changed.count(), 2);
+    EXPECT_EQ(changed.last()[1].value<FieldValue>(), FieldValue(std::int64_t{0}));
+    EXPECT_TRUE(f.form.valid());
+    f.options.model.n_heads_ra = 5;
+    f.form.setStates(f.options.states(f.preset));
+    EXPECT_EQ(line->placeholderText(), "automatic (5)");
+    EXPECT_EQ(f.edit("train.learning_rate")->placeholderText(), "");
+}
+
 TEST(OptionsForm, ArrowsTicksAndChoices) {
     Form f;
     QSignalSpy changed(&f.form, &OptionsForm::valueChanged);
@@ -223,6 +243,26 @@ TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {
     EXPECT_FALSE(f.form.valid());
     f.form.setProblems({});
     EXPECT_TRUE(f.form.valid());
+}
+
+TEST(OptionsForm, ChoicesAreReadableAndWhole) {
+    Form f;
+    int combos = 0;
+    for (const auto* combo : f.form.findChildren<QComboBox*>()) {
+        if (!combo->isVisible()) continue;
+        ++combos;
+        for (int k = 0; k < combo->count(); ++k)
+            EXPECT_LE(combo->fontMetrics().horizontalAdvance(combo->itemText(k)),
+                      combo->width() - 24)
+                << combo->itemText(k).toStdString();
+    }
+    EXPECT_GT(combos, 2);
+    auto* models = qobject_cast<QComboBox*>(f.form.row("model.architecture")->editor());
+    ASSERT_NE(models, nullptr);
+    EXPECT_EQ(models->currentText(), "Vision Dual Attention Transformer");
+    EXPECT_EQ(models->currentData().toString(), "VisionDualAttnTransformer") << "as in files";
+    for (const auto& name : ModelOptions::architectures())
+        EXPECT_NE(architectureTitle(name), name == "PrediNet" ? "" : name);
 }
 
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {

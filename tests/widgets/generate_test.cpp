@@ -190,7 +190,7 @@ TEST_F(GenerateTest, AClickShowsWhatCouldHaveCome) {
     QTest::keyClick(panel.text(), Qt::Key_Home);
     EXPECT_EQ(chosen.last()[0].toInt(), 0);
     EXPECT_FALSE(panel.alternatives()->isVisible());
-    EXPECT_TRUE(panel.alternativesTitle().endsWith("of the prompt"));
+    EXPECT_TRUE(panel.alternativesTitle().endsWith("in the prompt"));
     // A new text forgets the choice.
     panel.begin({"Now"});
     panel.append(token(5, " a", 0.2));

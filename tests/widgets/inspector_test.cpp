@@ -19,10 +19,12 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/words.h"
+#include "widgets/maps/color_bar.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
 #include "widgets/source/patch_view.h"
+#include "widgets/source/patches.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -134,6 +136,39 @@ TEST_F(InspectorTest, SourceClicksAndKeysMoveI) {
     EXPECT_EQ(view().target, 2);
 }
 
+TEST_F(InspectorTest, TheRowBoxFollowsTheChoiceUnderARestingPointer) {
+    give({});
+    InspectorView v = view();
+    v.source = 1;
+    v.target = 3;
+    inspector.setView(v);
+    PatchView* patches = inspector.sourcePane()->patches();
+    MapView* map = inspector.mapView();
+    const auto crossOf = [&](int row, int column) {
+        const auto& names = fixture::result()->grid;
+        return tokenLabel(names, row) + QString::fromUtf8(" \u2192 ") + tokenLabel(names, column);
+    };
+    // A pointer that stands there already would not move.
+    QTest::mouseMove(patches, patches->tokenRect(4).center());
+    QTest::mouseMove(patches, patches->tokenRect(9).center());
+    EXPECT_TRUE(map->accessibleDescription().contains(crossOf(1, 9)))
+        << map->accessibleDescription().toStdString();
+    QTest::mouseClick(patches, Qt::LeftButton, {}, patches->tokenRect(9).center());
+    EXPECT_TRUE(map->accessibleDescription().contains(crossOf(9, 9)))
+        << map->accessibleDescription().toStdString();
+    QTest::keyClick(patches, Qt::Key_Left);
+    EXPECT_EQ(view().source, 8);
+    EXPECT_TRUE(map->accessibleDescription().contains(crossOf(8, 3)))
+        << map->accessibleDescription().toStdString();
+    // On the map, too, the keys win over a pointer that rests on it.
+    QTest::mouseMove(map, map->cellRect(5, 6).center());
+    EXPECT_TRUE(map->accessibleDescription().contains(crossOf(5, 6)));
+    QTest::keyClick(map, Qt::Key_Down);
+    EXPECT_EQ(view().source, 9);
+    EXPECT_TRUE(map->accessibleDescription().contains(crossOf(9, 3)));
+    EXPECT_TRUE(inspector.footerText().contains("i = patch (2, 2)"));
+}
+
 TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
     give({.sensory = 0});
     SegmentedControl* kinds = inspector.bar()->kinds();
@@ -146,6 +181,28 @@ TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
     EXPECT_FLOAT_EQ(inspector.mapView()->values().at(3, 3), 0.5F);
     QTest::mouseClick(kinds->button(2), Qt::LeftButton);
     EXPECT_EQ(view().kind, MapKind::RelationalAttention);
+}
+
+TEST_F(InspectorTest, NothingOfTheBarIsCutInANarrowWindow) {
+    give({});
+    inspector.setSplits({"validation", "test"}, {100, 50});
+    SegmentedControl* kinds = inspector.bar()->kinds();
+    for (const int width : {1160, 757}) {
+        inspector.resize(width, 300);
+        QTest::qWait(1);
+        for (int k = 0; k < kinds->count(); ++k) {
+            const auto* button = kinds->button(k);
+            EXPECT_GE(button->width(), button->sizeHint().width()) << width << " " << k;
+        }
+        for (const QComboBox* box : inspector.findChildren<QComboBox*>())
+            if (box->isVisible()) {
+                EXPECT_GE(box->width() - 26,
+                          box->fontMetrics().horizontalAdvance(box->currentText()))
+                    << width << " " << box->currentText().toStdString();
+            }
+    }
+    EXPECT_EQ(kinds->button(1)->toolTip(), QString::fromUtf8("Relational \u03B1"))
+        << "the short words are explained";
 }
 
 TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
@@ -208,6 +265,7 @@ TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
     auto result = fixture::result();
     maps.setResult(result);
     InspectorView v;
+    v.robust = false;
     v.range = Range::ThisMap;
     const float own = extentOf(*result->find(MapKind::Relation, 0, 0)).magnitude();
     EXPECT_EQ(maps.limits(v), (Limits{-own, own}));
@@ -227,7 +285,8 @@ TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
     EXPECT_FLOAT_EQ(maps.limits(v).high, extentOf(maps.values(v)).high);
     EXPECT_EQ(maps.scale(v).kind(), ColorScale::Kind::Sequential);
     v.kind = MapKind::RelationalAttention;
-    EXPECT_EQ(ViewMaps::processing(v), Processing::Raw) << "attention is a softmax already";
+    EXPECT_EQ(ViewMaps::processing(v), Processing::Raw)
+        << "attention weights are already a softmax";
     EXPECT_FLOAT_EQ(maps.limits(v).high, 0.5F);
 }
 
@@ -324,10 +383,77 @@ TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
     RelationMap library = fixture::map(MapKind::Symbols, 0, 0, 10, 10);
     for (int k = 0; k < 100; ++k)
         library.values[static_cast<std::size_t>(k)] = static_cast<float>(k % 10 + 3);
+    library.libraryRows = true;
     result->maps.push_back(library);
     inspector.setResult(result);
     inspector.setKindByNumber(5);
-    EXPECT_TRUE(inspector.footerText().contains("row ")) << inspector.footerText().toStdString();
+    EXPECT_TRUE(inspector.footerText().contains("row 12 of the library"))
+        << inspector.footerText().toStdString();
+    EXPECT_TRUE(inspector.bar()->directions()->isItemEnabled(1));
+}
+
+TEST_F(InspectorTest, PositionalSymbolsAreSymbolsAlongTheColumns) {
+    auto result = fixture::result({});
+    RelationMap own = fixture::map(MapKind::Symbols, 0, 0, 10, 10);
+    for (int k = 0; k < 100; ++k)
+        own.values[static_cast<std::size_t>(k)] = k % 11 == 0 ? 1.0F : 0.0F;
+    result->maps.push_back(own);
+    inspector.setResult(result);
+    inspector.setKindByNumber(5);
+    InspectorView v = view();
+    v.source = 2;
+    v.target = 4;
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.footerText().endsWith(
+        QString::fromUtf8("i = patch (0, 1) \u2192 symbol 4 \u00B7 weight = 0.000")))
+        << inspector.footerText().toStdString();
+    EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
+    EXPECT_TRUE(inspector.csv().startsWith("i,symbol 0,symbol 1"));
+}
+
+TEST_F(InspectorTest, RawValuesWithARobustRangeAreTheDefault) {
+    auto result = fixture::result({.layers = 1, .relations = 1});
+    auto& values = result->maps.front().values;
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = 0.01F * static_cast<float>(k);
+    values[50] = -40.0F;  // one of a hundred
+    inspector.setResult(result);
+    EXPECT_EQ(view().processing, Processing::Raw);
+    EXPECT_TRUE(view().robust);
+    ViewMaps maps;
+    maps.setResult(result);
+    EXPECT_NEAR(maps.limits(view()).high, 0.97, 0.011);
+    EXPECT_EQ(maps.limits(view()).low, -maps.limits(view()).high);
+    const ColorBar* bar = inspector.colorBar();
+    EXPECT_TRUE(bar->beyondLow());
+    EXPECT_TRUE(bar->beyondHigh());
+    EXPECT_TRUE(bar->caption().endsWith("2nd to 98th percentile"));
+    EXPECT_TRUE(bar->toolTip().contains(minus + "40")) << bar->toolTip().toStdString();
+    for (QAction* action : inspector.mapMenu()->actions())
+        if (action->text().contains("smallest to largest")) action->trigger();
+    EXPECT_EQ(maps.limits(view()), (Limits{-40, 40}));
+    EXPECT_FALSE(bar->beyondLow());
+    EXPECT_FALSE(bar->caption().contains("percentile"));
+}
+
+TEST_F(InspectorTest, SaysWhenATransformSaturatesAndShowsRawOnAClick) {
+    auto result = fixture::result({.layers = 1, .relations = 1});
+    auto& values = result->maps.front().values;
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = k < 81 ? 14.9F : 0.5F;
+    inspector.setResult(result);
+    EXPECT_TRUE(inspector.saturation()->isHidden());
+    InspectorView v = view();
+    v.processing = Processing::Tanh;
+    inspector.setView(v);
+    ASSERT_TRUE(inspector.saturation()->isVisible());
+    EXPECT_TRUE(inspector.saturation()->text().startsWith("81 % saturated"));
+    QTest::mouseClick(inspector.saturation(), Qt::LeftButton);
+    EXPECT_EQ(view().processing, Processing::Raw);
+    EXPECT_TRUE(inspector.saturation()->isHidden());
+    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(0, 0), 14.9F);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = k < 40 ? 14.9F : 0.5F;
+    inspector.setResult(result);
+    inspector.setView(v);
+    EXPECT_TRUE(inspector.saturation()->isHidden()) << "less than half";
 }
 
 TEST_F(InspectorTest, SourceChooserAsksForSamples) {

@@ -194,7 +194,7 @@ TEST_F(LanguageCurves, ThePowerLawIsDrawnAgainstTokensOnly) {
     learn();
     ASSERT_TRUE(law()->isVisible());
     EXPECT_FALSE(law()->isEnabled());
-    EXPECT_TRUE(law()->toolTip().contains("choose Tokens"));
+    EXPECT_TRUE(law()->toolTip().contains("select Tokens"));
     panel.setAxis(CurveAxis::Tokens);
     EXPECT_TRUE(law()->isEnabled());
     EXPECT_TRUE(law()->toolTip().contains("first tenth"));

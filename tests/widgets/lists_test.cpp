@@ -137,7 +137,7 @@ TEST(Rail, ACheckpointOpensOnOneClickAndSaysWhenItIsGone) {
                       list->visualItemRect(list->item(0)).center());
     ASSERT_EQ(chosen.count(), 1);
     EXPECT_EQ(chosen[0][0].toString(), "/models/dat");
-    EXPECT_TRUE(list->item(1)->toolTip().contains("not there any more"));
+    EXPECT_TRUE(list->item(1)->toolTip().contains("no longer exists"));
     const QImage shot = list->viewport()->grab().toImage();
     const auto darkest = [&](int row) {
         const QRect box = list->visualItemRect(list->item(row)).adjusted(10, 4, -120, -4);

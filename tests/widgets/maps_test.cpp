@@ -80,6 +80,40 @@ TEST(MapValues, LimitsHaveWidth) {
     EXPECT_EQ(limitsOf({}, false), (Limits{0, 1}));
 }
 
+TEST(MapValues, PercentilesPassOverExtremes) {
+    EXPECT_FALSE(percentiles({}).any);
+    EXPECT_EQ(percentiles({3.0F}), (Extent{3, 3, true}));
+    std::vector<float> values;
+    for (int k = 100; k >= 0; --k) values.push_back(static_cast<float>(k));
+    EXPECT_EQ(percentiles(values), (Extent{2, 98, true}));
+    EXPECT_EQ(percentiles({0, 100}), (Extent{2, 98, true})) << "between neighbours";
+    // Of a large map a part: as good as all of it, and without what is masked or broken.
+    RelationMap map{MapKind::Relation, 0, 0, 512, 512, {}, true};
+    for (int i = 0; i < 512; ++i)
+        for (int j = 0; j < 512; ++j)
+            map.values.push_back(j > i ? 1e6F : static_cast<float>(i * 512 + j));
+    map.values[0] = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> all;
+    for (int i = 0; i < 512; ++i)
+        for (int j = 0; j <= i; ++j)
+            if (i > 0) all.push_back(map.at(i, j));
+    const Extent part = percentiles(valueSample(map)), whole = percentiles(all);
+    EXPECT_LT(valueSample(map).size(), 5000u);
+    EXPECT_NEAR(part.low, whole.low, 0.01 * (whole.high - whole.low));
+    EXPECT_NEAR(part.high, whole.high, 0.01 * (whole.high - whole.low));
+}
+
+TEST(MapValues, SaturationCountsTheEndsOfTheTransform) {
+    RelationMap map{MapKind::Relation, 0, 0, 2, 2, {9, 0, -9, 9}, false};
+    EXPECT_DOUBLE_EQ(saturatedShare(processed(map, Processing::Tanh), Processing::Tanh), 0.75);
+    EXPECT_DOUBLE_EQ(saturatedShare(processed(map, Processing::Sigmoid), Processing::Sigmoid),
+                     0.75);
+    EXPECT_EQ(saturatedShare(processed(map, Processing::Raw), Processing::Raw), 0.0);
+    map.causal = true;
+    map.values[2] = 0;
+    EXPECT_NEAR(saturatedShare(processed(map, Processing::Tanh), Processing::Tanh), 2.0 / 3, 1e-9);
+}
+
 TEST(MapValues, PoolsByLargestSize) {
     const MapValues small =
         pooled(square({1, -4, 0, 0, 2, 3, 0, 0.5F, 0, 0, nan, 0, 0, 0, 7, 0}), 2);
@@ -362,6 +396,40 @@ TEST_F(MultiplesTest, ClickAndArrowsChoose) {
               Theme::current().series[0]);
 }
 
+TEST_F(MultiplesTest, PicturesFillThePaneAtAnySize) {
+    const auto shown = [&](int relations, int heads, const QSize& size) {
+        fill(relations, heads);
+        view.resize(size);
+        QTest::qWait(1);
+        const int high = view.canvas()->minimumHeight();
+        if (high > view.viewport()->height()) return 0;  // it scrolls
+        return view.itemRect(MapKind::Relation, 0).width();
+    };
+    const int one = shown(1, 0, {500, 600});
+    EXPECT_GE(one, 400) << "one relation takes nearly all of it";
+    EXPECT_LE(one, 500);
+    EXPECT_GE(shown(8, 2, {1300, 1500}), 200);
+    EXPECT_EQ(shown(40, 2, {320, 200}), 0);
+    EXPECT_EQ(view.itemRect(MapKind::Relation, 0).width(), 60) << "never too small to see";
+}
+
+TEST_F(MultiplesTest, LargeMapsGetMoreCellsWhereThereIsRoom) {
+    MultipleGroup group{"Relations of layer 1", "None", {}, false};
+    MultipleItem item{MapKind::Relation, 0, "r 1", {}, 0};
+    item.shape = {512, 512};
+    group.items = {item};
+    view.resize(200, 200);
+    view.show();
+    const int block = MultiplesView::blockFor(512, view.sideFor({group}));
+    EXPECT_GT(block, 2);
+    group.items[0].cells = QImage(512 / block, 512 / block, QImage::Format_RGB32);
+    view.setGroups({group});
+    QSignalSpy coarse(&view, &MultiplesView::resolutionChanged);
+    view.resize(900, 900);
+    EXPECT_GE(coarse.size(), 1);
+    EXPECT_EQ(MultiplesView::blockFor(512, view.side()), 1);
+}
+
 TEST_F(MultiplesTest, PagesBySixteenAndTurnsToTheChosen) {
     fill(40, 2);
     EXPECT_EQ(view.pageCount(0), 3);
@@ -385,8 +453,8 @@ TEST_F(MultiplesTest, SortsByMagnitude) {
 
 TEST(MultiplesBlocks, LargeMapsStayWithinAThumbnail) {
     for (const int n : {1, 10, 62, 72, 73, 145, 512, 1024}) {
-        const int block = MultiplesView::blockFor(n);
-        EXPECT_LE((n + block - 1) / block, MultiplesView::largest) << n;
+        const int block = MultiplesView::blockFor(n, 62);
+        EXPECT_LE((n + block - 1) / block, 72) << n;
     }
 }
 

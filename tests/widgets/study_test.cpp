@@ -243,6 +243,26 @@ TEST(StudyGrid, ColoursFollowTheValueAndTheBetterEndIsBrighter) {
     EXPECT_GT(qGray(g.grid.fill(0.5).rgb()), qGray(g.grid.fill(0.8).rgb()));
 }
 
+TEST(StudyGrid, EqualValuesHaveASaneScale) {
+    Grid g;
+    const auto rangeOf = [&](double value, const StudyMetric& metric) {
+        for (auto& run : g.runs) run.value = value;
+        g.grid.setStudy(g.layout, metric, g.runs);
+        return g.grid.range();
+    };
+    for (const double value : {0.0, 0.5, 0.97, 1.0}) {
+        const auto [low, high] = rangeOf(value, accuracy);
+        EXPECT_GE(low, 0.0) << value;
+        EXPECT_LE(high, 1.0) << value;
+        EXPECT_NEAR(high - low, 0.1, 1e-9) << value;
+        EXPECT_GE(value, low - 1e-9);
+        EXPECT_LE(value, high + 1e-9);
+    }
+    const StudyMetric loss{"loss", "test", false, true};
+    EXPECT_EQ(rangeOf(0.0, loss), std::pair(1.0, 0.0)) << "the lower, the better";
+    EXPECT_EQ(rangeOf(2.0, loss), std::pair(3.0, 1.0));
+}
+
 TEST(StudyGrid, KeepsTheChosenRunWhenOthersChange) {
     Grid g;
     g.click("abstractor-n500-s2");
@@ -303,7 +323,7 @@ TEST(EfficiencyPlot, LegendShowsValuesAtTheCursor) {
     plot.setCursor(0);
     EXPECT_EQ(plot.legendTexts()[0], "dat 61.0%");
     EXPECT_EQ(moved.size(), 1);
-    plot.setShowPublished(false);
+    plot.setShown(CurveSource::Published, false);
     EXPECT_EQ(plot.legendTexts().size(), 3);
 }
 
@@ -346,11 +366,32 @@ TEST(EfficiencyPlot, BandAxisAndPublishedChangeThePicture) {
     ASSERT_TRUE(plot.canLogX());
     plot.setLogX(true);
     changed("log x");
-    ASSERT_TRUE(plot.hasPublished());
-    plot.setShowPublished(false);
+    ASSERT_TRUE(plot.has(CurveSource::Published));
+    plot.setShown(CurveSource::Published, false);
     changed("published");
     plot.setCursor(1);
     changed("cursor");
+}
+
+TEST(EfficiencyPlot, ReferenceRunsAreShownBesideThePublishedCurves) {
+    EfficiencyPlot plot;
+    plot.resize(560, 360);
+    plot.setStudy(StudyLayout(study()), accuracy, points(),
+                  {{"dat", 500, 0.85, 0.01}, {"dat", 500, 0.6, 0.01, CurveSource::Relascope}});
+    plot.show();
+    QCoreApplication::processEvents();
+    plot.replotNow();
+    EXPECT_TRUE(plot.has(CurveSource::Published));
+    EXPECT_TRUE(plot.has(CurveSource::Relascope));
+    EXPECT_FALSE(plot.isShown(CurveSource::Relascope)) << "only when it is asked for";
+    const QString own = QString::fromUtf8("Relascope\u2019s own");
+    EXPECT_FALSE(plot.legendTexts().contains(own));
+    const QImage before = plot.grab().toImage();
+    plot.setShown(CurveSource::Relascope, true);
+    plot.replotNow();
+    EXPECT_TRUE(plot.legendTexts().contains(own));
+    EXPECT_TRUE(plot.legendTexts().contains("published"));
+    EXPECT_NE(plot.grab().toImage(), before);
 }
 
 TEST(EfficiencyPlot, OneSizeStandsSideBySide) {
@@ -366,7 +407,7 @@ TEST(EfficiencyPlot, OneSizeStandsSideBySide) {
     plot.replotNow();
     EXPECT_FALSE(plot.canLogX());
     EXPECT_LT(plot.pixelOf(0, 0).x() + 60, plot.pixelOf(1, 0).x());
-    EXPECT_TRUE(plot.hasPublished());
+    EXPECT_TRUE(plot.has(CurveSource::Published));
     plot.setCursor(0);
     EXPECT_EQ(plot.cursor(), -1);
 }

@@ -9,6 +9,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPushButton>
+#include <QScreen>
 #include <QScrollArea>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
@@ -191,27 +192,43 @@ ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& key
     scroll->setFrameShape(QFrame::NoFrame);
     auto* inside = new QWidget(scroll);
     auto* grid = new QGridLayout(inside);
-    grid->setHorizontalSpacing(16);
+    constexpr int gap = 16;
+    grid->setHorizontalSpacing(gap);
     grid->setVerticalSpacing(6);
-    const int half = static_cast<int>((keys.size() + 1) / 2);
-    for (int i = 0; i < static_cast<int>(keys.size()); ++i) {
-        const auto& [key, words] = keys[static_cast<std::size_t>(i)];
+    std::vector<std::pair<Chip*, QLabel*>> entries;
+    int chips = 0, labels = 0;  // px of the widest
+    for (const auto& [key, words] : keys) {
         auto* chip = new Chip(key, inside);
         chip->setAccessibleName(key + QStringLiteral(": ") + words);
-        grid->addWidget(chip, i % half, i / half * 2, Qt::AlignRight);
         auto* label = new QLabel(words, inside);
         label->setFont(smallFont());
-        grid->addWidget(label, i % half, i / half * 2 + 1);
+        chips = qMax(chips, chip->sizeHint().width());
+        labels = qMax(labels, label->sizeHint().width());
+        entries.emplace_back(chip, label);
     }
-    grid->setColumnStretch(1, 1);
-    grid->setColumnStretch(3, 1);
-    grid->setRowStretch(half, 1);
+    // Two columns where the screen has room for them: nothing is cut and nothing scrolls sideways.
+    const QSize room = screen()->availableSize() - QSize(40, 80);
+    const auto wide = [&](int columns) {
+        return columns * (chips + labels + 2 * gap) + 2 * gap +
+               style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+    };
+    const int columns = wide(2) <= room.width() ? 2 : 1;
+    const int rows = (static_cast<int>(entries.size()) + columns - 1) / columns;
+    for (int i = 0; i < static_cast<int>(entries.size()); ++i) {
+        const auto& [chip, label] = entries[static_cast<std::size_t>(i)];
+        label->setWordWrap(wide(columns) > room.width());
+        grid->addWidget(chip, i % rows, i / rows * 2, Qt::AlignRight);
+        grid->addWidget(label, i % rows, i / rows * 2 + 1);
+    }
+    for (int column = 0; column < columns; ++column) grid->setColumnStretch(2 * column + 1, 1);
+    grid->setRowStretch(rows, 1);
     scroll->setWidget(inside);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     column->addWidget(scroll, 1);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
-    resize(640, qMin(560, 110 + half * 32));
+    resize(QSize(wide(columns) + 2 * gap, 110 + rows * 32).boundedTo(room));
 }
 
 }  // namespace relascope

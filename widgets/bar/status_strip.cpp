@@ -64,6 +64,9 @@ void StatusStrip::showMessage(MessageLevel level, const QString& sentence) {
     setToolTip(plainTip(sentence));
     update();
 }
+void StatusStrip::clearError() {
+    if (m_level == MessageLevel::Error) showMessage(MessageLevel::Info, {});
+}
 void StatusStrip::setRight(const QString& words) {
     m_right = words;
     update();
@@ -93,8 +96,8 @@ double StatusStrip::seconds() const {
 QString StatusStrip::heartbeatText() const {
     if (!m_beating) return {};
     const double s = qMax(0.0, seconds());
-    return s < 60.0 ? QString("last point %1 s ago").arg(s, 0, 'f', s < 10.0 ? 1 : 0)
-                    : QString("last point %1 ago").arg(durationText(s));
+    return s < 60.0 ? QString("last update %1 s ago").arg(s, 0, 'f', s < 10.0 ? 1 : 0)
+                    : QString("last update %1 ago").arg(durationText(s));
 }
 QColor StatusStrip::heartbeatColor() const {
     const Theme& t = Theme::current();
@@ -156,7 +159,8 @@ LogDrawer::LogDrawer(QWidget* parent)
     m_filter->setAccessibleName(QStringLiteral("Filter the log"));
     m_filter->setFixedWidth(180);
     m_levels->setAccessibleName(QStringLiteral("Level"));
-    auto* copyButton = iconButton("copy", QStringLiteral("Copy the chosen lines, or all"), head);
+    auto* copyButton =
+        iconButton("copy", QStringLiteral("Copy the selected lines, or all lines"), head);
     auto* closeButton = iconButton("close", QStringLiteral("Close the log"), head);
     for (QWidget* control :
          std::initializer_list<QWidget*>{m_filter, m_levels, copyButton, closeButton})

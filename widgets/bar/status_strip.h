@@ -22,6 +22,8 @@ class StatusStrip : public QWidget {
 public:
     explicit StatusStrip(QWidget* parent = nullptr);
     void showMessage(MessageLevel level, const QString& sentence);
+    /// Takes an error away that later actions have made out of date; other messages stay.
+    void clearError();
     void setRight(const QString& words);       ///< "GPU 0.8 GiB · 71%"; empty: none
     void setHeartbeat(bool running);           ///< whether points are expected at all
     void beat();                               ///< a point arrived now

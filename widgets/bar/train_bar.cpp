@@ -269,15 +269,15 @@ void TrainBar::refresh() {
     const bool now = m_ending == Ending::Now, job = (running || paused) && !now;
     const QString saving = QStringLiteral("The run is saving a checkpoint");
     m_start->setEnabled(enabled && !now);
-    m_start->setToolTip(now                    ? saving
-                        : running              ? QStringLiteral("Pause between two steps (Space)")
-                        : paused               ? QStringLiteral("Resume (Space)")
-                        : enabled && m_resumes ? QStringLiteral("Resume the chosen run (Space)")
+    m_start->setToolTip(now      ? saving
+                        : running ? QStringLiteral("Pause after the current step (Space)")
+                        : paused  ? QStringLiteral("Resume (Space)")
+                        : enabled && m_resumes ? QStringLiteral("Resume the selected run (Space)")
                         : enabled              ? QStringLiteral("Start training (Space)")
                                                : m_start->property("why").toString());
     m_step->setEnabled(paused && !now);
     m_step->setToolTip(paused ? QStringLiteral("One optimizer step (N)")
-                              : QStringLiteral("One step at a time, while paused"));
+                              : QStringLiteral("Available while the run is paused"));
     const QString atOnce =
         QStringLiteral("Stop at once; the run can be resumed from its last checkpoint");
     const bool after = m_ending == Ending::AfterEpoch;
@@ -285,12 +285,12 @@ void TrainBar::refresh() {
     m_stop->setEnabled(job);
     m_stop->setToolTip(now     ? saving
                        : after ? atOnce
-                       : job   ? QStringLiteral("Stop after this epoch")
-                               : QStringLiteral("Nothing is running"));
+                       : job   ? QStringLiteral("Finish this epoch, then stop")
+                               : QStringLiteral("No run is training"));
     m_cancel->setEnabled(job || m_preparing);
     m_cancel->setToolTip(now                  ? saving
                          : job || m_preparing ? atOnce
-                                              : QStringLiteral("Nothing is running"));
+                                              : QStringLiteral("No run is training"));
 }
 
 void TrainBar::setDevice(const QString& device) {

@@ -42,7 +42,7 @@ void CheckMarks::setProblems(const std::vector<CheckpointProblem>& problems, boo
     }
     m_marks.push_back(broken > 0 || numbersRead
                           ? mark(broken, QStringLiteral("no NaN"), QStringLiteral("with NaN"))
-                          : Mark{QStringLiteral("NaN not looked for yet"), State::Unknown});
+                          : Mark{QStringLiteral("NaN not checked yet"), State::Unknown});
     setAccessibleDescription(words());
     setToolTip(words());
     updateGeometry();

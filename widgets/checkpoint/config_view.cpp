@@ -73,7 +73,7 @@ protected:
             painter.setFont(smallFont());
             painter.setPen(t.muted);
             painter.drawText(rect(), Qt::AlignCenter,
-                             QStringLiteral("No configuration stands beside these weights."));
+                             QStringLiteral("No configuration was found next to these weights."));
             return;
         }
         const int each = (width() - 2 * margin + columnGap) / columns() - columnGap;

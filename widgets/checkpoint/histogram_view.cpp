@@ -103,7 +103,7 @@ protected:
         if (help->pos().x() < a.left() || bin >= bins) return QWidget::event(event);
         const double step = (s->maximum - s->minimum) / bins;
         QToolTip::showText(help->globalPos(),
-                           QStringLiteral("%1 numbers from %2 to %3")
+                           QStringLiteral("%1 values from %2 to %3")
                                .arg(groupedNumber(s->histogram[static_cast<std::size_t>(bin)]),
                                     shortNumber(s->minimum + bin * step),
                                     shortNumber(s->minimum + (bin + 1) * step)),
@@ -142,12 +142,12 @@ private:
 
 HistogramView::HistogramView(QWidget* parent)
     : QWidget(parent),
-      m_head(new PanelHead(QStringLiteral("Numbers"), this)),
+      m_head(new PanelHead(QStringLiteral("Values"), this)),
       m_log(new ToggleChip(QStringLiteral("log y"), this)),
       m_plot(new Plot(this)) {
-    setAccessibleName(QStringLiteral("Numbers of the tensor"));
+    setAccessibleName(QStringLiteral("Values of the tensor"));
     auto* more = iconButton("more", QStringLiteral("Histogram: copy, save"), this);
-    m_log->setToolTip(QStringLiteral("Logarithmic counts: the tails show"));
+    m_log->setToolTip(QStringLiteral("Logarithmic counts, to show the tails"));
     m_head->addControl(m_log);
     m_head->addControl(more);
     m_head->setLineBelow(false);
@@ -178,7 +178,7 @@ void HistogramView::setTensor(const QString& name, const QString& note) {
 }
 
 void HistogramView::clear() {
-    setTensor({}, QStringLiteral("Choose a tensor above to see its numbers."));
+    setTensor({}, QStringLiteral("Select a tensor above to see its values."));
 }
 
 void HistogramView::setStatistics(const TensorStatistics& statistics) {
@@ -186,10 +186,10 @@ void HistogramView::setStatistics(const TensorStatistics& statistics) {
     m_head->setSubText(QString::fromStdString(statistics.name));
     if (statistics.histogram.empty() || statistics.notFinite >= statistics.count)
         m_note = statistics.count == 0 ? QStringLiteral("The tensor is empty.")
-                                       : QStringLiteral("None of its %1 numbers is finite.")
+                                       : QStringLiteral("None of its %1 values is finite.")
                                              .arg(groupedNumber(statistics.count));
     if (statistics.notFinite >= statistics.count) m_statistics->histogram.clear();
-    m_plot->setAccessibleDescription(QStringLiteral("%1 numbers, %2, mean %3, deviation %4")
+    m_plot->setAccessibleDescription(QStringLiteral("%1 values, %2, mean %3, std %4")
                                          .arg(groupedNumber(statistics.count),
                                               rangeText(statistics), shortNumber(statistics.mean),
                                               shortNumber(statistics.deviation)));

@@ -63,7 +63,7 @@ public:
 OutlineView::OutlineView(QWidget* parent) : QWidget(parent), m_tree(new QTreeWidget(this)) {
     setAccessibleName(QStringLiteral("Outline of the model"));
     m_tree->setColumnCount(2);
-    m_tree->setHeaderLabels({QStringLiteral("Part"), QStringLiteral("Parameters")});
+    m_tree->setHeaderLabels({QStringLiteral("Module"), QStringLiteral("Parameters")});
     m_tree->headerItem()->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
     m_tree->header()->setFont(smallFont());
     m_tree->header()->setStretchLastSection(false);
@@ -76,7 +76,7 @@ OutlineView::OutlineView(QWidget* parent) : QWidget(parent), m_tree(new QTreeWid
     m_tree->setItemDelegate(new OutlineDelegate(m_tree));
     m_tree->setAllColumnsShowFocus(true);
     m_tree->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_tree->setAccessibleName(QStringLiteral("Parts of the model"));
+    m_tree->setAccessibleName(QStringLiteral("Modules of the model"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_tree);

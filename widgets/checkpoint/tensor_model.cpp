@@ -56,7 +56,7 @@ QString shortNumber(double value) {
     return value < 0 ? QChar(0x2212) + text : text;
 }
 
-QString shapeText(const std::vector<std::int64_t>& shape) {
+QString tensorShape(const std::vector<std::int64_t>& shape) {
     QStringList sizes;
     for (const auto size : shape) sizes << QString::number(size);
     return u'[' + sizes.join(QStringLiteral(", ")) + u']';
@@ -368,7 +368,7 @@ QVariant TensorModel::leafData(const StoredTensor& tensor, const Node& node, int
         case Name:
             return node.name;
         case Shape:
-            return shapeText(tensor.shape);
+            return tensorShape(tensor.shape);
         case Type:
             return QString::fromStdString(tensor.dtype);
         case Bytes:

@@ -67,7 +67,7 @@ private:
 };
 
 /// "[50304, 1024]".
-QString shapeText(const std::vector<std::int64_t>& shape);
+QString tensorShape(const std::vector<std::int64_t>& shape);
 /// "−0.31 … 0.29"; three significant figures.
 QString rangeText(const TensorStatistics& statistics);
 /// A number of a tensor with a true minus sign, three significant figures.

@@ -153,7 +153,7 @@ void TensorTable::setTensors(std::vector<StoredTensor> tensors) {
     const QFontMetrics metrics(monoFont(12));
     int widest = 46;
     for (const StoredTensor& tensor : m_model->tensors())
-        widest = qMax(widest, metrics.horizontalAdvance(shapeText(tensor.shape)));
+        widest = qMax(widest, metrics.horizontalAdvance(tensorShape(tensor.shape)));
     m_view->header()->resizeSection(TensorModel::Shape, qMin(widest, 150) + 18);
     openBranches();
     words();
@@ -209,7 +209,7 @@ QString TensorTable::csv() const {
                 continue;
             }
             const QString name = QString::fromStdString(tensor->name);
-            QStringList cells{quoted(name), quoted(shapeText(tensor->shape)),
+            QStringList cells{quoted(name), quoted(tensorShape(tensor->shape)),
                               QString::fromStdString(tensor->dtype),
                               QString::number(tensor->sameAs.empty() ? tensor->bytes : 0),
                               quoted(QString::fromStdString(tensor->sameAs))};

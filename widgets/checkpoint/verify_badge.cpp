@@ -57,15 +57,15 @@ VerifyBadge::VerifyBadge(QWidget* parent)
 void VerifyBadge::setUnknown(bool hasReference) {
     m_report.reset();
     m_chip->setText(QStringLiteral("Not verified"));
-    m_words->setText(hasReference ? QStringLiteral("reference outputs stand beside it")
-                                  : QStringLiteral("no reference outputs stand beside it"));
+    m_words->setText(hasReference ? QStringLiteral("reference outputs found next to it")
+                                  : QStringLiteral("no reference outputs found next to it"));
     restyle();
 }
 
 void VerifyBadge::setRunning() {
     m_report.reset();
     m_chip->setText(QStringLiteral("Verifying"));
-    m_words->setText(QStringLiteral("computing every reference output anew"));
+    m_words->setText(QStringLiteral("recomputing every reference output"));
     restyle();
 }
 
@@ -89,8 +89,8 @@ void VerifyBadge::restyle() {
     m_chip->setFill(!m_report ? QColor() : m_report->ok ? t.okFill : t.errorFill);
     m_chip->setTextColor(ink);
     m_chip->setEnabled(true);
-    m_chip->setToolTip(m_report ? QStringLiteral("List every comparison")
-                                : QStringLiteral("Nothing was compared yet"));
+    m_chip->setToolTip(m_report ? QStringLiteral("Show all comparisons")
+                                : QStringLiteral("Nothing has been compared yet"));
     m_chip->setAccessibleName(m_chip->text());
     m_chip->setAccessibleDescription(m_words->text());
     m_chip->setCursor(m_report ? Qt::PointingHandCursor : Qt::ArrowCursor);

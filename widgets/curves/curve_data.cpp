@@ -26,6 +26,19 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
     return values[i - 1] + share * (values[i] - values[i - 1]);
 }
 
+/// The 97.5th percentile of Student's t.
+double studentT95(int freedom) {
+    static const double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                   2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                   2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+    constexpr int known = static_cast<int>(std::size(table));
+    if (freedom <= known) return table[std::max(1, freedom) - 1];
+    const double f = freedom, z = 1.959964;  // Cornish and Fisher's expansion, 4 digits from here
+    return z + (z * z * z + z) / (4 * f) +
+           (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * f * f);
+}
+
 }  // namespace
 
 QString metricValueText(CurveMetric metric, double value) {
@@ -40,10 +53,36 @@ const char* metricKey(CurveMetric metric) {
     return metricNames[static_cast<int>(metric)];
 }
 
+QString axisTitle(CurveAxis axis) {
+    switch (axis) {
+        case CurveAxis::Step:
+            return QStringLiteral("Step");
+        case CurveAxis::Epoch:
+            return QStringLiteral("Epoch");
+        case CurveAxis::Time:
+            return QStringLiteral("Training time");
+        case CurveAxis::Tokens:
+            return QStringLiteral("Tokens");
+    }
+    return {};
+}
+
+QString bandName(CurveBandKind kind) {
+    switch (kind) {
+        case CurveBandKind::MinMax:
+            return QStringLiteral("min to max");
+        case CurveBandKind::StandardError:
+            return QStringLiteral("\u00B1 1 s.e.");
+        case CurveBandKind::Confidence95:
+            return QStringLiteral("95 % interval");
+    }
+    return {};
+}
+
 QString metricTitle(CurveMetric metric) {
     static const char* const titles[metrics] = {
-        "Loss",       "Accuracy",      "Perplexity", "Element accuracy", "Sequence accuracy",
-        "Mean error", "Largest error", "Recovered"};
+        "Loss",       "Accuracy",      "Perplexity",    "Element accuracy", "Sequence accuracy",
+        "Mean error", "Largest error", "Exact recovery"};
     return QString::fromLatin1(titles[static_cast<int>(metric)]);
 }
 
@@ -62,8 +101,13 @@ void CurveSeries::append(const MetricPoint& point) {
             m_values[m].resize(kept);
             m_smooth[m] = {};
             m_best[m].reset();
-            for (std::size_t i = 0; i < kept; ++i)
-                if (const double v = m_values[m][i]; !std::isnan(v) && better(m, v)) m_best[m] = i;
+            m_has[static_cast<std::size_t>(m)] = false;
+            for (std::size_t i = 0; i < kept; ++i) {
+                const double v = m_values[m][i];
+                if (std::isnan(v)) continue;
+                m_has[static_cast<std::size_t>(m)] = true;
+                if (m_keys[0][i] > 0.0 && better(m, v)) m_best[m] = i;
+            }
         }
         ++m_cuts;
     }
@@ -79,9 +123,16 @@ void CurveSeries::append(const MetricPoint& point) {
     for (int m = 0; m < metrics; ++m) {
         double v = point.value(metricNames[m]);
         if (!std::isfinite(v)) v = nan;
-        if (!std::isnan(v) && better(m, v)) m_best[m] = m_values[m].size();
+        if (!std::isnan(v)) m_has[static_cast<std::size_t>(m)] = true;
+        if (!std::isnan(v) && step > 0.0 && better(m, v)) m_best[m] = m_values[m].size();
         m_values[m].push_back(v);
     }
+}
+
+double CurveSeries::firstTrainedKey(CurveAxis axis) const {
+    const auto& steps = keys(CurveAxis::Step);
+    const auto first = std::upper_bound(steps.begin(), steps.end(), 0.0);
+    return first == steps.end() ? nan : keys(axis)[static_cast<std::size_t>(first - steps.begin())];
 }
 
 bool CurveSeries::hasTokens() const {
@@ -119,8 +170,32 @@ double CurveSeries::at(CurveMetric metric, CurveAxis axis, double key, double be
     return interpolate(keys(axis), smoothed(metric, beta), key);
 }
 
+CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric metric,
+                   CurveAxis axis, double key, double beta, CurveBandKind kind) {
+    CurveValue out{nan, nan, nan, 0};
+    double mean = 0.0, squares = 0.0;  // Welford's update: no difference of large sums
+    for (const CurveSeries* s : members) {
+        const double v = s->at(metric, axis, key, beta);
+        if (std::isnan(v)) continue;
+        out.low = out.count == 0 ? v : std::min(out.low, v);
+        out.high = out.count == 0 ? v : std::max(out.high, v);
+        ++out.count;
+        const double away = v - mean;
+        mean += away / out.count;
+        squares += away * (v - mean);
+    }
+    if (out.count == 0) return out;
+    out.mean = mean;
+    if (kind == CurveBandKind::MinMax || out.count == 1) return out;
+    double reach = std::sqrt(squares / (out.count - 1) / out.count);
+    if (kind == CurveBandKind::Confidence95) reach *= studentT95(out.count - 1);
+    out.low = mean - reach;
+    out.high = mean + reach;
+    return out;
+}
+
 CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
-                 double beta, std::size_t limit) {
+                 double beta, CurveBandKind kind, std::size_t limit) {
     CurveBand band;
     const std::size_t share =
         std::max<std::size_t>(2, limit / std::max<std::size_t>(1, members.size()));
@@ -133,19 +208,11 @@ CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric met
     std::sort(band.keys.begin(), band.keys.end());
     band.keys.erase(std::unique(band.keys.begin(), band.keys.end()), band.keys.end());
     for (const double key : band.keys) {
-        double sum = 0.0, low = nan, high = nan;
-        int count = 0;
-        for (const CurveSeries* s : members) {
-            const double v = s->at(metric, axis, key, beta);
-            if (std::isnan(v)) continue;
-            sum += v;
-            low = count == 0 ? v : std::min(low, v);
-            high = count == 0 ? v : std::max(high, v);
-            ++count;
-        }
-        band.mean.push_back(count > 0 ? sum / count : nan);
-        band.low.push_back(low);
-        band.high.push_back(high);
+        const CurveValue value = valueAt(members, metric, axis, key, beta, kind);
+        band.mean.push_back(value.mean);
+        band.low.push_back(value.low);
+        band.high.push_back(value.high);
+        band.count.push_back(value.count);
     }
     return band;
 }
@@ -157,17 +224,31 @@ std::vector<const CurveSeries*> Curve::series(bool validation) const {
     return all;
 }
 
-double Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key,
-                 double beta) const {
-    double sum = 0.0;
-    int count = 0;
-    for (const CurveSeries* s : series(validation)) {
-        const double v = s->at(metric, axis, key, beta);
-        if (std::isnan(v)) continue;
-        sum += v;
-        ++count;
+CurveValue Curve::at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta,
+                     CurveBandKind kind) const {
+    return valueAt(series(validation), metric, axis, key, beta, kind);
+}
+
+std::optional<std::pair<double, double>> Curve::best(CurveMetric metric, CurveAxis axis) const {
+    const auto all = series(true);
+    if (members.size() == 1) {
+        const auto best = all.empty() ? std::nullopt : all.front()->best(metric);
+        if (!best) return std::nullopt;
+        return std::pair(all.front()->keys(axis)[*best], all.front()->values(metric)[*best]);
     }
-    return count > 0 ? sum / count : nan;
+    double trained = nan;
+    for (const CurveSeries* s : all)
+        if (const double key = s->firstTrainedKey(axis); !(key >= trained)) trained = key;
+    const CurveBand band = bandOf(all, metric, axis, -1.0);
+    std::optional<std::pair<double, double>> found;
+    for (std::size_t i = 0; i < band.keys.size(); ++i) {
+        // A mean over fewer seeds is another quantity: one lucky seed that ran longer is not it.
+        if (band.count[i] < static_cast<int>(all.size()) || !(band.keys[i] >= trained)) continue;
+        const double v = band.mean[i];
+        if (!found || (lowerIsBetter(metric) ? v < found->second : v > found->second))
+            found = std::pair(band.keys[i], v);
+    }
+    return found;
 }
 
 std::optional<PowerLaw> Curve::powerLaw() const {

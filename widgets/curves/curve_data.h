@@ -21,6 +21,8 @@ public:
     /// run does.
     void append(const MetricPoint& point);
     void clear();
+    /// The key of the first point after step 0; NaN without one.
+    double firstTrainedKey(CurveAxis axis) const;
 
     std::size_t size() const { return m_keys[0].size(); }
     const std::vector<double>& keys(CurveAxis axis) const { return m_keys[static_cast<int>(axis)]; }
@@ -30,9 +32,10 @@ public:
     /// Changes whenever points were taken away, so that a plot knows to start over.
     unsigned cuts() const { return m_cuts; }
     /// Whether any point had it.
-    bool has(CurveMetric metric) const { return best(metric).has_value(); }
+    bool has(CurveMetric metric) const { return m_has[static_cast<std::size_t>(metric)]; }
     bool hasTokens() const;
-    /// Lowest loss or perplexity, or highest accuracy.
+    /// Lowest loss or perplexity, or highest accuracy, of the points after step 0: as in the tables
+    /// and the run folder, an untrained model is not the best one.
     std::optional<std::size_t> best(CurveMetric metric) const;
     /// Straight line between the neighbours of `key`; NaN outside the points and beside a NaN.
     double at(CurveMetric metric, CurveAxis axis, double key, double beta) const;
@@ -47,18 +50,29 @@ private:
     std::array<std::vector<double>, 4> m_keys;
     std::array<std::vector<double>, kCurveMetrics> m_values;
     std::array<std::optional<std::size_t>, kCurveMetrics> m_best;
+    std::array<bool, kCurveMetrics> m_has{};
     mutable std::array<Smooth, kCurveMetrics> m_smooth;
     unsigned m_cuts = 0;
 };
 
-/// Mean and extent of several seeds at common keys.
+/// Mean and band of several seeds at one key, over those that have a value there.
+struct CurveValue {
+    double mean, low, high;  ///< NaN without a value; low = high = mean of a single one
+    int count = 0;           ///< seeds with a value
+};
+CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric metric,
+                   CurveAxis axis, double key, double beta,
+                   CurveBandKind kind = CurveBandKind::MinMax);
+
+/// The same at common keys.
 struct CurveBand {
     std::vector<double> keys, mean, low, high;
+    std::vector<int> count;
 };
 
 /// At most about `limit` keys, taken from all members; at each the seeds that got that far.
 CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
-                 double beta, std::size_t limit = 4000);
+                 double beta, CurveBandKind kind = CurveBandKind::MinMax, std::size_t limit = 4000);
 
 struct CurveRunData {
     CurveRun run;
@@ -76,8 +90,12 @@ struct Curve {
     bool highlighted = false;
     std::vector<const CurveRunData*> members;
     std::vector<const CurveSeries*> series(bool validation) const;
-    /// Value at a key, the mean over seeds; NaN where there is none. beta < 0: not smoothed.
-    double at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta) const;
+    /// Value at a key, the mean over the seeds that have one there. beta < 0: not smoothed.
+    CurveValue at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta,
+                  CurveBandKind kind = CurveBandKind::MinMax) const;
+    /// Best validation point (key, value); of several seeds of their mean where all of them have a
+    /// value.
+    std::optional<std::pair<double, double>> best(CurveMetric metric, CurveAxis axis) const;
     /// Of the validation loss against tokens, of the training loss where there is none.
     std::optional<PowerLaw> powerLaw() const;
 };
@@ -92,6 +110,9 @@ struct CurveModel {
     bool showTraining = true, showPublished = true;
     bool powerLaw = false;  ///< asked for; drawn on an axis of tokens
     double beta = 0.8;
+    CurveBandKind band = CurveBandKind::MinMax;
+    bool withoutOutliers = true;   ///< a few very large losses do not set the vertical range
+    bool recentOnly = false;       ///< the last quarter of the horizontal axis
     std::optional<qint64> cursor;  ///< nullopt: the newest
     unsigned version = 0;          ///< anything but appended points changed
 

@@ -1,7 +1,9 @@
 #include "widgets/curves/curve_items.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "widgets/curves/mark_labels.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -99,6 +101,16 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return plain(tick, decimals);
 }
 
+void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture) {
+    painter.save();
+    painter.translate(at);
+    const QPaintDevice* device = painter.device();
+    painter.scale(static_cast<qreal>(picture.logicalDpiX()) / device->logicalDpiX(),
+                  static_cast<qreal>(picture.logicalDpiY()) / device->logicalDpiY());
+    painter.drawPicture(QPointF(0, 0), picture);
+    painter.restore();
+}
+
 void CursorItem::draw(QCPPainter* painter) {
     if (!shown) return;
     const Theme& t = Theme::current();
@@ -122,7 +134,8 @@ void CursorItem::draw(QCPPainter* painter) {
         if (!(y >= area->top() - 2) || !(y <= area->bottom() + 2)) continue;
         painter->setPen(QPen(dot.color, 1.5));
         painter->setBrush(t.panel);
-        painter->drawEllipse(QPointF(std::round(x) + 0.5, y), 3.2, 3.2);
+        const double at = std::round(mParentPlot->xAxis->coordToPixel(dot.key));
+        painter->drawEllipse(QPointF(at + 0.5, y), 3.2, 3.2);
     }
 }
 
@@ -131,10 +144,25 @@ void MarksItem::draw(QCPPainter* painter) {
     const QCPAxisRect* area = mParentPlot->axisRect();
     painter->setFont(captionFont());
     const QFontMetrics metrics(captionFont());
-    double free = area->left();  // where the next mark's text may begin
-    for (const Mark& mark : marks) {
+    if (!beyond.isEmpty()) {
+        const QString words = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
+        QColor veil = t.panel;
+        veil.setAlphaF(0.8f);
+        painter->fillRect(
+            QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(words) + 4, 13), veil);
+        painter->setPen(t.muted);
+        painter->drawText(QPointF(area->left() + 4, area->top() + 10), words);
+    }
+    std::vector<double> positions;
+    QStringList texts;
+    std::vector<Mark> shown = marks;
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](const Mark& a, const Mark& b) { return a.key < b.key; });
+    for (const Mark& mark : shown) {
         const double x = std::round(mParentPlot->xAxis->coordToPixel(mark.key));
         if (!(x >= area->left()) || !(x <= area->right())) continue;
+        positions.push_back(x);
+        texts.push_back(mark.text);
         painter->setAntialiasing(false);
         painter->setPen(QPen(t.muted, 1, Qt::DotLine));
         painter->drawLine(QLineF(x, area->top(), x, area->bottom()));
@@ -142,11 +170,20 @@ void MarksItem::draw(QCPPainter* painter) {
         painter->setPen(QPen(t.muted, 1.25));
         painter->setBrush(mark.filled ? QBrush(t.muted) : QBrush(t.panel));
         painter->drawPath(diamond({x + 0.5, area->top() - 5.0}, 4.5));
-        const int width = metrics.horizontalAdvance(mark.text);
-        if (x + 8 < free || x + 10 + width > area->right() + 4) continue;
+    }
+    const auto labels = placeMarkLabels(positions, texts, area->left(), area->right() + 4, metrics);
+    for (const MarkLabel& label : labels) {
+        const double base = area->top() - 1 + 14 * label.row;
+        if (base > area->bottom() - 2) break;
+        if (label.row > 0) {  // over the lines
+            QColor veil = t.panel;
+            veil.setAlphaF(0.8f);
+            painter->fillRect(
+                QRectF(label.left - 2, base - 10, metrics.horizontalAdvance(label.text) + 4, 13),
+                veil);
+        }
         painter->setPen(t.muted);
-        painter->drawText(QPointF(x + 9, area->top() - 1), mark.text);
-        free = x + 18 + width;
+        painter->drawText(QPointF(label.left, base), label.text);
     }
     painter->setAntialiasing(true);
     for (std::size_t i = 0; i < published.size(); ++i) {

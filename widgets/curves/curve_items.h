@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QColor>
+#include <QPicture>
 #include <vector>
 
 #include "widgets/curves/curve_types.h"
@@ -27,6 +28,10 @@ private:
     Words m_words;
     double m_step = 1.0, m_span = 1.0;
 };
+
+/// Draws what was recorded in its own pixels. QPainter::drawPicture alone enlarges it by the
+/// resolution of the device, which a painter for a file has scaled for already.
+void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture);
 
 struct CurveDot {
     double key = 0.0, value = 0.0;
@@ -61,6 +66,7 @@ public:
     std::vector<Mark> marks;
     std::vector<CurveDot> published;  ///< value, colour and name; keys are not used
     bool upward = true;               ///< labels of rings above them
+    QString beyond;                   ///< largest value, where the plot ends below it
 
 protected:
     void draw(QCPPainter* painter) override;

@@ -41,6 +41,47 @@ bool CurveLegend::event(QEvent* event) {
     return QWidget::event(event);
 }
 
+void CurveLegend::drawSample(QPainter& painter, const LegendEntry& e, double x, double middle) {
+    QPen pen(e.color, e.published || e.dotted ? 1.25 : e.dashed ? 1.5 : 2.0);
+    pen.setCapStyle(Qt::FlatCap);
+    if (e.published) pen.setDashPattern({9 / 1.25, 4 / 1.25});
+    if (e.dashed) pen.setDashPattern({5 / 1.5, 3 / 1.5});
+    if (e.dotted) pen.setDashPattern({1.5, 3.0});
+    painter.setPen(pen);
+    painter.drawLine(QPointF(x, middle), QPointF(x + 18, middle));
+}
+
+int CurveLegend::drawWhole(QPainter* painter, int width) const {
+    constexpr int lineHeight = 18, margin = 16;
+    QFont bold = smallFont();
+    bold.setWeight(QFont::DemiBold);
+    if (painter) {
+        painter->setFont(bold);
+        painter->setPen(Theme::current().text);
+        painter->drawText(QRectF(margin, 0, width, lineHeight + 6), Qt::AlignVCenter, m_title);
+    }
+    const QFontMetricsF names{smallFont()};
+    const double first = margin + QFontMetricsF(bold).horizontalAdvance(m_title) + 16;
+    double x = first, y = 3;
+    for (const LegendEntry& e : m_entries) {
+        // Of a fitted law the quality belongs to the figure; other values are the cursor's.
+        const QString words = e.dotted ? e.name + u' ' + e.value : e.name;
+        const double wide = 24 + names.horizontalAdvance(words) + 14;
+        if (x > first && x + wide > width - margin) {
+            x = first;
+            y += lineHeight;
+        }
+        if (painter) {
+            drawSample(*painter, e, x, y + lineHeight / 2.0);
+            painter->setPen(Theme::current().text);
+            painter->setFont(smallFont());
+            painter->drawText(QRectF(x + 24, y, wide, lineHeight), Qt::AlignVCenter, words);
+        }
+        x += wide;
+    }
+    return static_cast<int>(y) + lineHeight + 5;
+}
+
 void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     const Theme& t = Theme::current();
     painter.setFont([] {
@@ -77,13 +118,7 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     const double middle = box.center().y();
     for (std::size_t i = 0; i < shown; ++i) {
         const LegendEntry& e = m_entries[i];
-        QPen pen(e.color, e.published || e.dotted ? 1.25 : e.dashed ? 1.5 : 2.0);
-        pen.setCapStyle(Qt::FlatCap);
-        if (e.published) pen.setDashPattern({9 / 1.25, 4 / 1.25});
-        if (e.dashed) pen.setDashPattern({5 / 1.5, 3 / 1.5});
-        if (e.dotted) pen.setDashPattern({1.5, 3.0});
-        painter.setPen(pen);
-        painter.drawLine(QPointF(x, middle), QPointF(x + 18, middle));
+        drawSample(painter, e, x, middle);
         painter.setPen(t.text);
         painter.setFont(smallFont());
         painter.drawText(

@@ -23,12 +23,16 @@ public:
     void setTitle(const QString& title);
     const std::vector<LegendEntry>& entries() const { return m_entries; }
     void draw(QPainter& painter, const QRectF& box) const;
+    /// For figures: all entries in as many lines as they need, without values at the cursor.
+    /// Returns the height; without a painter it only measures.
+    int drawWhole(QPainter* painter, int width) const;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
+    static void drawSample(QPainter& painter, const LegendEntry& entry, double x, double middle);
     QString m_title;
     std::vector<LegendEntry> m_entries;
 };

@@ -12,6 +12,8 @@
 
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_plot.h"
+#include "widgets/export/export.h"
+#include "widgets/export/pgfplots.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -28,6 +30,7 @@ CurvePanel::CurvePanel(QWidget* parent)
       m_published(new ToggleChip("Published", this)),
       m_training(new ToggleChip("Training", this)),
       m_law(new ToggleChip("Power law", this)),
+      m_recent(new ToggleChip("Recent", this)),
       m_axes({CurveAxis::Step, CurveAxis::Epoch, CurveAxis::Time}),
       m_menu(new QMenu(this)),
       m_timer(new QTimer(this)) {
@@ -37,14 +40,15 @@ CurvePanel::CurvePanel(QWidget* parent)
     m_logY->setToolTip(QStringLiteral("Logarithmic loss and perplexity"));
     m_law->hide();
     m_smooth->setToolTip(
-        QStringLiteral("Exponential mean of the points, with the raw ones behind it"));
+        QStringLiteral("Exponential moving average, with the raw points behind it"));
+    m_recent->setToolTip(QStringLiteral("Only the last quarter of the horizontal axis"));
     m_published->setChecked(true);
     m_training->setChecked(true);
     auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
-    for (QWidget* control : std::initializer_list<QWidget*>{m_axis, m_logX, m_logY, m_published,
-                                                            m_training, m_law, m_smooth, more})
+    for (QWidget* control : std::initializer_list<QWidget*>{
+             m_axis, m_logX, m_logY, m_published, m_training, m_law, m_recent, m_smooth, more})
         m_head->addControl(control);
     setCompareControls(false);
     m_law->setEnabled(false);
@@ -67,6 +71,22 @@ CurvePanel::CurvePanel(QWidget* parent)
     training->setChecked(true);
     connect(training, &QAction::toggled, m_training, &QAbstractButton::setChecked);
     connect(m_training, &QAbstractButton::toggled, training, &QAction::setChecked);
+    QMenu* bands = m_menu->addMenu(QStringLiteral("Band of several seeds"));
+    auto* kinds = new QActionGroup(bands);
+    for (const auto kind :
+         {CurveBandKind::MinMax, CurveBandKind::StandardError, CurveBandKind::Confidence95}) {
+        QAction* action = m_bands[static_cast<int>(kind)] = bands->addAction(bandName(kind));
+        action->setCheckable(true);
+        action->setChecked(kind == m_model->band);
+        kinds->addAction(action);
+        connect(action, &QAction::triggered, this, [this, kind] { setBand(kind); });
+    }
+    m_outliers = m_menu->addAction(QStringLiteral("Vertical range without outliers"));
+    m_outliers->setCheckable(true);
+    m_outliers->setChecked(m_model->withoutOutliers);
+    m_outliers->setToolTip(QStringLiteral(
+        "The highest 2 % of a loss do not set the range where they would squeeze the rest"));
+    connect(m_outliers, &QAction::toggled, this, &CurvePanel::setWithoutOutliers);
     QMenu* factors = m_menu->addMenu(QStringLiteral("Smoothing"));
     auto* group = new QActionGroup(factors);
     for (const double beta : {0.6, 0.8, 0.9, 0.97, 0.99}) {
@@ -83,7 +103,7 @@ CurvePanel::CurvePanel(QWidget* parent)
         for (QAction* action : m_second->actions())
             action->setChecked(action->text() == metricTitle(m_plots[1]->metric()));
     });
-    connect(m_menu->addAction(QStringLiteral("Show everything")), &QAction::triggered, this,
+    connect(m_menu->addAction(QStringLiteral("Reset zoom")), &QAction::triggered, this,
             &CurvePanel::resetZoom);
     m_menu->addSeparator();
 
@@ -98,6 +118,7 @@ CurvePanel::CurvePanel(QWidget* parent)
         setLogX(true);
         setLogY(true);
     });
+    connect(m_recent, &QAbstractButton::toggled, this, &CurvePanel::setRecentOnly);
     connect(m_logX, &QAbstractButton::toggled, this, &CurvePanel::setLogX);
     connect(m_logY, &QAbstractButton::toggled, this, &CurvePanel::setLogY);
     connect(m_smooth, &QAbstractButton::toggled, this, &CurvePanel::setSmooth);
@@ -194,7 +215,7 @@ void CurvePanel::words() {
     std::size_t most = 0;
     for (const Curve& curve : m_model->curves()) most = qMax(most, curve.members.size());
     if (m_subText.isEmpty() && most > 1)
-        parts += QString("mean of %1 seeds, band = min to max").arg(most);
+        parts += QString("mean of up to %1 seeds, band: %2").arg(most).arg(bandName(m_model->band));
     if (m_subText.isEmpty() && !m_model->showTraining)
         parts += QStringLiteral("validation; training hidden");
     // First, so that a narrow head cuts the other words and not the formula.
@@ -295,10 +316,11 @@ void CurvePanel::setAxis(CurveAxis axis) {
     const bool tokens = axis == CurveAxis::Tokens;
     m_law->setEnabled(tokens);
     m_law->setToolTip(
-        tokens ? QStringLiteral("L = a N^\u2212b fitted to the validation loss (the training loss "
-                                "where there is none): least squares on the logarithms, the first "
-                                "tenth of the points left out")
-               : QStringLiteral("A power law of the loss against tokens: choose Tokens first"));
+        tokens
+            ? QStringLiteral(
+                  "L = a N^\u2212b, fitted to the validation loss (or else the training loss) by "
+                  "least squares on the logarithms, without the first tenth of the points")
+            : QStringLiteral("Fits a power law of the loss against tokens; select Tokens first"));
     if (m_model->axis == axis) return;
     m_model->axis = axis;
     changed();
@@ -356,6 +378,35 @@ void CurvePanel::setCompareControls(bool shown) {
     m_training->setVisible(shown);
 }
 
+void CurvePanel::setBand(CurveBandKind kind) {
+    m_bands[static_cast<int>(kind)]->setChecked(true);
+    if (m_model->band == kind) return;
+    m_model->band = kind;
+    changed();
+}
+CurveBandKind CurvePanel::band() const {
+    return m_model->band;
+}
+void CurvePanel::setWithoutOutliers(bool on) {
+    m_outliers->setChecked(on);
+    if (m_model->withoutOutliers == on) return;
+    m_model->withoutOutliers = on;
+    changed();
+}
+bool CurvePanel::withoutOutliers() const {
+    return m_model->withoutOutliers;
+}
+void CurvePanel::setRecentOnly(bool on) {
+    m_recent->setChecked(on);
+    if (m_model->recentOnly == on) return;
+    m_model->recentOnly = on;
+    changed();
+    resetZoom();
+}
+bool CurvePanel::recentOnly() const {
+    return m_model->recentOnly;
+}
+
 void CurvePanel::resetZoom() {
     for (CurvePlot* plot : m_plots) plot->resetRange();
     flush();
@@ -369,10 +420,61 @@ QString CurvePanel::summary() const {
 }
 
 void CurvePanel::paintVector(QPainter& painter, const QRectF& target) {
+    constexpr double head = 30.0;
     flush();
-    const double half = target.width() / 2.0;
-    m_plots[0]->paintVector(painter, {target.left(), target.top(), half, target.height()});
-    m_plots[1]->paintVector(painter, {target.left() + half, target.top(), half, target.height()});
+    painter.setFont(headFont());
+    painter.setPen(Theme::current().text);
+    painter.drawText(QRectF(target.left() + 16, target.top(), target.width() - 32, head),
+                     Qt::AlignVCenter, m_head->title());
+    const double half = target.width() / 2.0, top = target.top() + head;
+    for (const int k : {0, 1})
+        m_plots[k]->paintVector(painter,
+                                {target.left() + k * half, top, half, target.height() - head});
+}
+
+void CurvePanel::setFigure(ViewMenu& menu) {
+    constexpr QSize size(960, 380);  // of a page's width, whatever the window's
+    menu.paintVector = [this, size](QPainter& painter) {
+        paintVector(painter, QRectF(QPointF(0, 0), size));
+    };
+    menu.wholeSize = [size] { return size; };
+    menu.caption = [this] { return figureCaption(); };
+    menu.addPgfplots([this] { return pgfplots(); });
+}
+
+QString CurvePanel::figureName() const {
+    const auto curves = m_model->curves();
+    const QString runs =
+        curves.size() == 1 ? curves.front().name : QStringLiteral("%1-runs").arg(curves.size());
+    return figureFileName({runs, QStringLiteral("curves")});
+}
+
+QString CurvePanel::figureCaption() const {
+    QStringList names, words;
+    for (const Curve& curve : m_model->curves())
+        names << (curve.members.size() > 1
+                      ? QStringLiteral("%1 (%2 seeds)").arg(curve.name).arg(curve.members.size())
+                      : curve.name);
+    double last = 0.0;
+    for (const auto& [id, run] : m_model->runs)
+        for (const bool validation : {false, true}) {
+            const auto& steps = run.split(validation).keys(CurveAxis::Step);
+            if (!steps.empty()) last = std::max(last, steps.back());
+        }
+    words << names.join(QStringLiteral(", "))
+          << QStringLiteral("up to step %1").arg(groupedNumber(static_cast<qlonglong>(last)));
+    if (!m_head->subText().isEmpty()) words << m_head->subText();
+    return words.join(QStringLiteral(" \u00B7 "));
+}
+
+QString CurvePanel::pgfplots() {
+    flush();
+    std::vector<PgfPlot> plots;
+    for (CurvePlot* plot : m_plots)
+        plots.push_back({m_head->title(), axisTitle(m_model->axis), metricTitle(plot->metric()),
+                         m_model->logX, m_model->logY && lowerIsBetter(plot->metric()),
+                         plot->pgfSeries()});
+    return pgfplotsText(figureCaption(), plots);
 }
 
 void CurvePanel::resizeEvent(QResizeEvent* event) {

@@ -9,6 +9,7 @@
 #include "types/metric.h"
 #include "widgets/curves/curve_types.h"
 
+class QAction;
 class QMenu;
 class QPainter;
 class QTimer;
@@ -19,6 +20,7 @@ class CurvePlot;
 class PanelHead;
 class SegmentedControl;
 class ToggleChip;
+class ViewMenu;
 struct CurveModel;
 
 /// Hue is the run, solid validation, dashed training. Points arrive in any number; drawing happens
@@ -60,14 +62,30 @@ public:
     void setSmoothing(double beta);  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
     /// Toggles Published and Training in the head, for the Compare page.
     void setCompareControls(bool shown);
+    /// What is drawn around the mean of several seeds.
+    void setBand(CurveBandKind kind);
+    CurveBandKind band() const;
+    /// Whether a few very large losses are left out of the vertical range.
+    void setWithoutOutliers(bool on);
+    bool withoutOutliers() const;
+    /// Shows the last quarter of the horizontal axis only.
+    void setRecentOnly(bool on);
+    bool recentOnly() const;
 
     /// The menu behind the head's ... button; views add their export actions to it.
     QMenu* menu() const { return m_menu; }
     QString csv() const;
     QString dataTable() const { return csv(); }
     QString summary() const;
-    /// Head words, legends and plots as vectors, for SVG and PDF.
+    /// Title, legends and plots as a figure: vectors, axis titles, no controls, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
+    /// Makes an export menu write that figure, with its name and caption, and pgfplots.
+    void setFigure(ViewMenu& menu);
+    /// "quick-dat-s0_curves", "3-runs_curves".
+    QString figureName() const;
+    /// Which runs, up to which step, and how they are drawn.
+    QString figureCaption() const;
+    QString pgfplots();
     CurvePlot* lossPlot() const { return m_plots[0]; }
     /// The second plot: of what says most of the runs shown (CurveModel::secondMetrics), or of the
     /// metric chosen in the menu.
@@ -99,7 +117,8 @@ private:
     CurveModel* m_model;
     PanelHead* m_head;
     SegmentedControl* m_axis;
-    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training, *m_law;
+    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training, *m_law, *m_recent;
+    QAction *m_outliers = nullptr, *m_bands[3] = {};
     std::vector<CurveAxis> m_axes;             ///< as offered, left to right
     CurveAxis m_wantedAxis = CurveAxis::Step;  ///< Tokens may be wanted before any are counted
     QMenu *m_menu, *m_second;

@@ -92,20 +92,53 @@ double CurvePlot::replotNow() {
     return static_cast<double>(timer.nsecsElapsed()) / 1e6;
 }
 
+/// A figure has axis titles and no cursor, and its legend no values at the cursor.
 void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
     const int width = qMax(50, static_cast<int>(target.width()));
-    const int height = qMax(50, static_cast<int>(target.height()) - m->legend->height());
+    m->placeCursor(true);
+    const int head = m->legend->drawWhole(nullptr, width);
+    const int height = qMax(50, static_cast<int>(target.height()) - head);
     painter.save();
     painter.translate(target.topLeft());
-    m->legend->draw(painter, QRectF(0, 0, width, m->legend->height()));
+    m->legend->drawWhole(&painter, width);
+    m->setAxisTitles(true);
     QPicture picture;
     QCPPainter recorder;
     recorder.begin(&picture);
     recorder.setMode(QCPPainter::pmVectorized);
     m->plot->toPainter(&recorder, width, height);
     recorder.end();
-    painter.drawPicture(QPointF(0, m->legend->height()), picture);
+    m->setAxisTitles(false);
+    m->placeCursor();
+    drawRecorded(painter, QPointF(0, head), picture);
     painter.restore();
+}
+
+std::vector<PgfSeries> CurvePlot::pgfSeries() const {
+    std::vector<PgfSeries> all;
+    const auto column = [](const QCPGraph& graph, bool keys) {
+        std::vector<double> values;
+        for (const auto& point : *graph.data()) values.push_back(keys ? point.key : point.value);
+        return values;
+    };
+    for (std::size_t i = 0; i < m->lines.size(); ++i)
+        for (const int v : {1, 0}) {
+            const CurveLines& set = m->lines[i];
+            if (!set.any[v] || (v == 0 && !m->model.showTraining)) continue;
+            PgfSeries series;
+            series.name = m->curves[i].name +
+                          (v == 1 ? QStringLiteral(", validation") : QStringLiteral(", training"));
+            series.color = Theme::current().seriesColor(m->curves[i].colorIndex);
+            series.dashed = v == 0;
+            series.x = column(*set.line[v], true);
+            series.y = column(*set.line[v], false);
+            if (set.low[v]->data()->size() == set.line[v]->data()->size()) {
+                series.low = column(*set.low[v], false);
+                series.high = column(*set.high[v], false);
+            }
+            all.push_back(std::move(series));
+        }
+    return all;
 }
 
 QStringList CurvePlot::legendTexts() const {
@@ -113,6 +146,27 @@ QStringList CurvePlot::legendTexts() const {
     for (const auto& e : m->legend->entries())
         texts += e.value.isEmpty() ? e.name : e.name + u' ' + e.value;
     return texts;
+}
+
+std::vector<QPointF> CurvePlot::cursorDots() const {
+    std::vector<QPointF> dots;
+    for (const CurveDot& dot : m->cursor->dots) dots.emplace_back(dot.key, dot.value);
+    return dots;
+}
+QStringList CurvePlot::bestTexts() const {
+    QStringList texts;
+    for (const CurveDot& ring : m->marks->rings)
+        if (!ring.text.isEmpty()) texts << ring.text;
+    return texts;
+}
+QString CurvePlot::beyondText() const {
+    return m->marks->beyond;
+}
+double CurvePlot::shownLow() const {
+    return m->plot->yAxis->range().lower;
+}
+double CurvePlot::shownHigh() const {
+    return m->plot->yAxis->range().upper;
 }
 
 QPointF CurvePlot::pixelOf(double key, double value) const {

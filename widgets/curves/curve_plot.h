@@ -2,10 +2,12 @@
 // the numbers and tells the plot when to look at them.
 #pragma once
 
+#include <QPointF>
 #include <QWidget>
 #include <memory>
 
 #include "widgets/curves/curve_data.h"
+#include "widgets/export/pgfplots.h"
 
 class QPainter;
 
@@ -33,10 +35,20 @@ public:
     int rightMargin() const;  ///< px
     /// Draws at once; milliseconds it took.
     double replotNow();
-    /// The plot and its legend as vectors.
+    /// What is drawn, for pgfplots.
+    std::vector<PgfSeries> pgfSeries() const;
+    /// The plot and its legend as a figure: vectors, axis titles, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
     /// Legend texts with their values, left to right.
     QStringList legendTexts() const;
+    /// Where the cursor meets the lines (key, value), the texts of best points and the value that
+    /// the plot ends below, as drawn.
+    std::vector<QPointF> cursorDots() const;
+    QStringList bestTexts() const;
+    QString beyondText() const;
+    /// Shown range of the vertical axis.
+    double shownLow() const;
+    double shownHigh() const;
     /// Pixel of a point of the plot, in this widget, for tests and for what is put on top.
     QPointF pixelOf(double key, double value) const;
 

@@ -5,7 +5,9 @@
 #include <QElapsedTimer>
 #include <QPicture>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 #include "widgets/curves/curve_items.h"
 #include "widgets/curves/curve_legend.h"
 #include "widgets/curves/curve_plot.h"
@@ -220,7 +222,8 @@ struct CurvePlot::Parts {
                 set.any[v] = false;
             }
             if (curve.members.size() > 1) {
-                const CurveBand band = bandOf(series, metric, model.axis, model.usedBeta());
+                const CurveBand band =
+                    bandOf(series, metric, model.axis, model.usedBeta(), model.band);
                 put(set, v, set.line[v], band.keys, band.mean, 0);
                 if (series.size() > 1) {
                     put(set, v, set.low[v], band.keys, band.low, 0);
@@ -280,27 +283,14 @@ struct CurvePlot::Parts {
             const Curve& curve = curves[i];
             const QColor color = Theme::current().seriesColor(curve.colorIndex);
             double key = nan, value = nan;
-            if (curve.members.size() == 1) {
-                const CurveSeries& s = curve.members[0]->validation;
-                if (const auto best = s.best(metric)) {
-                    key = s.keys(model.axis)[*best];
-                    value = s.values(metric)[*best];
-                }
-            } else {
-                for (const auto& point : *lines[i].line[1]->data()) {
-                    if (std::isnan(point.value)) continue;
-                    if (!std::isnan(value) &&
-                        (lowerIsBetter(metric) ? point.value >= value : point.value <= value))
-                        continue;
-                    key = point.key;
-                    value = point.value;
-                }
-            }
+            if (const auto best = curve.best(metric, model.axis)) std::tie(key, value) = *best;
             if (!std::isnan(key) && (!model.logX || key > 0.0) && (!logY() || value > 0.0)) {
                 const bool words = labels <= 1 || curve.highlighted;
-                marks->rings.push_back(
-                    {key, value, color,
-                     words ? "best " + metricValueText(metric, value) : QString()});
+                marks->rings.push_back({key, value, color,
+                                        words
+                                            ? (curve.members.size() > 1 ? "best mean " : "best ") +
+                                                  metricValueText(metric, value)
+                                            : QString()});
             }
             for (const auto* member : curve.members)
                 for (const CurveMark& mark : member->marks)
@@ -313,39 +303,106 @@ struct CurvePlot::Parts {
                                             metricValueText(metric, p.accuracy)});
     }
 
+    /// The extent of a line, or of its part from `from` on. Large losses that would squeeze all
+    /// others are left out and kept in `cut`: the highest 2 % of a long line, and the point of the
+    /// untrained model, which a short line begins with.
+    QCPRange extentOf(std::size_t i, int v, double from, double* cut) const {
+        const CurveLines& set = lines[i];
+        const auto& data = *set.line[v]->data();
+        QCPRange range = set.values[v];
+        const bool robust = model.withoutOutliers && !logY() && lowerIsBetter(metric);
+        const bool part = from > set.keys[v].lower;
+        if (!robust && !part) return range;
+        const auto begin = part ? data.findBegin(from, false) : data.constBegin();
+        const auto count = static_cast<std::size_t>(data.constEnd() - begin);
+        const std::size_t stride = 1 + count / 20000;
+        std::vector<double> values;
+        for (std::size_t k = 0; k < count; k += stride) {
+            const double value = (begin + static_cast<std::ptrdiff_t>(k))->value;
+            if (!std::isnan(value)) values.push_back(value);
+        }
+        if (values.empty()) return part ? QCPRange(nan, nan) : range;
+        const auto [low, high] = std::minmax_element(values.begin(), values.end());
+        if (part) range = {*low, *high};
+        double usual = range.upper;
+        constexpr std::size_t fewest = 20;
+        if (robust && values.size() >= fewest) {
+            const auto place = values.begin() + static_cast<std::ptrdiff_t>(
+                                                    0.98 * static_cast<double>(values.size() - 1));
+            std::nth_element(values.begin(), place, values.end());
+            usual = *place;
+        } else if (robust && values.size() > 2 && !part && untrainedFirst(i, v)) {
+            usual = *std::max_element(values.begin() + 1, values.end());
+        }
+        if (range.upper - range.lower > 2.0 * (usual - range.lower)) {
+            if (!(*cut >= range.upper)) *cut = range.upper;
+            range.upper = usual;
+        }
+        return range;
+    }
+    bool untrainedFirst(std::size_t i, int v) const {
+        for (const auto* s : curves[i].series(v == 1))
+            if (s->keys(CurveAxis::Step).front() <= 0.0) return true;
+        return false;
+    }
+
     void fitRanges() {
-        double x0 = nan, x1 = nan, y0 = nan, y1 = nan;
+        double x0 = nan, x1 = nan, y0 = nan, y1 = nan, cut = nan;
         const auto widen = [](double& low, double& high, double a, double b) {
             if (!(low <= a)) low = a;
             if (!(high >= b)) high = b;
         };
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            for (int v = 0; v < 2; ++v) {
-                if (v == 0 && !model.showTraining) continue;
-                if (!lines[i].any[v]) continue;
-                widen(x0, x1, lines[i].keys[v].lower, lines[i].keys[v].upper);
-                widen(y0, y1, lines[i].values[v].lower, lines[i].values[v].upper);
-            }
-        for (const auto& p : marks->published) widen(y0, y1, p.value, p.value);
+        const auto eachLine = [this](const auto& visit) {
+            for (std::size_t i = 0; i < lines.size(); ++i)
+                for (int v = 0; v < 2; ++v)
+                    if (lines[i].any[v] && (v == 1 || model.showTraining)) visit(i, v);
+        };
+        eachLine([&](std::size_t i, int v) {
+            widen(x0, x1, lines[i].keys[v].lower, lines[i].keys[v].upper);
+        });
         if (std::isnan(x0)) x0 = model.logX ? 1.0 : 0.0, x1 = model.logX ? 1000.0 : 100.0;
         if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
         if (!(x1 > x0)) x1 = x0 + 1.0;
+        if (model.recentOnly) x0 = x1 - 0.25 * (x1 - x0);
         applying = true;
         if (!ownRange) plot->xAxis->setRange(x0, x1);
         applying = false;
+        const double from = model.recentOnly ? x0 : -std::numeric_limits<double>::infinity();
+        eachLine([&](std::size_t i, int v) {
+            const QCPRange range = extentOf(i, v, from, &cut);
+            widen(y0, y1, range.lower, range.upper);
+        });
+        // Best points and published values are what one looks for: never outside.
+        for (const auto& ring : marks->rings)
+            if (ring.key >= from) widen(y0, y1, ring.value, ring.value);
+        for (const auto& p : marks->published) widen(y0, y1, p.value, p.value);
+        marks->beyond = cut > y1 ? metricValueText(metric, cut) : QString();
         if (std::isnan(y0)) y0 = logY() ? 0.01 : lowerIsBetter(metric) ? 0.0 : 0.4, y1 = 1.0;
         if (logY()) {
             plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
             return;
         }
-        if (lowerIsBetter(metric) && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
+        if (!model.recentOnly && lowerIsBetter(metric) && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
         const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
         plot->yAxis->setRange(y0 == 0.0 ? 0.0 : y0 - pad, y1 + pad);
     }
 
-    void placeCursor() {
+    /// For figures; on the screen the head says what the axes are.
+    void setAxisTitles(bool shown) {
+        const int more = shown ? 18 : 0;
+        plot->axisRect()->setMargins(QMargins(kLeft + more, kTop, kRight, kBottom + more));
+        plot->xAxis->setLabel(shown ? axisTitle(model.axis) : QString());
+        plot->yAxis->setLabel(shown ? metricTitle(metric) : QString());
+        for (QCPAxis* axis : {plot->xAxis, plot->yAxis}) {
+            axis->setLabelColor(Theme::current().muted);
+            axis->setLabelFont(captionFont());
+            axis->setLabelPadding(3);
+        }
+    }
+
+    void placeCursor(bool figure = false) {
         cursor->dots.clear();
-        const bool any = model.leader() != nullptr;
+        const bool any = model.leader() != nullptr && !figure;
         cursor->shown = any;
         const double step = model.cursor ? static_cast<double>(*model.cursor) : model.lastStep();
         cursor->key = any ? model.keyOfStep(step) : 0.0;
@@ -356,30 +413,35 @@ struct CurvePlot::Parts {
         const Theme& t = Theme::current();
         for (std::size_t i = 0; i < curves.size(); ++i) {
             const QColor color = t.seriesColor(curves[i].colorIndex);
-            double at[2];
+            CurveValue at[2];
             for (int v = 0; v < 2; ++v) {
                 double key = cursor->key;
-                if (!model.cursor) {  // live: each line's own newest value
-                    key = nan;
+                if (!model.cursor) {  // live: each line's own newest value, its dot beside it
+                    double last = nan;
                     for (const auto* s : curves[i].series(v == 1))
-                        if (!(key >= s->keys(model.axis).back())) key = s->keys(model.axis).back();
+                        if (!(last >= s->keys(model.axis).back()))
+                            last = s->keys(model.axis).back();
+                    key = std::min(key, last);
                 }
-                at[v] = std::isnan(key)
-                            ? nan
-                            : curves[i].at(v == 1, metric, model.axis, key, model.usedBeta());
-                const double meet =
-                    curves[i].at(v == 1, metric, model.axis, cursor->key, model.usedBeta());
-                if (any && !std::isnan(meet) && (v == 1 || model.showTraining) &&
-                    (!logY() || meet > 0.0))
-                    cursor->dots.push_back({cursor->key, meet, color, {}});
+                at[v] = curves[i].at(v == 1, metric, model.axis, key, model.usedBeta(), model.band);
+                if (any && at[v].count > 0 && (v == 1 || model.showTraining) &&
+                    (!logY() || at[v].mean > 0.0))
+                    cursor->dots.push_back({key, at[v].mean, color, {}});
             }
+            // How many seeds a mean is of changes along the axis: some seeds end earlier.
+            const auto counted = [&](const QString& name, const CurveValue& value) {
+                return curves[i].members.size() > 1 && value.count > 0 && !figure
+                           ? QStringLiteral("%1 (n = %2)").arg(name).arg(value.count)
+                           : name;
+            };
             if (curves.size() == 1 && model.showTraining)
-                entries.push_back({QStringLiteral("training"), metricValueText(metric, at[0]),
-                                   color, true, false});
+                entries.push_back({counted(QStringLiteral("training"), at[0]),
+                                   metricValueText(metric, at[0].mean), color, true, false});
             const QString name = curves.size() == 1 ? QStringLiteral("validation")
                                                     : names[static_cast<qsizetype>(i)];
             const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
-            entries.push_back({name, metricValueText(metric, trainingOnly ? at[0] : at[1]), color,
+            const CurveValue& shown = trainingOnly ? at[0] : at[1];
+            entries.push_back({counted(name, shown), metricValueText(metric, shown.mean), color,
                                trainingOnly, false});
             if (metric == CurveMetric::Loss && model.drawsPowerLaw() && lines[i].fit)
                 entries.push_back(

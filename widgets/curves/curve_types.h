@@ -26,6 +26,12 @@ inline bool isShare(CurveMetric metric) {
 inline bool lowerIsBetter(CurveMetric metric) {
     return !isShare(metric);
 }
+/// What is drawn around the mean of several seeds.
+enum class CurveBandKind { MinMax, StandardError, Confidence95 };
+/// "min to max", "± 1 s.e.", "95 % interval".
+QString bandName(CurveBandKind kind);
+/// "Step", "Epoch", "Training time", "Tokens".
+QString axisTitle(CurveAxis axis);
 /// As metrics.jsonl calls it, and as the screens do.
 const char* metricKey(CurveMetric metric);
 QString metricTitle(CurveMetric metric);

@@ -34,15 +34,10 @@ qint64 SampleGrid::rowOffset() const {
     return verticalScrollBar()->value();
 }
 
-void SampleGrid::setExample(const ShownSample& example) {
-    const QSize size = sampleSize(example);
-    if (size == m_size) return;
-    m_size = size;
-    layoutRows();
-}
-void SampleGrid::setClassNames(const QStringList& names) {
-    m_names = names;
-    viewport()->update();
+void SampleGrid::setData(qint64 count, const ShownSample& example, const QStringList& classNames) {
+    m_size = sampleSize(example);
+    m_names = classNames;
+    setCount(count);
 }
 void SampleGrid::setCount(qint64 count) {
     m_count = std::max<qint64>(0, count);

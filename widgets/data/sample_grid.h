@@ -18,12 +18,12 @@ class SampleGrid : public QAbstractScrollArea {
 public:
     explicit SampleGrid(QWidget* parent = nullptr);
 
+    /// Shows other data: `example` gives the size of the cells. Only then are samples asked for,
+    /// never beyond `count`.
+    void setData(qint64 count, const ShownSample& example, const QStringList& classNames);
     /// Forgets everything and asks for what is in sight.
     void setCount(qint64 count);
     qint64 count() const { return m_count; }
-    /// Cells become as large as this sample wants to be.
-    void setExample(const ShownSample& example);
-    void setClassNames(const QStringList& names);
     void setSamples(qint64 first, std::vector<ShownSample> samples);
     void setCurrent(qint64 index);  ///< -1: none; does not signal
     qint64 current() const { return m_current; }

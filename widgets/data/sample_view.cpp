@@ -59,7 +59,7 @@ TileGroup ordered(const TileGroup& group, const std::vector<int>& order) {
 SampleView::SampleView(QWidget* parent)
     : QWidget(parent),
       m_stack(new QStackedWidget(this)),
-      m_empty(new EmptyState(QStringLiteral("Choose a sample"), {}, m_stack)),
+      m_empty(new EmptyState(QStringLiteral("Select a sample"), {}, m_stack)),
       m_image(new PixelView(m_stack)),
       m_tiles(new TileView(m_stack)),
       m_text(new ReadStrip(m_stack)),
@@ -119,8 +119,8 @@ void SampleView::setSample(const ShownSample& shown, const QStringList& classNam
         case SampleForm::Tokens: {
             std::vector<TileGroup> groups{tilesOf(sample.source)};
             if (TileGroup inOrder = ordered(groups[0], shown.order); inOrder.size() > 0) {
-                groups[0].title = QStringLiteral("as given");
-                inOrder.title = QStringLiteral("in order");
+                groups[0].title = QStringLiteral("input order");
+                inOrder.title = QStringLiteral("sorted");
                 groups.push_back(std::move(inOrder));
             }
             m_tiles->setGroups(std::move(groups));

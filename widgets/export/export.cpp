@@ -1,18 +1,29 @@
 #include "widgets/export/export.h"
 
+#include <QAbstractSlider>
+#include <QAbstractSpinBox>
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QHeaderView>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSaveFile>
+#include <QSet>
 #include <QSvgGenerator>
+#include <QTableView>
 #include <QToolButton>
 
+#include "widgets/theme/controls.h"
+#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
@@ -23,17 +34,17 @@ void say(QString* error, const QString& sentence) {
     if (error) *error = sentence;
 }
 
-QImage emptyPicture(const QWidget& widget, const QSize& size, double scale) {
+QImage emptyPicture(const QSize& size, double scale, const QColor& ground) {
     QImage image((QSizeF(size) * scale).toSize(), QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     image.setDotsPerMeterX(qRound(screenDpi * scale / 0.0254));
     image.setDotsPerMeterY(image.dotsPerMeterX());
-    image.fill(widget.palette().color(QPalette::Base));
+    image.fill(ground);
     return image;
 }
 
 QImage picture(QWidget& widget, double scale) {
-    QImage image = emptyPicture(widget, widget.size(), scale);
+    QImage image = emptyPicture(widget.size(), scale, widget.palette().color(QPalette::Base));
     widget.render(&image);
     return image;
 }
@@ -73,11 +84,81 @@ bool writePdf(const Paint& paint, const QRect& box, const QString& title, const 
     return painter.end();
 }
 
-bool writePng(const QImage& image, const QString& path, QString* error) {
-    QSaveFile file(path);
-    if (file.open(QIODevice::WriteOnly) && image.save(&file, "PNG") && file.commit()) return true;
-    say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
-    return false;
+bool writePng(const Paint& paint, const QRect& box, const QColor& ground, int dpi,
+              QSaveFile& file) {
+    const double scale = qBound(24, dpi, 2400) / screenDpi;
+    QImage image = emptyPicture(box.size(), scale, ground);
+    QPainter painter(&image);
+    paint(painter);
+    painter.end();
+    return image.save(&file, "PNG");
+}
+
+/// What one clicks or types into is no part of a figure: it is not drawn while this lives.
+class WithoutControls : public QObject {
+public:
+    WithoutControls() { QCoreApplication::instance()->installEventFilter(this); }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        return event->type() == QEvent::Paint && isControl(watched);
+    }
+
+private:
+    static bool isControl(const QObject* widget) {
+        if (const auto* chip = qobject_cast<const Chip*>(widget)) return chip->isCheckable();
+        return qobject_cast<const QAbstractButton*>(widget) ||
+               qobject_cast<const QComboBox*>(widget) ||
+               qobject_cast<const QAbstractSpinBox*>(widget) ||
+               qobject_cast<const QLineEdit*>(widget) ||
+               qobject_cast<const QAbstractSlider*>(widget) ||
+               qobject_cast<const SegmentedControl*>(widget);
+    }
+};
+
+/// The table that a view consists of, or nullptr.
+QTableView* tableOf(QWidget& view) {
+    if (auto* table = qobject_cast<QTableView*>(&view)) return table;
+    for (auto* table : view.findChildren<QTableView*>())
+        if (table->isVisible() &&
+            2 * table->width() * table->height() > view.width() * view.height())
+            return table;
+    return nullptr;
+}
+
+/// All rows and columns of a table, of which the screen shows a part.
+std::unique_ptr<QWidget> wholeTable(QWidget& view) {
+    constexpr int mostRows = 400;
+    QTableView* table = tableOf(view);
+    if (!table || !table->model() || table->model()->rowCount() == 0) return nullptr;
+    auto whole = std::make_unique<QTableView>();
+    whole->setPalette(Theme::current().palette());
+    whole->setModel(table->model());
+    whole->setItemDelegate(table->itemDelegate());
+    for (int c = 0; c < table->model()->columnCount(); ++c)
+        if (auto* own = table->itemDelegateForColumn(c)) whole->setItemDelegateForColumn(c, own);
+    whole->setFrameShape(QFrame::NoFrame);
+    whole->setShowGrid(table->showGrid());
+    whole->setSelectionMode(QAbstractItemView::NoSelection);
+    whole->setFocusPolicy(Qt::NoFocus);
+    whole->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    whole->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    whole->verticalHeader()->setVisible(!table->verticalHeader()->isHidden());
+    whole->horizontalHeader()->setStretchLastSection(false);
+    whole->horizontalHeader()->restoreState(table->horizontalHeader()->saveState());
+    whole->horizontalHeader()->setStretchLastSection(false);
+    const int rows = qMin(mostRows, table->model()->rowCount());
+    int high = table->horizontalHeader()->height() + 2, wide = 2;
+    for (int r = 0; r < rows; ++r) {
+        whole->setRowHeight(r, table->rowHeight(r));
+        high += table->isRowHidden(r) ? 0 : table->rowHeight(r);
+        whole->setRowHidden(r, table->isRowHidden(r));
+    }
+    for (int c = 0; c < table->model()->columnCount(); ++c)
+        if (!table->isColumnHidden(c)) wide += whole->columnWidth(c);
+    if (whole->verticalHeader()->isVisible()) wide += table->verticalHeader()->width();
+    whole->resize(wide, high);
+    return whole;
 }
 
 }  // namespace
@@ -91,7 +172,7 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
     const QString ending = QFileInfo(path).suffix().toLower();
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") &&
         ending != QLatin1String("pdf")) {
-        say(error, QStringLiteral("%1: the ending must be .png, .svg or .pdf").arg(path));
+        say(error, QStringLiteral("%1: the file name must end in .png, .svg or .pdf").arg(path));
         return false;
     }
     QSaveFile file(path);
@@ -116,18 +197,18 @@ bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error)
 }
 
 bool exportPainting(const Paint& paint, const QSize& size, const QString& title,
-                    const QColor& ground, const QString& path, QString* error) {
+                    const QColor& ground, const QString& path, QString* error, int dpi) {
     QSaveFile file(path);
     const QRect box(QPoint(0, 0), size);
-    const bool svg = QFileInfo(path).suffix().toLower() == QLatin1String("svg");
-    if (!file.open(QIODevice::WriteOnly) ||
-        !(svg ? writeSvg(paint, box, title, ground, file)
-              : writePdf(paint, box, title, ground, file)) ||
-        !file.commit()) {
-        say(error, QStringLiteral("%1: %2").arg(path, file.errorString()));
-        return false;
-    }
-    return true;
+    const QString ending = QFileInfo(path).suffix().toLower();
+    const bool opened = file.open(QIODevice::WriteOnly);
+    const bool drawn =
+        opened && (ending == QLatin1String("svg")   ? writeSvg(paint, box, title, ground, file)
+                   : ending == QLatin1String("png") ? writePng(paint, box, ground, dpi, file)
+                                                    : writePdf(paint, box, title, ground, file));
+    if (drawn && file.commit()) return true;
+    say(error, QStringLiteral("%1: could not be written (%2)").arg(path, file.errorString()));
+    return false;
 }
 
 bool exportCsv(const QString& text, const QString& path, QString* error) {
@@ -159,12 +240,7 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     button->setPopupMode(QToolButton::InstantPopup);
     m_menu->setToolTipsVisible(true);
     connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this,
-            [this] {
-                if (wholeSize)
-                    QApplication::clipboard()->setImage(wholePicture(2.0));
-                else
-                    copyToClipboard(*m_view);
-            });
+            &ViewMenu::copy);
     m_menu->addSeparator();
     const auto entry = [this](const char* words, const char* ending) {
         QAction* action = m_menu->addAction(QString::fromLatin1(words));
@@ -176,6 +252,19 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     entry("SVG...", "svg");
     entry("PDF...", "pdf");
     if (m_csv) entry("CSV...", "csv");
+    QMenu* themes = m_menu->addMenu(QStringLiteral("Figure theme"));
+    m_beforePgfplots = themes->menuAction();
+    auto* looks = new QActionGroup(this);
+    for (const bool light : {true, false}) {
+        QAction* action =
+            themes->addAction(light ? QStringLiteral("Light") : QStringLiteral("As the window"));
+        action->setCheckable(true);
+        looks->addAction(action);
+        connect(action, &QAction::triggered, this, [light] { figureStyle().light = light; });
+    }
+    // Shared by all views: another one's menu may have changed it.
+    connect(themes, &QMenu::aboutToShow, this,
+            [looks] { looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true); });
     QMenu* sizes = m_menu->addMenu(QStringLiteral("PNG resolution"));
     auto* group = new QActionGroup(this);
     for (const int dpi : {96, 150, 300, 600}) {
@@ -187,35 +276,168 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     }
 }
 
-QImage ViewMenu::wholePicture(double scale) const {
-    QImage image = emptyPicture(*m_view, wholeSize(), scale);
-    QPainter painter(&image);
-    paintVector(painter);
-    return image;
+/// What becomes a picture: its size and how it is drawn, caption included.
+struct ViewMenu::Drawing {
+    QSize size;
+    std::function<void(QPainter&)> paint;
+};
+
+template <class Use>
+bool ViewMenu::draw(Use use) {
+    constexpr int margin = 16;
+    const FigureScope scope(figureStyle().light, figure ? nullptr : m_view);
+    const WithoutControls bare;
+    const std::unique_ptr<QWidget> made = figure        ? figure()
+                                          : paintVector ? nullptr
+                                                        : wholeTable(*m_view);
+    Drawing drawing;
+    std::function<void(QPainter&)> paint;
+    if (made) {
+        drawing.size = made->size();
+        paint = [&made](QPainter& painter) { made->render(&painter); };
+    } else if (paintVector) {
+        drawing.size = wholeSize ? wholeSize() : m_view->size();
+        paint = paintVector;
+    } else {
+        drawing.size = m_view->size();
+        paint = [this](QPainter& painter) { m_view->render(&painter); };
+    }
+    const QString words = caption ? caption() : figure ? QString() : subject();
+    const QSize figureSize = drawing.size;
+    const QRect line(margin, figureSize.height() + 2, figureSize.width() - 2 * margin, 200);
+    const int flags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
+    if (!words.isEmpty())
+        drawing.size.rheight() +=
+            QFontMetrics(captionFont()).boundingRect(line, flags, words).height() + 14;
+    drawing.paint = [&](QPainter& painter) {
+        painter.fillRect(QRect(QPoint(0, 0), drawing.size), Theme::current().panel);
+        painter.save();
+        paint(painter);
+        painter.restore();
+        if (words.isEmpty()) return;
+        painter.setFont(captionFont());
+        painter.setPen(Theme::current().muted);
+        painter.drawText(line, flags, words);
+    };
+    return use(drawing);
+}
+
+void ViewMenu::copy() {
+    draw([](const Drawing& drawing) {
+        QImage image = emptyPicture(drawing.size, 2.0, Theme::current().panel);
+        QPainter painter(&image);
+        drawing.paint(painter);
+        painter.end();
+        QApplication::clipboard()->setImage(image);
+        return true;
+    });
+}
+
+void ViewMenu::addPgfplots(std::function<QString()> source) {
+    m_pgfplots = std::move(source);
+    auto* action = new QAction(QStringLiteral("pgfplots (LaTeX)..."), m_menu);
+    m_menu->insertAction(m_beforePgfplots, action);
+    connect(action, &QAction::triggered, this, [this] { save(QStringLiteral("tex")); });
+}
+
+QStringList ViewMenu::endings() const {
+    QStringList all{QStringLiteral("png"), QStringLiteral("svg"), QStringLiteral("pdf")};
+    if (m_pgfplots) all << QStringLiteral("tex");
+    if (m_csv) all << QStringLiteral("csv");
+    return all;
+}
+
+QString ViewMenu::subject() const {
+    for (const QWidget* widget = m_view; widget; widget = widget->parentWidget())
+        if (const QString of = widget->property(kFigureSubject).toString(); !of.isEmpty())
+            return of;
+    return {};
+}
+
+QString ViewMenu::fileName() const {
+    const QString of = figureFileName({subject()});
+    QString name = m_name ? figureFileName({m_name()}) : QString();
+    if (!name.startsWith(of)) name = figureFileName({of, name});
+    return name.isEmpty() ? QStringLiteral("figure") : name;
+}
+
+bool ViewMenu::write(const QString& path, QString* error) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    if (!endings().contains(ending)) {
+        say(error, QStringLiteral("%1: the ending must be one of .%2")
+                       .arg(path, endings().join(QStringLiteral(", ."))));
+        return false;
+    }
+    if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
+    if (ending == QLatin1String("tex")) {
+        const FigureScope scope(figureStyle().light, m_view);  // its colours
+        return exportCsv(m_pgfplots(), path, error);
+    }
+    return draw([&](const Drawing& drawing) {
+        return exportPainting(drawing.paint, drawing.size, m_view->accessibleName(),
+                              Theme::current().panel, path, error, m_dpi);
+    });
 }
 
 void ViewMenu::save(const QString& ending) {
-    const QString name = m_name ? m_name() : QStringLiteral("view");
-    QString path = askPath(QStringLiteral("Save as %1").arg(ending.toUpper()), name + u'.' + ending,
-                           QStringLiteral("%1 (*.%2)").arg(ending.toUpper(), ending));
+    QString path =
+        askPath(QStringLiteral("Save as %1").arg(ending.toUpper()), fileName() + u'.' + ending,
+                QStringLiteral("%1 (*.%2)").arg(ending.toUpper(), ending));
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
     QString error;
-    const QSize size = wholeSize ? wholeSize() : m_view->size();
-    bool done = false;
-    if (ending == QLatin1String("csv"))
-        done = exportCsv(m_csv ? m_csv() : QString(), path, &error);
-    else if (paintVector && ending != QLatin1String("png"))
-        done = exportPainting(paintVector, size, m_view->accessibleName(),
-                              m_view->palette().color(QPalette::Base), path, &error);
-    else if (wholeSize)
-        done = writePng(wholePicture(qBound(24, m_dpi, 2400) / screenDpi), path, &error);
-    else
-        done = exportWidget(*m_view, path, m_dpi, &error);
-    if (done)
+    if (write(path, &error))
         Q_EMIT saved(path);
     else
         Q_EMIT failed(error);
+}
+
+FigureStyle& figureStyle() {
+    static FigureStyle style;
+    return style;
+}
+
+QString figureFileName(const QStringList& parts) {
+    QStringList names;
+    for (const QString& part : parts) {
+        QString name;
+        for (const QChar c : part.simplified()) {
+            const bool plain =
+                (c.unicode() < 128 && c.isLetterOrNumber()) || c == u'.' || c == u'_' || c == u'-';
+            if (plain)
+                name += c;
+            else if (!name.endsWith(u'-'))
+                name += u'-';
+        }
+        while (name.startsWith(u'-') || name.startsWith(u'.')) name.remove(0, 1);
+        while (name.endsWith(u'-') || name.endsWith(u'.')) name.chop(1);
+        if (!name.isEmpty()) names << name.left(100);
+    }
+    return names.join(u'_');
+}
+
+QStringList exportAll(const QWidget& page, const QString& folder, QString* error) {
+    QStringList written;
+    QSet<QString> names;
+    if (!QDir().mkpath(folder)) {
+        say(error, QStringLiteral("%1: the folder could not be made").arg(folder));
+        return written;
+    }
+    for (auto* menu : page.findChildren<ViewMenu*>()) {
+        if (!menu->view()->isVisible() || menu->view() == &page) continue;
+        QString name = menu->fileName();
+        for (int k = 2; names.contains(name); ++k)
+            name = menu->fileName() + u'_' + QString::number(k);
+        names.insert(name);
+        for (const QString& ending : menu->endings()) {
+            if (ending == QLatin1String("svg")) continue;  // the same as the PDF
+            const QString path = QDir(folder).filePath(name + u'.' + ending);
+            if (!menu->write(path, error)) return written;
+            written << path;
+        }
+    }
+    if (written.isEmpty()) say(error, QStringLiteral("This page shows nothing to export yet."));
+    return written;
 }
 
 }  // namespace relascope

@@ -1,15 +1,19 @@
 #include "widgets/export/figure.h"
 
 #include <QFileInfo>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QVBoxLayout>
 #include <limits>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/words.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
+#include "widgets/maps/multiples_view.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/sides.h"
 #include "widgets/source/text_pair.h"
@@ -19,10 +23,11 @@
 namespace relascope {
 namespace {
 
-QString captionOf(const ProbeResult& result) {
-    QString text = QStringLiteral("Step ") + groupedNumber(result.step);
+QString captionOf(const ProbeResult& result, const QString& run) {
+    QString text = run.isEmpty() ? QString() : run + QStringLiteral(" \u00B7 ");
+    text += QStringLiteral("step ") + groupedNumber(result.step);
     if (!result.sample.origin.empty())
-        text += QStringLiteral(" \u00B7 ") + QString::fromStdString(result.sample.origin);
+        text += QStringLiteral(" \u00B7 sample ") + QString::fromStdString(result.sample.origin);
     const auto label = result.sample.label;
     if (label >= 0 && label < static_cast<std::int64_t>(result.classNames.size()))
         text += QStringLiteral(" \u00B7 label ") +
@@ -35,12 +40,37 @@ QString captionOf(const ProbeResult& result) {
     return text;
 }
 
+/// The name of an axis of a map, upright beside its rows or above its columns.
+class AxisTitle : public QWidget {
+public:
+    AxisTitle(const QString& text, bool upright, QWidget* parent)
+        : QWidget(parent), m_text(text), m_upright(upright) {
+        const QSize size(QFontMetrics(captionFont()).horizontalAdvance(text) + 4, 16);
+        upright ? setFixedWidth(size.height()) : setFixedHeight(size.height());
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setFont(captionFont());
+        painter.setPen(Theme::current().muted);
+        if (!m_upright) return painter.drawText(rect(), Qt::AlignCenter, m_text);
+        painter.translate(0, height());
+        painter.rotate(-90);
+        painter.drawText(QRect(0, 0, height(), width()), Qt::AlignCenter, m_text);
+    }
+
+private:
+    QString m_text;
+    bool m_upright;
+};
+
 /// The figure as a widget, so that it is drawn by the very code of the window.
 class Figure : public QWidget {
 public:
-    Figure(const ViewMaps& maps, const InspectorView& view) {
+    Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run) {
         setAutoFillBackground(true);
-        QPalette p = palette();
+        QPalette p = Theme::current().palette();
         p.setColor(QPalette::Window, Theme::current().panel);
         setPalette(p);
         setAccessibleName(mapTitle(maps, view));
@@ -50,7 +80,34 @@ public:
         auto* row = new QHBoxLayout;
         row->setSpacing(28);
         const ProbeResult& result = *maps.result();
-        MapValues values = maps.values(view);
+        if (parts & FigurePart::Source) addSource(row, maps, view);
+        if (parts & FigurePart::Map) addMap(row, maps, view);
+        if (parts & FigurePart::SmallMaps) addSmallMaps(row, maps, view);
+        column->addLayout(row);
+
+        const auto line = [&](const QString& text, QPalette::ColorRole role) {
+            auto* label = new QLabel(text, this);
+            label->setTextFormat(Qt::PlainText);
+            label->setFont(numberFont(12));
+            label->setForegroundRole(role);
+            label->setWordWrap(true);
+            column->addWidget(label);
+        };
+        if (parts & ~FigureParts(FigurePart::SmallMaps))
+            line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
+        line(captionOf(result, run), QPalette::PlaceholderText);
+        // Never shown, so the layout must be asked for its size.
+        layout()->activate();
+        const QSize hint = layout()->sizeHint();
+        resize(hint.width(), qMax(hint.height(), layout()->heightForWidth(hint.width())));
+        ensurePolished();
+        layout()->setGeometry(rect());
+    }
+
+private:
+    void addSource(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
+        const ProbeResult& result = *maps.result();
+        const MapValues values = maps.values(view);
         const ColorScale scale = maps.scale(view);
         const int rows = maps.rowSide(view);
         const int columns = maps.columnSide(view);
@@ -111,14 +168,28 @@ public:
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
             row->addWidget(tiles, 0, Qt::AlignTop);
         }
+    }
 
-        auto* right = new QVBoxLayout;
+    void addMap(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
+        const ProbeResult& result = *maps.result();
+        MapValues values = maps.values(view);
+        const ColorScale scale = maps.scale(view);
+        const int rows = maps.rowSide(view);
+        const int columns = maps.columnSide(view);
+        auto* right = new QGridLayout;
         right->setSpacing(6);
         auto* title = new QLabel(
             mapTitle(maps, view) + QStringLiteral(" of ") + maps.layerName(view.layer), this);
         title->setFont(headFont());
         title->setAlignment(Qt::AlignHCenter);
-        right->addWidget(title);
+        right->addWidget(title, 0, 1);
+        const auto axis = [&](const char* letter, int side) {
+            return QStringLiteral("%1: %2").arg(QLatin1String(letter), sideWord(result, side));
+        };
+        right->addWidget(
+            new AxisTitle(columns < 0 ? QStringLiteral("symbol") : axis("j", columns), false, this),
+            1, 1);
+        right->addWidget(new AxisTitle(axis("i", rows), true, this), 2, 0);
         auto* map = new MapView(this);
         map->setFixedSize(420, 400);
         map->setTokens(sideTokens(result, rows, values.rows),
@@ -127,32 +198,69 @@ public:
         map->setScale(scale);
         map->setValues(std::move(values));
         map->setCell(view.source, view.target);
-        right->addWidget(map);
+        right->addWidget(map, 2, 1);
         auto* bar = new ColorBar(this);
         bar->setScale(scale);
-        bar->setCaption(scaleCaption(view));
-        right->addWidget(bar);
+        bar->setExtent(maps.sharedExtent(view));
+        bar->setCaption(scaleCaption(maps, view));
+        right->addWidget(bar, 3, 1);
+        right->setRowStretch(4, 1);
         row->addLayout(right);
-        column->addLayout(row);
+    }
 
-        const auto line = [&](const QString& text, QPalette::ColorRole role) {
-            auto* label = new QLabel(text, this);
-            label->setTextFormat(Qt::PlainText);
-            label->setFont(numberFont(12));
-            label->setForegroundRole(role);
-            column->addWidget(label);
-        };
-        line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
-        line(captionOf(result), QPalette::PlaceholderText);
-        // Never shown, so the layout must be asked for its size.
-        layout()->activate();
-        resize(layout()->sizeHint());
-        ensurePolished();
-        layout()->setGeometry(rect());
+    void addSmallMaps(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
+        constexpr int wide = 480, high = 460;
+        auto* small = new MultiplesView(this);
+        small->resize(wide, high);
+        small->grab();  // lays out what is never shown
+        showMultiples(*small, maps, view);
+        small->clearSecond();
+        small->setCurrent(view.kind, -1);  // no frame: nothing is chosen in a figure
+        small->setFixedSize(wide, qMax(60, small->canvas()->minimumHeight()));
+        row->addWidget(small, 0, Qt::AlignTop);
     }
 };
 
 }  // namespace
+
+std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
+                                    FigureParts parts, const QString& run) {
+    if (!maps.result() || maps.count(view.kind, view.layer) == 0) return nullptr;
+    return std::make_unique<Figure>(maps, view, parts, run);
+}
+
+QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
+                   const QString& run) {
+    if (!maps.result()) return run;
+    QStringList names{run};
+    if (maps.result()->step > 0) names << QStringLiteral("step%1").arg(maps.result()->step);
+    names << maps.layerName(view.layer).remove(u' ');
+    if (parts == FigureParts(FigurePart::SmallMaps)) {
+        names << QStringLiteral("maps");
+    } else {
+        const QString number = QString::number(view.index + 1);
+        switch (view.kind) {
+            case MapKind::Relation:
+                names << QStringLiteral("relation") + number;
+                break;
+            case MapKind::RelationalAttention:
+                names << QStringLiteral("relational-attention") + number;
+                break;
+            case MapKind::SensoryAttention:
+                names << QStringLiteral("sensory-attention") + number;
+                break;
+            case MapKind::AttentionTimesRelation:
+                names << QStringLiteral("attention%1-x-relation").arg(view.head + 1) + number;
+                break;
+            case MapKind::Symbols:
+                names << QStringLiteral("symbols") + number;
+                break;
+        }
+        if (parts == FigureParts(FigurePart::Source)) names << QStringLiteral("source");
+        if (parts == FigureParts(FigurePart::Map)) names << QStringLiteral("map");
+    }
+    return figureFileName(names);
+}
 
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
                   QString* error) {
@@ -166,7 +274,7 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     }
     if (QFileInfo(path).suffix().toLower() == QLatin1String("csv"))
         return exportCsv(mapCsv(maps, shown), path, error);
-    Figure figure(maps, shown);
+    Figure figure(maps, shown, FigurePart::Source | FigurePart::Map, {});
     return exportWidget(figure, path, 300, error);
 }
 

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -13,6 +14,7 @@
 #include <QVBoxLayout>
 #include <QWheelEvent>
 
+#include "types/architecture_titles.h"
 #include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -45,12 +47,13 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_label->setFont(smallFont());
     m_label->setFixedWidth(110);
     m_kind = iconButton(state.spec.live ? "pencil" : "restart",
-                        state.spec.live ? QStringLiteral("Changes live, while the run trains")
-                                        : QStringLiteral("Needs a restart of the run"),
+                        state.spec.live ? QStringLiteral("Can be changed during training")
+                                        : QStringLiteral("Cannot be changed during training"),
                         this);
     m_kind->setFocusPolicy(Qt::NoFocus);
     m_kind->setIconSize({14, 14});
     m_kind->setFixedSize(20, 24);
+    int widest = 0;  // px of the longest choice
     switch (state.spec.kind) {
         case FieldKind::Boolean:
             m_check = new QCheckBox(this);
@@ -65,7 +68,14 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             m_combo = new QComboBox(this);
             for (const auto& choice : state.spec.choices) {
                 const QString text = QString::fromStdString(choice);
-                m_combo->addItem(QString(text).replace(u'_', u' '), text);
+                const QString title =
+                    (state.key == "model.architecture" || state.spec.name == "architecture")
+                        ? QString::fromStdString(architectureTitle(choice))
+                        : QString(text).replace(u'_', u' ');
+                m_combo->addItem(title, text);
+                m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
+                                     Qt::ToolTipRole);  // as files and the command line call it
+                widest = qMax(widest, QFontMetrics(smallFont()).horizontalAdvance(title));
             }
             m_combo->view()->setMinimumWidth(190);  // choices are longer than the field is wide
             m_combo->setMinimumContentsLength(4);
@@ -110,10 +120,19 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);
-    row->addWidget(control, 1);
+    column->addLayout(row);
+    // Choices that would end in an ellipsis beside the label get a line of their own.
+    constexpr int besideLabel = 76;
+    if (widest > besideLabel) {
+        m_label->setMinimumWidth(110);
+        m_label->setMaximumWidth(QWIDGETSIZE_MAX);
+        row->addStretch(1);
+        column->addWidget(control);
+    } else {
+        row->addWidget(control, 1);
+    }
     row->addSpacing(2);
     row->addWidget(m_kind);
-    column->addLayout(row);
     m_sentence = new QLabel(this);
     m_sentence->setFont(captionFont());
     m_sentence->setWordWrap(true);
@@ -132,6 +151,7 @@ QWidget* FieldRow::editor() const {
 void FieldRow::setState(const FieldState& state) {
     const bool same = state.value == m_state.value;
     m_state = state;
+    if (m_edit) m_edit->setPlaceholderText(automaticText(m_state));
     // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
     if (!same ||
         (m_edit && m_typed.isEmpty() && !m_pending && !editor()->hasFocus() && !m_edit->hasFocus()))
@@ -148,9 +168,11 @@ void FieldRow::show(const FieldValue& value) {
         m_combo->setCurrentIndex(
             m_combo->findData(QString::fromStdString(std::get<std::string>(value))));
     } else {
-        const auto present = parseField(m_edit->text(), m_state.spec);
+        m_edit->setPlaceholderText(automaticText(m_state));
+        const auto present = parseShown(m_edit->text(), m_state);
         const auto* same = std::get_if<FieldValue>(&present);
-        if (!same || *same != value) m_edit->setText(fieldText(value, m_state.spec.kind));
+        if (!same || *same != value || (!m_edit->hasFocus() && shownText(value, m_state).isEmpty()))
+            m_edit->setText(shownText(value, m_state));
         m_edit->setCursorPosition(m_edit->hasFocus() ? m_edit->cursorPosition() : 0);
     }
     m_quiet = false;
@@ -161,7 +183,7 @@ void FieldRow::show(const FieldValue& value) {
 
 void FieldRow::typed(const QString& text) {
     const bool was = valid();
-    const auto parsed = parseField(text, m_state.spec);
+    const auto parsed = parseShown(text, m_state);
     if (const auto* bad = std::get_if<FieldError>(&parsed)) {
         m_typed = bad->sentence;
         m_pending.reset();
@@ -186,7 +208,7 @@ void FieldRow::commit() {
 void FieldRow::takeBack() {
     const bool was = valid();
     m_quiet = true;
-    m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+    m_edit->setText(shownText(m_state.value, m_state));
     m_edit->selectAll();
     m_quiet = false;
     show(m_state.value);
@@ -262,11 +284,9 @@ void FieldRow::restyle() {
     QWidget* control = editor();
     control->setEnabled(enabled);
     QString help = QString::fromStdString(m_state.spec.help);
-    if (changed())
-        help += QString(" Changed; the preset has %1.")
-                    .arg(fieldText(m_state.preset, m_state.spec.kind));
-    control->setToolTip(
-        enabled ? help : QStringLiteral("Needs a restart: stop the run to change it. ") + help);
+    if (changed()) help += QString(" Changed; the preset has %1.").arg(presetText(m_state));
+    control->setToolTip(enabled ? help
+                                : QStringLiteral("Stop the run to change this option. ") + help);
     update();
     m_kind->setIcon(
         icon(m_state.spec.live ? "pencil" : "restart", m_state.spec.live ? t.accent : t.faint));
@@ -294,7 +314,7 @@ bool FieldRow::eventFilter(QObject* watched, QEvent* event) {
         if (left) commit();
         if (m_typed.isEmpty() && !m_pending) {
             m_quiet = true;
-            m_edit->setText(fieldText(m_state.value, m_state.spec.kind));
+            m_edit->setText(shownText(m_state.value, m_state));
             m_quiet = false;
         }
     }
@@ -318,8 +338,7 @@ void FieldRow::paintEvent(QPaintEvent*) {
 
 void FieldRow::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
-    QAction* reset = menu.addAction(
-        QString("Reset to preset (%1)").arg(fieldText(m_state.preset, m_state.spec.kind)));
+    QAction* reset = menu.addAction(QString("Reset to preset (%1)").arg(presetText(m_state)));
     reset->setEnabled((changed() || m_pending || !m_typed.isEmpty()) &&
                       (!m_running || m_state.spec.live));
     connect(reset, &QAction::triggered, this, &FieldRow::resetToPreset);

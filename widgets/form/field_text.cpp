@@ -26,16 +26,14 @@ FieldError error(FieldError::Reason reason, const QString& sentence) {
 std::variant<double, FieldError> inBounds(double value, const QString& text,
                                           const FieldSpec& spec) {
     if (value < spec.minimum)
-        return error(
-            FieldError::Reason::TooSmall,
-            QString("%1 is below the smallest value, %2").arg(text, realText(spec.minimum)));
+        return error(FieldError::Reason::TooSmall,
+                     QString("%1 is below the minimum, %2").arg(text, realText(spec.minimum)));
     if (spec.aboveMinimum && value == spec.minimum)
         return error(FieldError::Reason::TooSmall,
                      QString("must be greater than %1").arg(realText(spec.minimum)));
     if (value > spec.maximum)
-        return error(
-            FieldError::Reason::TooLarge,
-            QString("%1 is above the largest value, %2").arg(text, realText(spec.maximum)));
+        return error(FieldError::Reason::TooLarge,
+                     QString("%1 is above the maximum, %2").arg(text, realText(spec.maximum)));
     return value;
 }
 
@@ -43,17 +41,16 @@ std::variant<std::int64_t, FieldError> whole(const QString& part, const FieldSpe
     QString text = part;
     text.remove(u',').remove(u'_');
     if (text.isEmpty())
-        return error(FieldError::Reason::Empty, QStringLiteral("needs a whole number"));
+        return error(FieldError::Reason::Empty, QStringLiteral("must be an integer"));
     bool ok = false;
     qint64 value = QLocale::c().toLongLong(text, &ok);
     if (!ok) {
         const double real = QLocale::c().toDouble(text, &ok);
         if (!ok || !std::isfinite(real))
             return error(FieldError::Reason::NotANumber,
-                         QString("“%1” is not a whole number").arg(part));
+                         QString("“%1” is not an integer").arg(part));
         if (real != std::floor(real) || std::abs(real) > 9.0e15)
-            return error(FieldError::Reason::NotWhole,
-                         QString("%1 is not a whole number").arg(part));
+            return error(FieldError::Reason::NotWhole, QString("%1 is not an integer").arg(part));
         value = static_cast<qint64>(real);
     }
     const auto checked = inBounds(static_cast<double>(value), part, spec);
@@ -74,6 +71,29 @@ QString fieldText(const FieldValue& value, FieldKind) {
     return parts.join(QStringLiteral(", "));
 }
 
+QString automaticText(const FieldState& state) {
+    return state.automatic.empty()
+               ? QString()
+               : QStringLiteral("automatic (%1)").arg(QString::fromStdString(state.automatic));
+}
+
+QString shownText(const FieldValue& value, const FieldState& state) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    const bool zero = (whole && *whole == 0) || (real && *real == 0.0);
+    return zero && !state.automatic.empty() ? QString() : fieldText(value, state.spec.kind);
+}
+
+QString presetText(const FieldState& state) {
+    const QString text = shownText(state.preset, state);
+    return text.isEmpty() && !state.automatic.empty() ? automaticText(state) : text;
+}
+
+std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state) {
+    const bool automatic = text.trimmed().isEmpty() && !state.automatic.empty();
+    return parseField(automatic ? QStringLiteral("0") : text, state.spec);
+}
+
 std::variant<FieldValue, FieldError> parseField(const QString& typed, const FieldSpec& spec) {
     const QString text = typed.trimmed();
     switch (spec.kind) {
@@ -84,7 +104,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
             if (word == "off" || word == "false" || word == "0" || word == "no")
                 return FieldValue(false);
             return error(FieldError::Reason::UnknownChoice,
-                         QString("“%1” is neither on nor off").arg(text));
+                         QString("“%1” is not on or off").arg(text));
         }
         case FieldKind::Integer: {
             const auto value = whole(text, spec);
@@ -94,7 +114,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
         case FieldKind::Real: {
             if (text.isEmpty())
                 return error(FieldError::Reason::Empty,
-                             QStringLiteral("needs a number, such as 1e-3"));
+                             QStringLiteral("must be a number, such as 1e-3"));
             QString plain = text;
             plain.replace(QChar(0x2212), QLatin1Char('-'));
             bool ok = false;
@@ -117,7 +137,7 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
             std::vector<std::int64_t> all;
             if (text.isEmpty())
                 return error(FieldError::Reason::Empty,
-                             QStringLiteral("needs whole numbers separated by commas"));
+                             QStringLiteral("must be integers separated by commas"));
             QString separated = text;
             separated.replace(u' ', u',');
             for (const QString& part : separated.split(u',', Qt::SkipEmptyParts)) {

@@ -12,6 +12,14 @@ namespace relascope {
 /// ones in scientific notation), lists "0, 1", booleans "on" or "off".
 QString fieldText(const FieldValue& value, FieldKind kind);
 
+/// The same as a form shows it: nothing for an automatic 0, which automaticText() then describes.
+QString shownText(const FieldValue& value, const FieldState& state);
+/// "automatic (2)"; empty where 0 is a value like any other.
+QString automaticText(const FieldState& state);
+
+/// The preset's value: "0.10", "automatic (2)".
+QString presetText(const FieldState& state);
+
 /// Why a text is no value of the field.
 struct FieldError {
     enum class Reason { Empty, NotANumber, NotWhole, TooSmall, TooLarge, UnknownChoice };
@@ -21,5 +29,7 @@ struct FieldError {
 
 /// Reads a text for that field: reals take 1e-3 and 0.001, booleans on/off and true/false.
 std::variant<FieldValue, FieldError> parseField(const QString& text, const FieldSpec& spec);
+/// The inverse of shownText().
+std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state);
 
 }  // namespace relascope

@@ -107,7 +107,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
         sign->setAttribute(Qt::WA_TransparentForMouseEvents);
         legend->addWidget(sign);
         QLabel* words = mutedLabel(
-            live ? QStringLiteral("changes live") : QStringLiteral("needs a restart"), m_content);
+            live ? QStringLiteral("live") : QStringLiteral("needs a restart"), m_content);
         words->setFont(captionFont());
         legend->addWidget(words);
         legend->addSpacing(10);
@@ -148,7 +148,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     auto* helpColumn = new QVBoxLayout(m_helpBox);
     helpColumn->setContentsMargins(16, 8, 16, 8);
     helpColumn->setSpacing(2);
-    m_help = new QLabel(QStringLiteral("Choose a field to read what it does."), m_helpBox);
+    m_help = new QLabel(QStringLiteral("Select a field to see its description."), m_helpBox);
     m_help->setFont(smallFont());
     m_help->setWordWrap(true);
     m_help->setTextFormat(Qt::RichText);
@@ -375,7 +375,7 @@ void OptionsForm::showHelp(const FieldRow* row) {
     m_help->setText(QString("<b>%1</b>&nbsp; %2")
                         .arg(QString::fromStdString(state.spec.label).toHtmlEscaped(),
                              QString::fromStdString(state.spec.help).toHtmlEscaped()));
-    m_preset->setText(QString("Preset %1.").arg(fieldText(state.preset, state.spec.kind)));
+    m_preset->setText(QString("Preset %1.").arg(presetText(state)));
 }
 
 void OptionsForm::paintEvent(QPaintEvent*) {

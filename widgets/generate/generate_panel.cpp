@@ -138,36 +138,36 @@ QWidget* GeneratePanel::makeOptions() {
     column->setSpacing(8);
     m_prompt = new TextField(3, box);
     m_prompt->setAccessibleName(QStringLiteral("Prompt"));
-    m_prompt->setPlaceholderText(QStringLiteral("What the text begins with"));
+    m_prompt->setPlaceholderText(QStringLiteral("Start of the text"));
     column->addWidget(labelled(QStringLiteral("Prompt"), m_prompt, box));
 
     // The bounds are those of GenerateOptions::problems().
-    m_tokens = spin<QSpinBox>(QStringLiteral("Tokens"), QStringLiteral("How many tokens to add"), 1,
-                              1000000, box);
+    m_tokens = spin<QSpinBox>(QStringLiteral("Tokens"),
+                              QStringLiteral("Number of tokens to generate"), 1, 1000000, box);
     m_temperature = spin<QDoubleSpinBox>(
         QStringLiteral("Temperature"),
-        QStringLiteral("Below 1 the likely tokens become likelier; 0 always takes the likeliest"),
-        0.0, 100.0, box);
+        QStringLiteral("Below 1 sharpens the distribution; 0 is greedy decoding"), 0.0, 100.0, box);
     m_temperature->setDecimals(2);
     m_temperature->setSingleStep(0.05);
     m_topK = spin<QSpinBox>(QStringLiteral("Top k"),
-                            QStringLiteral("Only the k likeliest tokens; 0 means all"), 0,
+                            QStringLiteral("Sample from the k most likely tokens; 0 means all"), 0,
                             std::numeric_limits<int>::max(), box);
     m_topK->setSpecialValueText(QStringLiteral("all"));
     m_topP = spin<QDoubleSpinBox>(
         QStringLiteral("Top p"),
-        QStringLiteral("Only the likeliest tokens that together have this share; 1 means all"),
+        QStringLiteral(
+            "Sample from the smallest set of tokens with this total probability; 1 means all"),
         0.01, 1.0, box);
     m_topP->setDecimals(2);
     m_topP->setSingleStep(0.05);
     m_seed =
-        spin<QSpinBox>(QStringLiteral("Seed"), QStringLiteral("The same seed writes the same text"),
+        spin<QSpinBox>(QStringLiteral("Seed"), QStringLiteral("The same seed gives the same text"),
                        0, std::numeric_limits<int>::max(), box);
-    m_dice = framedIconButton("shuffle", QStringLiteral("Another seed"), box);
+    m_dice = framedIconButton("shuffle", QStringLiteral("New random seed"), box);
     m_stop = new QLineEdit(box);
     m_stop->setFont(smallFont());
     m_stop->setAccessibleName(QStringLiteral("Stop text"));
-    m_stop->setToolTip(QStringLiteral("Ends once this text has been written; \\n is a line end"));
+    m_stop->setToolTip(QStringLiteral("Generation stops after this text; \\n is a line break"));
     m_stop->setPlaceholderText(QStringLiteral("never"));
 
     auto* grid = new QGridLayout;
@@ -193,11 +193,10 @@ QWidget* GeneratePanel::makeOptions() {
 
     m_bfloat16 = new QCheckBox(QStringLiteral("bfloat16 weights"), box);
     m_bfloat16->setToolTip(
-        QStringLiteral("Weights rounded to 8 bits of precision: half the memory and faster on most "
-                       "machines, at the price of small errors in the probabilities"));
+        QStringLiteral("Rounds the weights to bfloat16: half the memory and faster on most "
+                       "machines, with small errors in the probabilities"));
     m_follow = new QCheckBox(QStringLiteral("Inspector follows"), box);
-    m_follow->setToolTip(
-        QStringLiteral("The inspector shows the token that is chosen in the text"));
+    m_follow->setToolTip(QStringLiteral("The inspector shows the token selected in the text"));
     for (QCheckBox* check : {m_bfloat16, m_follow}) check->setFont(smallFont());
     column->addWidget(m_bfloat16);
     m_go = new QPushButton(box);
@@ -232,7 +231,7 @@ QWidget* GeneratePanel::makeText() {
     auto* below = new QHBoxLayout;
     m_title = new ElidedLabel({}, box);
     m_title->setFont(bold);
-    m_hint = mutedLabel(QStringLiteral("before temperature and cuts"), box);
+    m_hint = mutedLabel(QStringLiteral("before temperature, top k and top p"), box);
     m_hint->setFont(captionFont());
     below->addWidget(m_title, 1);
     below->addWidget(m_hint);
@@ -310,7 +309,7 @@ void GeneratePanel::refreshButton() {
         icon(m_running ? "stop" : "play", on ? Theme::current().onAccent : Theme::current().faint));
     m_go->setEnabled(on);
     m_go->setToolTip(m_running || m_available
-                         ? (m_running ? QStringLiteral("Stop writing (Ctrl+Return)")
+                         ? (m_running ? QStringLiteral("Stop generating (Ctrl+Return)")
                                       : QStringLiteral("Continue the prompt (Ctrl+Return)"))
                          : m_whyNot);
     m_go->setAccessibleDescription(m_go->toolTip());
@@ -334,7 +333,7 @@ void GeneratePanel::toggle() {
     }
     if (!m_available) return;
     if (prompt().isEmpty()) {
-        m_note->setHint(QStringLiteral("Type what the text shall begin with."));
+        m_note->setHint(QStringLiteral("Enter a prompt."));
         m_prompt->setFocus();
         return;
     }
@@ -408,13 +407,13 @@ void GeneratePanel::showAlternatives() {
     m_hint->setVisible(written >= 0);
     m_bars->setVisible(written >= 0);
     if (index < 0) {
-        m_title->setText(QStringLiteral("Click a token to see what could have come instead."));
+        m_title->setText(QStringLiteral("Click a token to see the alternatives."));
         return;
     }
     if (written < 0) {
         m_title->setText(
             pieceName(index, pieces[static_cast<std::size_t>(index)]).replace(0, 1, u'T') +
-            QStringLiteral(", of the prompt"));
+            QStringLiteral(", in the prompt"));
         return;
     }
     m_title->setText(index == 0

@@ -101,7 +101,7 @@ bool GeneratedText::viewportEvent(QEvent* event) {
         }
         QString words = piecePlace(index, m_pieces[static_cast<std::size_t>(index)]);
         words += index < m_prompt
-                     ? QStringLiteral(", of the prompt")
+                     ? QStringLiteral(", in the prompt")
                      : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
         QToolTip::showText(help->globalPos(), plainTip(words), this);
         return true;

@@ -1,5 +1,6 @@
 #include "widgets/inspector/inspector_bar.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QSignalBlocker>
@@ -13,6 +14,20 @@
 
 namespace relascope {
 namespace {
+
+constexpr int fullWidth = 900;  ///< px that one row needs with its full words
+
+const QString alpha(QChar(0x03B1));
+
+/// What can be shown, in the order of MapKind: in full, and for narrow windows.
+QStringList kindWords(bool narrow) {
+    const QString product = alpha + QStringLiteral(" \u00D7 r");
+    return narrow ? QStringList{QStringLiteral("r"), QStringLiteral("rel. ") + alpha,
+                                QStringLiteral("sens. ") + alpha, product, QStringLiteral("symb.")}
+                  : QStringList{QStringLiteral("Relation r"), QStringLiteral("Relational ") + alpha,
+                                QStringLiteral("Sensory ") + alpha, product,
+                                QStringLiteral("Symbols")};
+}
 
 QComboBox* combo(const QString& name, int width, QWidget* parent) {
     auto* box = new QComboBox(parent);
@@ -33,18 +48,14 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 
-    m_kinds =
-        new SegmentedControl({QStringLiteral("Relation r"), QStringLiteral("Relational \u03B1"),
-                              QStringLiteral("Sensory \u03B1"), QStringLiteral("\u03B1 \u00D7 r"),
-                              QStringLiteral("Symbols")},
-                             this);
-    m_kinds->setAccessibleName(QStringLiteral("What is shown"));
+    m_kinds = new SegmentedControl(kindWords(false), this);
+    m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
         new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
     m_directions->setAccessibleName(QStringLiteral("Direction"));
-    m_directions->setItemToolTip(0, QStringLiteral("What i receives from j (D)"));
-    m_directions->setItemToolTip(1, QStringLiteral("What j receives from i (D)"));
-    m_processing = combo(QStringLiteral("Processing (P)"), 116, this);
+    m_directions->setItemToolTip(0, QStringLiteral("Values i receives from j (D)"));
+    m_directions->setItemToolTip(1, QStringLiteral("Values j receives from i (D)"));
+    m_processing = combo(QStringLiteral("Transform (P)"), 116, this);
     for (const Processing p : {Processing::Raw, Processing::Tanh, Processing::Sigmoid,
                                Processing::SoftmaxOverJ, Processing::TopK})
         m_processing->addItem(QString::fromLatin1(processingName(p)));
@@ -53,7 +64,7 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
     m_topK->setRange(1, 1024);
     m_topK->setFixedWidth(56);
     m_topK->setAccessibleName(QStringLiteral("k"));
-    m_topK->setToolTip(QStringLiteral("How many entries of a row are kept"));
+    m_topK->setToolTip(QStringLiteral("Number of entries kept per row"));
     m_range = combo(QStringLiteral("Colour range"), 108, this);
     for (const Range r : {Range::ThisMap, Range::ThisLayer, Range::WholeModel, Range::Fixed})
         m_range->addItem(QString::fromLatin1(rangeName(r)));
@@ -98,7 +109,27 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
 void InspectorBar::setStepText(const QString& text) {
     m_head->setSubText(text);
 }
+void InspectorBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    setNarrow(!m_compact && width() < fullWidth);
+}
+
+void InspectorBar::setNarrow(bool narrow) {
+    if (narrow == m_narrow) return;
+    m_narrow = narrow;
+    const QStringList words = kindWords(narrow), full = kindWords(false);
+    for (int k = 0; k < m_kinds->count(); ++k) {
+        m_kinds->button(k)->setText(words[k]);
+        m_kinds->button(k)->setAccessibleName(full[k]);
+        m_kinds->setItemToolTip(k, narrow ? full[k] : QString());
+    }
+    m_processing->setFixedWidth(narrow ? 96 : 116);
+    m_range->setFixedWidth(narrow ? 100 : 108);
+}
+
 void InspectorBar::setCompact(bool compact) {
+    m_compact = compact;
+    setNarrow(!m_compact && width() < fullWidth);
     if (!m_second) {
         if (!compact) return;
         m_second = new PanelHead({}, this);
@@ -126,7 +157,7 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     const QString oneWay =
         maps.columnSide(view) < 0
             ? QStringLiteral("Symbols have no direction: columns are symbols, not tokens")
-            : QStringLiteral("One direction only: rows and columns are different objects");
+            : QStringLiteral("No direction: rows and columns are different objects");
     m_directions->setCurrent(view.reversed && square ? 1 : 0);
     for (int k = 0; k < 2; ++k) m_directions->setItemEnabled(k, square, oneWay);
     for (QWidget* control : {static_cast<QWidget*>(m_directions),
@@ -140,8 +171,9 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
         if (!item) continue;
         item->setEnabled(relation);
         item->setToolTip(
-            relation ? QString()
-                     : QStringLiteral("For relations only: attention is a softmax already"));
+            relation
+                ? QString()
+                : QStringLiteral("For relations only: attention weights are already a softmax"));
     }
     m_processing->setCurrentIndex(static_cast<int>(ViewMaps::processing(view)));
     m_range->setCurrentIndex(static_cast<int>(view.range));

@@ -36,7 +36,14 @@ Q_SIGNALS:
     /// The user changed a control: `view` is what was shown with that change.
     void changed(InspectorView view);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    /// Short words where the full ones would be cut.
+    void setNarrow(bool narrow);
+
+    bool m_compact = false, m_narrow = false;
     PanelHead *m_head, *m_second = nullptr;
     SegmentedControl* m_kinds;
     SegmentedControl* m_directions;

@@ -16,6 +16,9 @@ struct InspectorView {
     bool reversed = false;  ///< j to i: cell (i, j) shows the value of (j, i)
     Processing processing = Processing::Raw;
     Range range = Range::ThisLayer;
+    /// The colours of r end at its 2nd and 98th percentile, so that a few large values do not hide
+    /// all others; false: at its smallest and largest value.
+    bool robust = true;
     int topK = 5;
     bool paper = false;  ///< green and red instead of green and purple
     bool sortByMagnitude = false;

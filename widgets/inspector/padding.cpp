@@ -89,8 +89,8 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
         }
         const auto& above = kept[static_cast<std::size_t>(rows)];
         std::vector<std::size_t> across;
-        // A table of symbols has other columns, and a square one the rows' own.
-        if (map.kind == MapKind::Symbols && map.rows == map.columns)
+        // The columns of a table of symbols are symbols, except for library rows of pairs.
+        if (map.libraryRows)
             across = above;
         else if (map.kind != MapKind::Symbols && fits(columns, map.columns))
             across = kept[static_cast<std::size_t>(columns)];

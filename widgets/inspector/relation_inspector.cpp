@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QLabel>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QUrl>
@@ -13,6 +14,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/words.h"
 #include "widgets/maps/color_bar.h"
@@ -25,13 +27,6 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope {
-namespace {
-
-MapKind storedKind(MapKind kind) {
-    return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
-}
-
-}  // namespace
 
 void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
     m_maps.setResult(std::move(result));
@@ -122,13 +117,15 @@ void RelationInspector::display(const InspectorView& view) {
     cell.target = before.target;
     if (cell == before) {
         m_map->setCell(m_view.source, m_view.target);
+        refreshPreview();
         refreshSource();
         refreshFooter();
         return;
     }
     const bool small = view.layer != before.layer || view.processing != before.processing ||
-                       view.range != before.range || view.topK != before.topK ||
-                       view.paper != before.paper || view.reversed != before.reversed;
+                       view.range != before.range || view.robust != before.robust ||
+                       view.topK != before.topK || view.paper != before.paper ||
+                       view.reversed != before.reversed;
     m_bar->display(m_maps, m_view);
     m_layers->setCurrent(m_view.layer);
     if (view.layer != before.layer || view.kind != before.kind || view.index != before.index)
@@ -160,10 +157,15 @@ void RelationInspector::refreshMap() {
                                  : sideTokens(now, columns, values.columns));
     m_map->setNumberDigits(3, ViewMaps::isSigned(m_view));
     m_map->setScale(scale);
+    const QString saturated = saturationText(m_view, values);
+    m_saturation->setText(saturated + QStringLiteral(": show raw values"));
+    m_saturation->setVisible(!saturated.isEmpty());
     m_map->setValues(std::move(values));
     m_map->setCell(m_view.source, m_view.target);
+    refreshPreview();
     m_colors->setScale(scale);
-    m_colors->setCaption(scaleCaption(m_view));
+    m_colors->setExtent(m_maps.sharedExtent(m_view));
+    m_colors->setCaption(scaleCaption(m_maps, m_view));
     refreshSource();
 }
 
@@ -200,47 +202,7 @@ bool RelationInspector::objectsSend() const {
 }
 
 void RelationInspector::refreshMultiples() {
-    struct Part {
-        MapKind kind;
-        QString title;
-    };
-    const Part parts[] = {
-        {MapKind::Relation, QStringLiteral("Relations of ") + m_maps.layerName(m_view.layer)},
-        {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
-        {MapKind::SensoryAttention, sensoryTitle(m_maps, m_view.layer)},
-    };
-    std::vector<MultipleGroup> groups;
-    for (const Part& part : parts) {
-        MultipleGroup group{part.title,
-                            layerAbsence(m_maps, part.kind, m_view.layer),
-                            {},
-                            part.kind != MapKind::Relation};
-        const int count = m_maps.count(part.kind, m_view.layer);
-        ColorScale shared;
-        std::vector<MapValues>
-            small;  // all of them first: they leave the extents that the scale needs
-        for (int k = 0; k < count; ++k) {
-            const RelationMap* map = m_maps.result()->find(part.kind, m_view.layer, k);
-            const int block = MultiplesView::blockFor(map ? qMax(map->rows, map->columns) : 1);
-            small.push_back(m_maps.thumbnail(part.kind, k, m_view, block));
-        }
-        for (int k = 0; k < count; ++k) {
-            if (k == 0 || m_view.range == Range::ThisMap)
-                shared = m_maps.thumbnailScale(part.kind, k, m_view);
-            group.items.push_back({part.kind, k, itemLabel(part.kind, k),
-                                   cellImage(small[static_cast<std::size_t>(k)], shared),
-                                   m_maps.magnitude(part.kind, m_view.layer, k),
-                                   small[static_cast<std::size_t>(k)].mask});
-        }
-        groups.push_back(std::move(group));
-    }
-    m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
-    m_multiples->setGroups(std::move(groups));
-    m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
-    if (m_view.kind == MapKind::AttentionTimesRelation)
-        m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
-    else
-        m_multiples->clearSecond();
+    showMultiples(*m_multiples, m_maps, m_view);
 }
 
 void RelationInspector::refreshFooter() {
@@ -256,6 +218,13 @@ void RelationInspector::refreshFooter() {
     m_colors->setMark(inside ? values.at(i, j) : std::numeric_limits<float>::quiet_NaN());
 }
 
+/// The cross of the map follows the pointer in the source pane. The side that is not pointed at is
+/// the chosen one, so this is called again whenever the choice changes.
+void RelationInspector::refreshPreview() {
+    const bool any = m_previewRow >= 0 || m_previewColumn >= 0;
+    m_map->setPreview(any ? shownSource() : -1, any ? shownTarget() : -1);
+}
+
 void RelationInspector::preview(int row, int column) {
     if (row == m_previewRow && column == m_previewColumn) return;
     const bool rowMoved = (row >= 0 ? row : m_view.source) != shownSource();
@@ -265,6 +234,7 @@ void RelationInspector::preview(int row, int column) {
         refreshSource();
     else
         m_source->setPreview(objectsSend() ? column : -1);
+    refreshPreview();
     refreshFooter();
 }
 

@@ -12,6 +12,7 @@
 
 class QLabel;
 class QMenu;
+class QPushButton;
 class QSplitter;
 class QStackedLayout;
 
@@ -53,6 +54,12 @@ public:
     void addHeadControl(QWidget* control);
     /// Muted words after the title; "step 980" unless set.
     void setSubText(const QString& text);
+    /// What figures and their files are named after: the run or checkpoint that is looked into.
+    void setFigureRun(const QString& name) { m_run = name; }
+    /// Makes an export menu of the page around write a figure of the source and the map.
+    void setFigure(ViewMenu& menu);
+    /// "quick-dat-s0_step384_layer2_relation1".
+    QString figureName() const;
     /// For half a window: the small maps below the large one, the controls in two rows.
     void setCompact(bool compact);
     QString footerText() const;
@@ -63,6 +70,8 @@ public:
     MultiplesView* multiplesView() const { return m_multiples; }
     LayerSlider* layerSlider() const { return m_layers; }
     InspectorBar* bar() const { return m_bar; }
+    ColorBar* colorBar() const { return m_colors; }
+    QPushButton* saturation() const { return m_saturation; }
     QMenu* mapMenu() const;
     QSplitter* splitter() const { return m_splitter; }
     /// Three panes of a splitter state, kept by the session.
@@ -113,6 +122,7 @@ private:
     void display(const InspectorView& view);
     void stepIndex(int step);
     void preview(int row, int column);
+    void refreshPreview();
     void refreshMap();
     void refreshMultiples();
     void refreshSource();
@@ -142,6 +152,7 @@ private:
     PanelHead* m_mapHead = nullptr;
     MapView* m_map = nullptr;
     ColorBar* m_colors = nullptr;
+    QPushButton* m_saturation = nullptr;  ///< shown where a transform hides most of the values
     MultiplesView* m_multiples = nullptr;
     LayerSlider* m_layers = nullptr;
     ViewMenu* m_mapMenu = nullptr;
@@ -149,7 +160,7 @@ private:
     QLabel* m_footer = nullptr;
     QLabel* m_hint = nullptr;
     QWidget* m_footerBar = nullptr;
-    QString m_subText;
+    QString m_subText, m_run;
 };
 
 }  // namespace relascope

@@ -4,12 +4,14 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "widgets/export/export.h"
+#include "widgets/export/figure.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
@@ -60,7 +62,7 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     auto* empty = new Box(&Theme::panel, false, below);
     auto* emptyColumn = new QVBoxLayout(empty);
     m_empty = new EmptyState(
-        QStringLiteral("Nothing to look into yet: start a run or open a checkpoint."), {}, empty);
+        QStringLiteral("Nothing to inspect yet: start a run or open a checkpoint."), {}, empty);
     emptyColumn->addWidget(m_empty);
     m_stack->addWidget(empty);
 
@@ -93,6 +95,11 @@ QWidget* RelationInspector::makeSource() {
     auto* column = new QVBoxLayout(pane);
     column->setContentsMargins(0, 0, 0, 0);
     m_source = new SourcePane(pane);
+    m_source->menu()->figure = [this] {
+        return makeFigure(m_maps, m_view, FigurePart::Source, m_run);
+    };
+    m_source->setFigureName(
+        [this] { return relascope::figureName(m_maps, m_view, FigurePart::Source, m_run); });
     column->addWidget(m_source);
     return pane;
 }
@@ -111,12 +118,20 @@ QWidget* RelationInspector::makeMap() {
     auto* more = iconButton("more", QStringLiteral("Map: copy, save, palette"), m_mapHead);
     m_mapMenu = new ViewMenu(
         more, pane,
-        [this] { return mapTitle(m_maps, m_view).toLower().replace(u' ', u'-').remove(u','); },
+        [this] { return relascope::figureName(m_maps, m_view, FigurePart::Map, m_run); },
         [this] { return csv(); });
+    m_mapMenu->figure = [this] { return makeFigure(m_maps, m_view, FigurePart::Map, m_run); };
     m_mapHead->addControl(more);
     column->addWidget(m_mapHead);
     column->addWidget(m_map, 1);
     column->addWidget(m_colors);
+    m_saturation = new QPushButton(pane);
+    m_saturation->setFont(smallFont());
+    m_saturation->setToolTip(
+        QStringLiteral("Most cells are within 1 % of an end of this transform, so their colours do "
+                       "not tell them apart. Click to show the raw values."));
+    m_saturation->hide();
+    column->addWidget(m_saturation, 0, Qt::AlignHCenter);
     pane->setAccessibleName(QStringLiteral("Map with its colour scale"));
     return pane;
 }
@@ -135,8 +150,9 @@ QWidget* RelationInspector::makeMultiples() {
     m_layers = new LayerSlider(pane);
     auto* more = iconButton("more", QStringLiteral("Maps: sort, copy, save"), pane);
     auto* menu = new ViewMenu(more, m_multiples->canvas(), [this] {
-        return m_maps.layerName(m_view.layer).replace(u' ', u'-');
+        return relascope::figureName(m_maps, m_view, FigurePart::SmallMaps, m_run);
     });
+    menu->figure = [this] { return makeFigure(m_maps, m_view, FigurePart::SmallMaps, m_run); };
     m_multiplesMenu = menu->menu();
     connect(menu, &ViewMenu::saved, this, &RelationInspector::exported);
     connect(menu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
@@ -155,17 +171,27 @@ QWidget* RelationInspector::makeFooter() {
     m_footer = new QLabel(m_footerBar);
     m_footer->setTextFormat(Qt::RichText);
     m_footer->setFont(numberFont(12));
-    m_footer->setAccessibleName(QStringLiteral("Numbers of the cell"));
+    m_footer->setAccessibleName(QStringLiteral("Values of the cell"));
     m_footer->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_footer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_footer->setMinimumWidth(200);
-    m_hint = new ElidedLabel(QStringLiteral("click locks i, arrow keys move it"), m_footerBar);
+    m_hint = new ElidedLabel(QStringLiteral("click to lock i, arrow keys to move it"), m_footerBar);
     m_hint->setFont(smallFont());
     m_hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_hint->setForegroundRole(QPalette::PlaceholderText);
     row->addWidget(m_footer, 1);
     row->addWidget(m_hint);
     return m_footerBar;
+}
+
+void RelationInspector::setFigure(ViewMenu& menu) {
+    menu.figure = [this] {
+        return makeFigure(m_maps, m_view, FigurePart::Source | FigurePart::Map, m_run);
+    };
+}
+
+QString RelationInspector::figureName() const {
+    return relascope::figureName(m_maps, m_view, FigurePart::Source | FigurePart::Map, m_run);
 }
 
 void RelationInspector::connectPanes() {
@@ -181,6 +207,11 @@ void RelationInspector::connectPanes() {
     connect(m_mapMenu, &ViewMenu::saved, this, &RelationInspector::exported);
     connect(m_mapMenu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
 
+    connect(m_saturation, &QPushButton::clicked, this, [this] {
+        InspectorView view = m_view;
+        view.processing = Processing::Raw;
+        choose(view);
+    });
     connect(m_map, &MapView::hovered, this, &RelationInspector::preview);
     connect(m_map, &MapView::chosen, this, [this](int row, int column) {
         InspectorView view = m_view;
@@ -189,16 +220,15 @@ void RelationInspector::connectPanes() {
         choose(view);
     });
     connect(m_source, &SourcePane::hovered, this, [this](int token) {
-        const bool sends = objectsSend();
         m_previewRow = -1;
-        m_previewColumn = sends ? token : -1;
-        m_map->setPreview(token >= 0 && sends ? m_view.source : -1, token);
+        m_previewColumn = objectsSend() ? token : -1;
+        refreshPreview();
         refreshFooter();
     });
     connect(m_source, &SourcePane::rowHovered, this, [this](int token) {
         m_previewRow = token;
         m_previewColumn = -1;
-        m_map->setPreview(token, token >= 0 ? m_view.target : -1);
+        refreshPreview();
         refreshSource();
         refreshFooter();
     });
@@ -232,6 +262,9 @@ void RelationInspector::connectPanes() {
             m_lastIndex[static_cast<std::size_t>(kind)] = index;
         }
         choose(view);
+    });
+    connect(m_multiples, &MultiplesView::resolutionChanged, this, [this] {
+        if (m_maps.result()) refreshMultiples();
     });
     connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
         InspectorView view = m_view;
@@ -271,10 +304,12 @@ void RelationInspector::fillMenus() {
         }
         group->actions().at(m_view.*field ? 1 : 0)->setChecked(true);
     };
+    pair(m_mapMenu->menu(), "ends", QStringLiteral("Colours of r: smallest to largest"),
+         QStringLiteral("Colours of r: 2nd to 98th percentile"), &InspectorView::robust);
     pair(m_mapMenu->menu(), "palette", QStringLiteral("Colour-blind safe (green, purple)"),
          QStringLiteral("Paper (green, red)"), &InspectorView::paper);
     pair(m_multiplesMenu, "sort", QStringLiteral("Sort by index"),
-         QStringLiteral("Sort by largest size"), &InspectorView::sortByMagnitude);
+         QStringLiteral("Sort by largest magnitude"), &InspectorView::sortByMagnitude);
 }
 
 }  // namespace relascope

@@ -27,7 +27,7 @@
 namespace relascope {
 namespace {
 
-constexpr int narrowest = 216;
+constexpr int narrowest = 256;      ///< px that the chooser needs to show the name of a split
 constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
 
 }  // namespace
@@ -45,7 +45,7 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_split = new QComboBox(this);
     m_split->setFont(smallFont());
     m_split->setAccessibleName(QStringLiteral("Split"));
-    m_split->setToolTip(QStringLiteral("Split the sample is taken from"));
+    m_split->setToolTip(QStringLiteral("Split of the sample"));
     m_split->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_split->setMinimumContentsLength(5);
     m_split->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -63,7 +63,8 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_index->setToolTip(QStringLiteral("Sample number, from 0"));
     auto* nextButton = framedIconButton("chevron-right", QStringLiteral("Next sample"), this);
     auto* randomButton = framedIconButton("shuffle", QStringLiteral("Random sample (R)"), this);
-    m_filter = framedIconButton("filter", QStringLiteral("Previous and next take any label"), this);
+    m_filter =
+        framedIconButton("filter", QStringLiteral("Previous and next sample with any label"), this);
     m_filter->setAccessibleName(QStringLiteral("By label"));
     m_filter->setPopupMode(QToolButton::InstantPopup);
     m_filter->setCheckable(true);
@@ -108,7 +109,10 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     below->addWidget(m_filter);
     auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
     m_menu = new ViewMenu(
-        more, this, [this] { return QString("%1-%2").arg(split()).arg(index()); },
+        more, this,
+        [this] {
+            return m_figureName ? m_figureName() : QString("%1-%2").arg(split()).arg(index());
+        },
         [this] { return csv(); });
     below->addWidget(more);
     setAccessibleName(QStringLiteral("Sample and output"));
@@ -244,10 +248,9 @@ void SourcePane::fillLabelMenu() {
     }
     const bool any = m_labelFilter < 0;
     m_filter->setChecked(!any);
-    m_filter->setToolTip(
-        any ? QStringLiteral("By label: previous and next take any label")
-            : QStringLiteral("By label: previous and next take \u201C%1\u201D only")
-                  .arg(m_labels.value(m_labelFilter)));
+    m_filter->setToolTip(any ? QStringLiteral("Filter by label: any")
+                             : QStringLiteral("Filter by label: \u201C%1\u201D only")
+                                   .arg(m_labels.value(m_labelFilter)));
 }
 
 void SourcePane::step(int direction) {

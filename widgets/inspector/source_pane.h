@@ -4,6 +4,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <functional>
 #include <memory>
 
 #include "types/relation_map.h"
@@ -45,6 +46,8 @@ public:
     /// Of a text, below it: next tokens, or a sample the model wrote; hidden until set.
     TextOutcome* outcome() const { return m_outcome; }
     ViewMenu* menu() const { return m_menu; }
+    /// The file name that the menu suggests; of the sample until set.
+    void setFigureName(std::function<QString()> name) { m_figureName = std::move(name); }
     /// "51 tokens", shown below the text; set anew with every result.
     void setTokenCount(const QString& words);
     /// "262 tokens are more than the model's 256", below what is typed; empty where all is well.
@@ -116,6 +119,7 @@ private:
     QLabel* m_output;
     ProbabilityBars* m_bars;
     ViewMenu* m_menu;
+    std::function<QString()> m_figureName;
     QStringList m_classes, m_labels;
     bool m_labelsGiven = false;
     std::vector<float> m_probabilities;

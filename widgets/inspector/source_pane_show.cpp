@@ -62,8 +62,8 @@ void SourcePane::setResult(const ProbeResult& result) {
         !m_inputs->isHidden() ? output
         : pair ? QStringLiteral("%1, step %2").arg(output, groupedNumber(result.step))
                : QStringLiteral("%1 at step %2").arg(output, groupedNumber(result.step)));
-    m_output->setToolTip(pair ? QStringLiteral("What the model would answer next, given the "
-                                               "target shown: the right answer so far")
+    m_output->setToolTip(pair ? QStringLiteral("Next-token prediction of the model, given the "
+                                               "correct target so far (teacher forcing)")
                               : QString());
     m_output->setVisible(!result.probabilities.empty());
     m_bars->setProbabilities(names, result.probabilities, label);

@@ -19,6 +19,7 @@ bool isRelation(MapKind kind) {
 void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
     m_result = withoutPadding(std::move(result), &m_padding);
     m_extents.clear();
+    m_percentiles.clear();
 }
 
 const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
@@ -52,10 +53,8 @@ int ViewMaps::rowSide(const InspectorView& view) const {
 int ViewMaps::columnSide(const InspectorView& view) const {
     if (!m_result) return 0;
     if (view.kind != MapKind::Symbols) return relascope::columnSide(*m_result, view.layer);
-    // Position-relative symbols belong to pairs of objects; every other table's columns are
-    // symbols.
     const RelationMap* map = stored(view);
-    return map && map->rows == map->columns ? rowSide(view) : -1;
+    return map && map->libraryRows ? rowSide(view) : -1;
 }
 
 int ViewMaps::objects(int side) const {
@@ -166,24 +165,59 @@ Extent ViewMaps::extent(const InspectorView& view) const {
     return e;
 }
 
+template <class Visit>
+void ViewMaps::visitShared(const InspectorView& view, Visit visit) const {
+    if (view.range == Range::ThisMap || !m_result) return visit(view);
+    InspectorView each = view;
+    const bool model = view.range == Range::WholeModel;
+    const int last = model ? layers() : view.layer + 1;
+    for (int layer = model ? 0 : view.layer; layer < last; ++layer) {
+        each.layer = layer;
+        const int maps = count(view.kind, layer);
+        for (each.index = 0; each.index < maps; ++each.index) visit(each);
+    }
+}
+
+Extent ViewMaps::sharedExtent(const InspectorView& view) const {
+    Extent all;
+    visitShared(view, [&](const InspectorView& each) { all.include(extent(each)); });
+    return all;
+}
+
+bool ViewMaps::isRobust(const InspectorView& view) {
+    const Processing p = processing(view);
+    return view.robust && view.kind == MapKind::Relation && view.range != Range::Fixed &&
+           (p == Processing::Raw || p == Processing::TopK);
+}
+
+/// Maps count equally, whatever their size.
+Extent ViewMaps::robustExtent(const InspectorView& view) const {
+    const bool one = view.range == Range::ThisMap;
+    const auto key =
+        std::tuple(static_cast<int>(view.range), view.range == Range::WholeModel ? -1 : view.layer,
+                   one ? view.index : -1);
+    if (const auto known = m_percentiles.find(key); known != m_percentiles.end())
+        return known->second;
+    std::vector<float> values;
+    visitShared(view, [&](const InspectorView& each) {
+        if (const RelationMap* map = stored(each)) {
+            const auto more = valueSample(*map);
+            values.insert(values.end(), more.begin(), more.end());
+        }
+    });
+    return m_percentiles.emplace(key, percentiles(std::move(values))).first->second;
+}
+
 Limits ViewMaps::limits(const InspectorView& view) const {
     const bool both = isSigned(view);
     if (view.range == Range::Fixed && view.kind != MapKind::Symbols)
         return both ? Limits{-1, 1} : Limits{0, 1};
-    Extent all;
-    if (view.range == Range::ThisMap || !m_result) {
-        all = extent(view);
-    } else {
-        InspectorView each = view;
-        const bool model = view.range == Range::WholeModel;
-        const int last = model ? layers() : view.layer + 1;
-        for (int layer = model ? 0 : view.layer; layer < last; ++layer) {
-            each.layer = layer;
-            const int maps = count(view.kind, layer);
-            for (each.index = 0; each.index < maps; ++each.index) all.include(extent(each));
-        }
+    if (isRobust(view)) {
+        // Where nearly all values are 0 the percentiles say nothing.
+        if (const Extent inner = robustExtent(view); inner.magnitude() > 0.0F)
+            return limitsOf(inner, both);
     }
-    return limitsOf(all, both);
+    return limitsOf(sharedExtent(view), both);
 }
 
 ColorScale ViewMaps::scale(const InspectorView& view) const {

@@ -47,6 +47,10 @@ public:
     /// A small version of one map of the view's layer, in the view's processing, with its scale.
     MapValues thumbnail(MapKind kind, int index, const InspectorView& view, int block) const;
     ColorScale thumbnailScale(MapKind kind, int index, const InspectorView& view) const;
+    /// Smallest and largest of all values that share the view's scale; they may lie beyond it.
+    Extent sharedExtent(const InspectorView& view) const;
+    /// Whether the scale ends at percentiles: only r has no bounds, so only r needs it.
+    static bool isRobust(const InspectorView& view);
     /// Largest |value| of a stored map, before any processing.
     float magnitude(MapKind kind, int layer, int index) const;
 
@@ -61,6 +65,10 @@ private:
     /// The map of a view, alpha x r multiplied out into `made`.
     const RelationMap* mapOf(const InspectorView& view, RelationMap& made) const;
     Extent extent(const InspectorView& view) const;
+    Extent robustExtent(const InspectorView& view) const;
+    /// Calls `visit` with a view of each map that shares the scale.
+    template <class Visit>
+    void visitShared(const InspectorView& view, Visit visit) const;
     static InspectorView thumbnailView(MapKind kind, int index, const InspectorView& view);
 
     std::shared_ptr<const ProbeResult> m_result;
@@ -68,6 +76,8 @@ private:
     /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of
     /// layer must not read the whole model again.
     mutable std::map<std::tuple<int, int, int, int, bool>, Extent> m_extents;
+    /// Percentiles of raw relations, by range, layer and index.
+    mutable std::map<std::tuple<int, int, int>, Extent> m_percentiles;
 };
 
 }  // namespace relascope

@@ -1,6 +1,7 @@
 #include "widgets/inspector/words.h"
 
 #include <QStringList>
+#include <QtMath>
 #include <cmath>
 
 #include "widgets/export/export.h"
@@ -36,14 +37,11 @@ QString processedWord(const InspectorView& view) {
     }
 }
 
-/// Rows of the position-relative library are whole numbers above one, weights never are.
+/// Whether the values are rows of a library, not weights.
 bool rowsOfLibrary(const ViewMaps& maps, const InspectorView& view) {
     if (view.kind != MapKind::Symbols || !maps.result()) return false;
     const RelationMap* map = maps.result()->find(view.kind, view.layer, view.index);
-    if (!map || map->rows != map->columns) return false;
-    for (const float v : map->values)
-        if (v == v && v != std::floor(v)) return false;
-    return true;
+    return map && map->libraryRows;
 }
 
 }  // namespace
@@ -89,9 +87,10 @@ QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapVa
     const int rows = maps.rowSide(view);
     const int columns = maps.columnSide(view);
     if (columns < 0) return size + QStringLiteral(", rows i, columns symbols");
-    const QString padding = maps.paddingLeftOut() > 0 && columns != 1
-                                ? QStringLiteral(", %1 blanks left out").arg(maps.paddingLeftOut())
-                                : QString();
+    const QString padding =
+        maps.paddingLeftOut() > 0 && columns != 1
+            ? QStringLiteral(", without %1 padding tokens").arg(maps.paddingLeftOut())
+            : QString();
     if (rows == columns) return size + QStringLiteral(", rows i, columns j") + padding;
     return size +
            QStringLiteral(", rows i %1, columns j %2")
@@ -108,7 +107,7 @@ QString columnName(const ViewMaps& maps, const InspectorView& view, int j) {
     return maps.result() ? objectName(*maps.result(), side, j) : QString();
 }
 
-QString scaleCaption(const InspectorView& view) {
+QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
     const QString pair = view.reversed ? QStringLiteral("_ji") : QStringLiteral("_ij");
     QString what;
     switch (view.kind) {
@@ -119,25 +118,33 @@ QString scaleCaption(const InspectorView& view) {
             what = processedWord(view) + QChar(0x03B1) + pair + QStringLiteral(" r") + pair;
             break;
         case MapKind::Symbols:
-            what = QStringLiteral("symbol of i");
+            what = rowsOfLibrary(maps, view) ? QStringLiteral("row of the symbol library")
+                                             : QStringLiteral("weight of the symbol");
             break;
         default:
             what = QChar(0x03B1) + pair;
             break;
     }
     if (view.processing == Processing::TopK)
-        what += QStringLiteral(", top %1 a row").arg(view.topK);
+        what += QStringLiteral(", top %1 per row").arg(view.topK);
+    const QString ends =
+        ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile") : QString();
     switch (view.range) {
         case Range::ThisMap:
-            return what + QStringLiteral(", a scale of its own");
+            return what + QStringLiteral(", scale of this map") + ends;
         case Range::ThisLayer:
-            return what + QStringLiteral(", one scale for the layer");
+            return what + QStringLiteral(", scale of the layer") + ends;
         case Range::WholeModel:
-            return what + QStringLiteral(", one scale for the model");
+            return what + QStringLiteral(", scale of the model") + ends;
         case Range::Fixed:
             return what + QStringLiteral(", fixed scale");
     }
     return what;
+}
+
+QString saturationText(const InspectorView& view, const MapValues& values) {
+    const double share = saturatedShare(values, ViewMaps::processing(view));
+    return share > 0.5 ? QStringLiteral("%1 % saturated").arg(qFloor(100 * share)) : QString();
 }
 
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {
@@ -254,10 +261,10 @@ QString absenceReason(const ViewMaps& maps, MapKind kind) {
             return QStringLiteral("This model has no sensory heads");
         case MapKind::AttentionTimesRelation:
             return QStringLiteral(
-                "Needs relations and relational heads; this model lacks one of them");
+                "Needs relations and relational heads; this model does not have both");
         case MapKind::Symbols:
             return QStringLiteral(
-                "This model's symbols are not retrieved by content or position, or it has none");
+                "This model has no symbols, or they are not retrieved by content or position");
     }
     return {};
 }
@@ -270,7 +277,8 @@ QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer) {
         case MapKind::Relation:
             return maps.count(MapKind::RelationalAttention, layer) == 0
                        ? QStringLiteral("None: no relational heads")
-                       : QStringLiteral("None: this layer's relations are its attention scores");
+                       : QStringLiteral(
+                             "None: the relations of this layer are its attention scores");
         case MapKind::RelationalAttention:
             return maps.count(MapKind::Relation, layer) == 0
                        ? QStringLiteral("None: no relational heads")

@@ -19,7 +19,10 @@ QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapVa
 QString rowName(const ViewMaps& maps, const InspectorView& view, int i);
 QString columnName(const ViewMaps& maps, const InspectorView& view, int j);
 /// "tanh r_ij, one scale for the layer"; an underscore stands before what is set lower.
-QString scaleCaption(const InspectorView& view);
+QString scaleCaption(const ViewMaps& maps, const InspectorView& view);
+/// "81 % saturated" where tanh or sigmoid brings more than half of the cells to an end of its
+/// range, so that the colours no longer tell them apart; otherwise empty.
+QString saturationText(const InspectorView& view, const MapValues& values);
 /// The words for one map of a kind: "r 3", "head 1".
 QString itemLabel(MapKind kind, int index);
 /// "layer 2 · relation 3 · i = patch (0, 1) → j = patch (2, 1) · r = +1.283 · alpha = 0.112".

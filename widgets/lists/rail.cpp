@@ -265,8 +265,8 @@ void Rail::setCheckpoints(const std::vector<CheckpointEntry>& entries) {
         item->setData(kPreset, entry.path);
         item->setData(LineDelegate::Note, entry.size);
         item->setData(LineDelegate::Faint, entry.missing);
-        item->setToolTip(plainTip(
-            entry.missing ? entry.path + QStringLiteral("\nis not there any more") : entry.path));
+        item->setToolTip(plainTip(entry.missing ? entry.path + QStringLiteral("\nno longer exists")
+                                                : entry.path));
     }
     m_checkpointPart->setVisible(!entries.empty());
     m_checkpoints->setFixedHeight(qMin<int>(6, static_cast<int>(entries.size())) * 26 + 6);

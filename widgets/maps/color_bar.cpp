@@ -68,9 +68,22 @@ ColorBar::ColorBar(QWidget* parent)
 void ColorBar::setScale(const ColorScale& scale) {
     if (scale == m_scale) return;
     m_scale = scale;
-    setAccessibleDescription(QStringLiteral("from %1 to %2")
-                                 .arg(endText(scale.limits().low, scale.isSigned()),
-                                      endText(scale.limits().high, scale.isSigned())));
+    describe();
+}
+void ColorBar::setExtent(const Extent& extent) {
+    if (extent == m_extent) return;
+    m_extent = extent;
+    describe();
+}
+void ColorBar::describe() {
+    const auto text = [this](float value) { return endText(value, m_scale.isSigned()); };
+    QString words = QStringLiteral("from %1 to %2")
+                        .arg(text(m_scale.limits().low), text(m_scale.limits().high));
+    if (beyondLow() || beyondHigh())
+        words += QStringLiteral("; the values reach from %1 to %2")
+                     .arg(text(m_extent.low), text(m_extent.high));
+    setAccessibleDescription(words);
+    setToolTip(QStringLiteral("Colours ") + words);
     update();
 }
 void ColorBar::setCaption(const QString& caption) {
@@ -115,17 +128,31 @@ void ColorBar::paintEvent(QPaintEvent*) {
     const QFontMetrics metrics(painter.font());
     const QString low = endText(m_scale.limits().low, m_scale.isSigned());
     const QString high = endText(m_scale.limits().high, m_scale.isSigned());
-    const int ends = qMax(metrics.horizontalAdvance(low), metrics.horizontalAdvance(high)) + 8;
+    const int ends = qMax(metrics.horizontalAdvance(low), metrics.horizontalAdvance(high)) + 8 +
+                     (beyondLow() || beyondHigh() ? 6 : 0);
     const int wide = qBound(40, width() - 2 * ends, 200);
     const QRect bar((width() - wide) / 2, 4, wide, 10);
     painter.setPen(t.muted);
-    painter.drawText(QRect(bar.left() - ends - 40, 0, ends + 34, 18),
+    const int before = beyondLow() ? 12 : 6, after = beyondHigh() ? 13 : 7;
+    painter.drawText(QRect(bar.left() - ends - 40, 0, ends + 40 - before, 18),
                      Qt::AlignRight | Qt::AlignVCenter, low);
-    painter.drawText(QRect(bar.right() + 7, 0, ends + 40, 18), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRect(bar.right() + after, 0, ends + 40, 18), Qt::AlignLeft | Qt::AlignVCenter,
                      high);
     // Drawn at its final width, so that no printer or viewer has to stretch one row of pixels.
     painter.drawImage(bar, m_scale.strip(bar.width())
                                .scaled(bar.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation));
+    // An arrow says that values lie beyond this end and have its colour.
+    const auto arrow = [&](bool low) {
+        const qreal x = low ? bar.left() : bar.right() + 1, out = low ? -6 : 6;
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(m_scale.color(low ? m_scale.limits().low : m_scale.limits().high));
+        painter.drawPolygon(QPolygonF({QPointF(x, bar.top()), QPointF(x, bar.bottom() + 1),
+                                       QPointF(x + out, bar.center().y() + 0.5)}));
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    };
+    if (beyondLow()) arrow(true);
+    if (beyondHigh()) arrow(false);
     const auto tick = [&](float value) {
         const qreal x = bar.left() + m_scale.position(value) * (bar.width() - 1) + 0.5;
         painter.setPen(QPen(t.text, 1));
@@ -145,7 +172,12 @@ void ColorBar::paintEvent(QPaintEvent*) {
     if (m_caption.isEmpty()) return;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
-    drawSubscripted(painter, QRectF(0, 19, width(), 16), m_caption);
+    // A narrow pane keeps what the number is and drops how the scale was made.
+    QString caption = m_caption;
+    while (QFontMetrics(painter.font()).horizontalAdvance(caption) > width() &&
+           caption.contains(QLatin1String(", ")))
+        caption.truncate(caption.lastIndexOf(QLatin1String(", ")));
+    drawSubscripted(painter, QRectF(0, 19, width(), 16), caption);
 }
 
 }  // namespace relascope

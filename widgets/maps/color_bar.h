@@ -13,6 +13,12 @@ public:
     explicit ColorBar(QWidget* parent = nullptr);
 
     void setScale(const ColorScale& scale);
+    /// Values that are coloured; where some lie beyond an end, that end is drawn as an arrow.
+    void setExtent(const Extent& extent);
+    const Extent& extent() const { return m_extent; }
+    /// Whether values lie below (above) the scale.
+    bool beyondLow() const { return m_extent.any && m_extent.low < m_scale.limits().low; }
+    bool beyondHigh() const { return m_extent.any && m_extent.high > m_scale.limits().high; }
     /// "tanh r_ij, one scale for the layer"; what follows an underscore up to a space or comma is
     /// set lower. Empty: no second row.
     void setCaption(const QString& caption);
@@ -29,7 +35,10 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void describe();
+
     ColorScale m_scale;
+    Extent m_extent;
     QString m_caption;
     float m_mark;
 };

@@ -287,6 +287,62 @@ Extent extentOf(const RelationMap& map) {
     return all;
 }
 
+std::vector<float> valueSample(const RelationMap& map) {
+    constexpr std::size_t most = 4096;
+    std::vector<float> values;
+    const auto cells = static_cast<std::size_t>(std::max(0, map.rows)) *
+                       static_cast<std::size_t>(std::max(0, map.columns));
+    if (map.values.size() < cells) return values;
+    const auto take = [&](std::size_t cell) {
+        const int i = static_cast<int>(cell / static_cast<std::size_t>(map.columns));
+        const int j = static_cast<int>(cell % static_cast<std::size_t>(map.columns));
+        if (!map.masked(i, j) && std::isfinite(map.values[cell]))
+            values.push_back(map.values[cell]);
+    };
+    if (cells <= most) {
+        for (std::size_t cell = 0; cell < cells; ++cell) take(cell);
+        return values;
+    }
+    // Multiples of the golden ratio fall evenly between 0 and 1 and in step with no width.
+    constexpr double golden = 0.6180339887498949;
+    for (std::size_t k = 0; k < most; ++k) {
+        const double place = golden * static_cast<double>(k);
+        take(static_cast<std::size_t>((place - std::floor(place)) * static_cast<double>(cells)));
+    }
+    return values;
+}
+
+Extent percentiles(std::vector<float> values) {
+    if (values.empty()) return {};
+    const auto at = [&values](double share) {
+        const double place = share * static_cast<double>(values.size() - 1);
+        const auto below = static_cast<std::ptrdiff_t>(place);
+        const auto lower = values.begin() + below;
+        std::nth_element(values.begin(), lower, values.end());
+        if (lower + 1 == values.end()) return *lower;
+        const float upper = *std::min_element(lower + 1, values.end());
+        return *lower + static_cast<float>(place - static_cast<double>(below)) * (upper - *lower);
+    };
+    return {at(0.02), at(0.98), true};
+}
+
+double saturatedShare(const MapValues& values, Processing processing) {
+    constexpr float end = 0.99F;
+    if (processing != Processing::Tanh && processing != Processing::Sigmoid) return 0.0;
+    std::size_t all = 0, saturated = 0;
+    for (int i = 0; i < values.rows; ++i) {
+        const auto [first, last] = openColumns(values.mask, i, values.columns);
+        for (int j = first; j < last; ++j) {
+            const float v = values.at(i, j);
+            if (v != v) continue;
+            ++all;
+            saturated +=
+                std::abs(v) >= end || (processing == Processing::Sigmoid && v <= 1.0F - end);
+        }
+    }
+    return all == 0 ? 0.0 : static_cast<double>(saturated) / static_cast<double>(all);
+}
+
 Limits limitsOf(const Extent& extent, bool isSigned) {
     if (isSigned) {
         const float top = extent.magnitude();

@@ -71,6 +71,14 @@ MapValues pooled(const RelationMap& map, int block);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);
+/// Values that are finite and not masked: all of a small map, of a large one some thousands spread
+/// evenly over it, which is enough for percentiles.
+std::vector<float> valueSample(const RelationMap& map);
+/// The 2nd and 98th percentile, interpolated between neighbours: extremes do not move them.
+Extent percentiles(std::vector<float> values);
+/// The share of the cells that tanh or sigmoid brings within 1 % of an end of its range, among
+/// those that are finite and not masked; 0 for what has no such ends.
+double saturatedShare(const MapValues& values, Processing processing);
 /// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A
 /// scale of no width (constant or no values) becomes one of width 1 or 2.
 Limits limitsOf(const Extent& extent, bool isSigned);

@@ -13,9 +13,11 @@ namespace relascope {
 namespace {
 
 constexpr int largestFit = 56;     ///< a map of one cell need not fill the panel
+constexpr int manyCells = 8;
+constexpr int largestOfMany = 110;
 constexpr int largestObject = 88;  ///< nor one of a few objects, which have something to see
 constexpr int largestThumb = 72;   ///< px of an object's picture
-constexpr int largestCell = 96;    ///< end of zooming in
+constexpr int largestCell = 120;   ///< end of zooming in
 constexpr int tickMargin = 38;     ///< room for "(12,12)" beside the map
 constexpr int wordTicks = 50;      ///< room for a short word in its chip
 constexpr int widestWord = 84;
@@ -151,7 +153,11 @@ void MapView::layOut(bool keepZoom) {
                         (height() - marginFor(false, cell, 1) - 4) / m_values.rows);
         };
         const int ticks = marginFor(true, 1, 1);
-        const int largest = m_thumb == largestThumb ? largestObject : largestFit;
+        // A map of many cells may fill any screen.
+        const bool many = qMax(m_values.rows, m_values.columns) >= manyCells;
+        const int largest = m_thumb == largestThumb ? largestObject
+                            : many && !m_words      ? largestOfMany
+                                                    : largestFit;
         m_fit = qMin(fitting(1), m_words ? labelledFrom() - 1 : largest);
         // Labels need a margin of their own, so that is tried with the room it leaves.
         for (int cell = largest; cell >= labelledFrom(); --cell)
@@ -316,6 +322,10 @@ void MapView::focusOutEvent(QFocusEvent*) {
 
 void MapView::keyPressEvent(QKeyEvent* event) {
     if (m_values.empty()) return QWidget::keyPressEvent(event);
+    const auto choose = [this](int row, int column) {
+        setHover({-1, -1});  // the keys move the chosen cell, not the one under a resting pointer
+        this->choose(row, column);
+    };
     const int row = qMax(0, m_row);
     const int column = qMax(0, m_column);
     switch (event->key()) {

@@ -5,8 +5,11 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <utility>
 
+#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -16,7 +19,9 @@ namespace {
 constexpr int titleHeight = 24;
 constexpr int labelHeight = 18;
 constexpr int groupGap = 10;
-constexpr int margin = 3;  ///< room for the frame of the chosen picture
+constexpr int columnGap = 18;         ///< between groups beside one another
+constexpr int narrowestColumn = 120;  ///< px that the title of a group needs
+constexpr int margin = 3;             ///< room for the frame of the chosen picture
 }  // namespace
 
 /// The content: laid out for a width, painted in one go, so that 48 maps are 48 blits and no
@@ -45,7 +50,7 @@ public:
     std::vector<int> pages;
     std::vector<Slot> places;
     std::vector<Turn> turns;
-    std::vector<int> tops;
+    std::vector<QRect> heads;  ///< of the groups, with their titles
     MapKind kind = MapKind::Relation;
     int index = 0;
     MapKind secondKind = MapKind::Relation;
@@ -88,56 +93,135 @@ public:
             }
     }
 
+    int side = smallestSide;
+
+    /// How groups share the widget: bit g set, group g + 1 begins another column beside.
+    using Breaks = unsigned;
+    static int columnCount(Breaks breaks) { return 1 + std::popcount(breaks); }
+    static int columnWidth(int wide, Breaks breaks) {
+        const int columns = columnCount(breaks);
+        return (wide - (columns - 1) * columnGap) / columns;
+    }
+
+    /// Where everything stands with pictures of `picture` pixels on a widget `wide` pixels wide;
+    /// returns the height. Without `keep` only that counts.
+    int arrange(const std::vector<MultipleGroup>& all, int wide, int picture, Breaks breaks,
+                bool keep) {
+        const int each = columnWidth(wide, breaks);
+        int x = 0, y = 0, highest = 0;
+        for (int g = 0; g < static_cast<int>(all.size()); ++g) {
+            if (g > 0 && breaks >> (g - 1) & 1U) {
+                x += each + columnGap;
+                y = 0;
+            }
+            y += arrangeGroup(all[static_cast<std::size_t>(g)], g, QPoint(x, y), each, picture,
+                              keep);
+            highest = qMax(highest, y);
+        }
+        return highest;
+    }
+
+    int arrangeGroup(const MultipleGroup& group, int g, const QPoint& at, int wide, int picture,
+                     bool keep) {
+        const int items = static_cast<int>(group.items.size());
+        int y = at.y();
+        if (keep) {
+            heads.emplace_back(at.x(), y, wide, titleHeight);
+            if (items > pageSize) {
+                turns.push_back({g, -1, QRect(at.x() + wide - 46, y, 20, 20)});
+                turns.push_back({g, 1, QRect(at.x() + wide - 22, y, 20, 20)});
+            }
+        }
+        y += titleHeight;
+        if (items == 0)
+            return y - at.y() + groupGap + 4 +
+                   QFontMetrics(smallFont())
+                       .boundingRect(QRect(0, 0, wide, 200), Qt::TextWordWrap, group.absence)
+                       .height();
+        int cell = 0;
+        for (const auto& item : group.items)
+            cell = qMax(cell, qMax(shown(item, picture).width(), 34));
+        const int stride = cell + 8;
+        const int columns = qMax(1, (wide - 2 * margin + 8) / stride);
+        const int first = keep ? pages[static_cast<std::size_t>(g)] * pageSize : 0;
+        const int last = qMin(first + pageSize, items);
+        int high = 0;
+        for (int place = first; place < last; ++place) {
+            const int k = place - first;
+            if (k > 0 && k % columns == 0) {
+                y += high + labelHeight + 6;
+                high = 0;
+            }
+            const int item =
+                keep ? orders[static_cast<std::size_t>(g)][static_cast<std::size_t>(place)] : place;
+            const QSize size = shown(group.items[static_cast<std::size_t>(item)], picture);
+            if (keep)
+                places.push_back(
+                    {g, item,
+                     QRect(QPoint(at.x() + margin + k % columns * stride, y + margin), size)});
+            high = qMax(high, size.height());
+        }
+        return y + high + labelHeight + groupGap - at.y();
+    }
+
+    /// The largest pictures with which all groups fit into the box without scrolling, and how the
+    /// groups are arranged then.
+    std::pair<int, Breaks> bestFit(const std::vector<MultipleGroup>& all, const QSize& box) {
+        std::pair<int, Breaks> best{smallestSide, 0};
+        const Breaks ways = all.empty() ? 1U : 1U << (all.size() - 1);
+        for (Breaks breaks = 0; breaks < ways; ++breaks) {
+            const int each = columnWidth(box.width(), breaks);
+            if (breaks != 0 && each < narrowestColumn) continue;
+            const auto fitsIn = [&](int picture) {
+                return arrange(all, box.width(), picture, breaks, false) <= box.height();
+            };
+            int fits = best.first, tooLarge = qMax(fits, each - 2 * margin) + 1;
+            if (!fitsIn(fits)) continue;
+            // More room never makes pictures smaller, so halving finds the end of what fits.
+            while (tooLarge - fits > 1) {
+                const int middle = (fits + tooLarge) / 2;
+                (fitsIn(middle) ? fits : tooLarge) = middle;
+            }
+            if (fits > best.first) best = {fits, breaks};
+        }
+        return best;
+    }
+
     void layOut() {
         places.clear();
         turns.clear();
-        tops.clear();
-        int y = 0;
-        const int wide = qMax(width(), 100);
-        for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
-            const auto& group = groups[static_cast<std::size_t>(g)];
-            const auto& order = orders[static_cast<std::size_t>(g)];
-            tops.push_back(y);
-            if (count(g) > 1) {
-                turns.push_back({g, -1, QRect(wide - 46, y, 20, 20)});
-                turns.push_back({g, 1, QRect(wide - 22, y, 20, 20)});
-            }
-            y += titleHeight;
-            int cell = 0;
-            for (const auto& item : group.items) cell = qMax(cell, qMax(shown(item).width(), 34));
-            if (group.items.empty()) {
-                y += fontMetrics()
-                         .boundingRect(QRect(0, 0, wide, 200), Qt::TextWordWrap, group.absence)
-                         .height() +
-                     groupGap + 4;
-                continue;
-            }
-            const int stride = cell + 8;
-            const int columns = qMax(1, (wide - 2 * margin + 8) / stride);
-            const int first = pages[static_cast<std::size_t>(g)] * pageSize;
-            const int last = qMin(first + pageSize, static_cast<int>(order.size()));
-            int high = 0;
-            for (int place = first; place < last; ++place) {
-                const int at = place - first;
-                if (at > 0 && at % columns == 0) {
-                    y += high + labelHeight + 6;
-                    high = 0;
-                }
-                const int item = order[static_cast<std::size_t>(place)];
-                const QSize size = shown(group.items[static_cast<std::size_t>(item)]);
-                places.push_back(
-                    {g, item, QRect(QPoint(margin + at % columns * stride, y + margin), size)});
-                high = qMax(high, size.height());
-            }
-            y += high + labelHeight + groupGap;
-        }
-        setMinimumHeight(y);
+        heads.clear();
+        const auto [picture, breaks] = bestFit(groups, m_owner->viewport()->size());
+        side = picture;
+        setMinimumHeight(arrange(groups, qMax(width(), 100), side, breaks, true));
         update();
     }
 
-    static QSize shown(const MultipleItem& item) {
-        const int most = qMax(item.cells.width(), item.cells.height());
-        return most == 0 ? QSize(side, side) : item.cells.size() * qMax(1, side / most);
+    /// Whether a picture has another number of cells a pixel than its size wants.
+    bool wrongResolution() const {
+        for (const auto& group : groups)
+            for (const auto& item : group.items) {
+                const int most = qMax(shapeOf(item).width(), shapeOf(item).height());
+                const int block = blockFor(most, side);
+                if ((most + block - 1) / block != qMax(item.cells.width(), item.cells.height()))
+                    return true;
+            }
+        return false;
+    }
+
+    static QSize shapeOf(const MultipleItem& item) {
+        return item.shape.isEmpty() ? item.cells.size() : item.shape;
+    }
+
+    /// Cells of whole pixels, or whole cells a pixel.
+    static QSize shown(const MultipleItem& item, int picture) {
+        const QSize shape = shapeOf(item);
+        const int most = qMax(shape.width(), shape.height());
+        if (most == 0) return {picture, picture};
+        const int block = blockFor(most, picture);
+        const QSize cells((shape.width() + block - 1) / block,
+                          (shape.height() + block - 1) / block);
+        return cells * qMax(1, picture / qMax(cells.width(), cells.height()));
     }
 
     const MultipleItem& itemOf(const Slot& slot) const {
@@ -184,7 +268,7 @@ protected:
         QString tip;
         for (const Slot& slot : places)
             if (slot.picture.contains(at))
-                tip = QStringLiteral("%1, largest size %2")
+                tip = QStringLiteral("%1, largest magnitude %2")
                           .arg(itemOf(slot).label, signedNumber(itemOf(slot).magnitude).mid(1));
         if (tip != toolTip()) setToolTip(tip);
     }
@@ -250,16 +334,18 @@ private:
 void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     const Theme& t = Theme::current();
     const auto& group = groups[static_cast<std::size_t>(g)];
-    const int y = tops[static_cast<std::size_t>(g)];
+    const QRect area = heads[static_cast<std::size_t>(g)];
+    const int y = area.top();
     QFont head = smallFont();
     head.setWeight(QFont::DemiBold);
     painter.setFont(head);
     painter.setPen(t.text);
-    painter.drawText(QRect(0, y, width(), 20), Qt::AlignLeft | Qt::AlignVCenter, group.title);
-    int x = painter.fontMetrics().horizontalAdvance(group.title) + 14;
+    painter.drawText(QRect(area.left(), y, area.width(), 20), Qt::AlignLeft | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(group.title, Qt::ElideRight, area.width()));
+    int x = area.left() + painter.fontMetrics().horizontalAdvance(group.title) + 14;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
-    if (group.legend && !group.items.empty() && x + 100 < width()) {
+    if (group.legend && !group.items.empty() && x + 100 < area.right()) {
         painter.drawText(QRect(x, y, 10, 20), Qt::AlignLeft | Qt::AlignVCenter,
                          QStringLiteral("0"));
         const ColorScale scale(ColorScale::Kind::Sequential, {0, 1}, t);
@@ -274,13 +360,14 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
                                   .arg(first + 1)
                                   .arg(qMin(first + pageSize, all))
                                   .arg(all);
-        if (const int room = width() - 54;
+        if (const int room = area.right() - 53;
             !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
-            painter.drawText(QRect(0, y, room, 20), Qt::AlignRight | Qt::AlignVCenter, words);
+            painter.drawText(QRect(area.left(), y, room - area.left(), 20),
+                             Qt::AlignRight | Qt::AlignVCenter, words);
     }
     if (group.items.empty()) {
         painter.setFont(smallFont());
-        painter.drawText(QRect(0, y + titleHeight - 2, width(), 200),
+        painter.drawText(QRect(area.left(), y + titleHeight - 2, area.width(), 200),
                          Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, group.absence);
     }
 }
@@ -289,8 +376,8 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
     const Theme& t = Theme::current();
     QPainter painter(this);
     painter.fillRect(event->rect(), t.panel);
-    for (int g = 0; g < static_cast<int>(tops.size()); ++g) paintTitle(painter, g);
-    for (const Turn& turn : turns) {
+    for (int g = 0; g < static_cast<int>(heads.size()); ++g) paintTitle(painter, g);
+    for (const Turn& turn : FigureScope::active() ? std::vector<Turn>() : turns) {
         const int page = pages[static_cast<std::size_t>(turn.group)] + turn.step;
         const bool can = page >= 0 && page < count(turn.group);
         paint::chevron(painter, turn.box,
@@ -346,8 +433,9 @@ void MultiplesView::setCurrent(MapKind kind, int index) {
     if (before != m_canvas->pages) m_canvas->layOut();
     m_canvas->update();
     const QRect at = itemRect(kind, index);
-    m_canvas->setAccessibleDescription(
-        QStringLiteral("%1 %2 chosen").arg(QString::fromLatin1(mapKindName(kind))).arg(index + 1));
+    m_canvas->setAccessibleDescription(QStringLiteral("%1 %2 selected")
+                                           .arg(QString::fromLatin1(mapKindName(kind)))
+                                           .arg(index + 1));
     if (!at.isEmpty()) ensureVisible(at.center().x(), at.center().y(), at.width(), at.height());
 }
 
@@ -395,8 +483,22 @@ QWidget* MultiplesView::canvas() const {
     return m_canvas;
 }
 
-int MultiplesView::blockFor(int cells) {
-    return cells <= largest ? 1 : (cells + largest - 1) / largest;
+int MultiplesView::blockFor(int cells, int side) {
+    const int most = side + side / 6;  // a cell a pixel is worth a slightly larger picture
+    return cells <= most ? 1 : (cells + most - 1) / most;
+}
+
+int MultiplesView::sideFor(const std::vector<MultipleGroup>& groups) const {
+    return m_canvas->bestFit(groups, viewport()->size()).first;
+}
+int MultiplesView::side() const {
+    return m_canvas->side;
+}
+
+void MultiplesView::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    m_canvas->layOut();
+    if (m_canvas->wrongResolution()) Q_EMIT resolutionChanged();
 }
 
 }  // namespace relascope

@@ -14,9 +14,10 @@ struct MultipleItem {
     MapKind kind = MapKind::Relation;
     int index = 0;                                 ///< within its kind
     QString label;                                 ///< "r 1", "head 1"
-    QImage cells;                                  ///< one pixel a cell, already small
+    QImage cells;  ///< one pixel a cell, or a block of `blockFor` cells
     float magnitude = 0;                           ///< largest |value|, for sorting
     MapValues::Mask mask = MapValues::Mask::None;  ///< that side of the picture is hatched
+    QSize shape = {};  ///< columns and rows of the map; of `cells` where it is not said
 };
 
 struct MultipleGroup {
@@ -30,8 +31,8 @@ class MultiplesView : public QScrollArea {
     Q_OBJECT
 public:
     static constexpr int pageSize = 16;
-    static constexpr int side = 62;     ///< pixels a picture aims at
-    static constexpr int largest = 72;  ///< and never exceeds
+    /// Pixels that a picture has at least; more where all pictures then fit without scrolling.
+    static constexpr int smallestSide = 62;
 
     explicit MultiplesView(QWidget* parent = nullptr);
 
@@ -51,11 +52,20 @@ public:
     QRect itemRect(MapKind kind, int index) const;
     QWidget* canvas() const;
 
-    /// Cells a pixel so that a map of n cells a side stays within `largest` pixels.
-    static int blockFor(int cells);
+    /// Pixels a side that pictures of such groups get on the widget as large as it is now.
+    int sideFor(const std::vector<MultipleGroup>& groups) const;
+    int side() const;
+    /// Cells a pixel for a map of `cells` a side in a picture of `side` pixels, or up to a sixth
+    /// more.
+    static int blockFor(int cells, int side);
 
 Q_SIGNALS:
     void chosen(MapKind kind, int index);
+    /// The widget has another size, and maps with more cells than pixels want other pictures.
+    void resolutionChanged();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     class Canvas;

@@ -30,7 +30,8 @@ QLineEdit* tokenField(const QString& what, QWidget* parent) {
     field->setFont(monoFont(12));
     field->setPlaceholderText(what + QStringLiteral(" ids, e.g. 4 17 2"));
     field->setAccessibleName(what + QStringLiteral(" ids"));
-    field->setToolTip(what + QStringLiteral(" ids separated by spaces; Enter looks at them"));
+    field->setToolTip(what +
+                      QStringLiteral(" ids separated by spaces; press Enter to inspect them"));
     return field;
 }
 
@@ -44,11 +45,11 @@ std::optional<std::vector<qint64>> parseTokens(const QString& text, qint64 vocab
         bool whole = false;
         const qint64 id = word.toLongLong(&whole);
         if (!whole) {
-            *problem = QStringLiteral("'%1' is no whole number.").arg(word);
+            *problem = QStringLiteral("'%1' is not an integer.").arg(word);
             return std::nullopt;
         }
         if (id < 0 || id >= vocabulary) {
-            *problem = QStringLiteral("%1 is no token: ids go from 0 to %2.")
+            *problem = QStringLiteral("%1 is not a token id: ids range from 0 to %2.")
                            .arg(word)
                            .arg(vocabulary - 1);
             return std::nullopt;
@@ -56,11 +57,11 @@ std::optional<std::vector<qint64>> parseTokens(const QString& text, qint64 vocab
         tokens.push_back(id);
     }
     if (tokens.empty()) {
-        *problem = QStringLiteral("Type at least one token id.");
+        *problem = QStringLiteral("Enter at least one token id.");
         return std::nullopt;
     }
     if (longest > 0 && static_cast<qint64>(tokens.size()) > longest) {
-        *problem = QStringLiteral("%1 tokens are too many: the model takes at most %2.")
+        *problem = QStringLiteral("%1 tokens are too many: the model accepts at most %2.")
                        .arg(tokens.size())
                        .arg(longest);
         return std::nullopt;
@@ -96,7 +97,7 @@ InputChooser::InputChooser(QWidget* parent)
     column->addWidget(m_source);
     column->addWidget(m_target);
     m_image->setProperty("compact", true);
-    m_image->setToolTip(QStringLiteral("A PNG or JPEG file; dropping one here does the same"));
+    m_image->setToolTip(QStringLiteral("A PNG or JPEG file; you can also drop it here"));
     column->addWidget(m_image, 0, Qt::AlignLeft);
     column->addWidget(m_problem);
 
@@ -125,9 +126,9 @@ void InputChooser::setOffer(const InputOffer& offer) {
                                  QStringLiteral(" ids, e.g. 4 17 2"));
     m_image->setVisible(offer.kind == InputOffer::Kind::Images);
     m_kinds->setItemEnabled(1, offer.kind != InputOffer::Kind::Text,
-                            QStringLiteral("Tokens by chance make no text: type one below"));
+                            QStringLiteral("Random tokens are not text: enter a text below"));
     m_kinds->setItemEnabled(0, offer.references > 0,
-                            QStringLiteral("No reference inputs stand beside this model"));
+                            QStringLiteral("No reference inputs found next to this model"));
     m_reference = qBound(0, m_reference, qMax(0, offer.references - 1));
     setProblem({});
     arrange(offer.references > 0);

@@ -222,6 +222,7 @@ void PatchView::keyPressEvent(QKeyEvent* event) {
     const bool arrow =
         key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
     if (!arrow || m_grid.tokens() == 0) return QWidget::keyPressEvent(event);
+    setHover(-1);  // a resting pointer must not hide what the keys choose
     if (m_targetsOnly || event->modifiers() & Qt::ShiftModifier) {
         const int token = moved(m_target < 0 ? m_source : m_target, key);
         setTarget(token);

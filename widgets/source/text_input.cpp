@@ -65,10 +65,10 @@ TextInput::TextInput(QWidget* parent)
     column->addWidget(m_field);
     column->addWidget(m_note);
     m_type->setCheckable(true);
-    m_type->setToolTip(QStringLiteral("Look at a text of your own; again for the data's"));
-    m_examples->setToolTip(QStringLiteral("Texts to begin with"));
+    m_type->setToolTip(QStringLiteral("Inspect your own text; press again for the data"));
+    m_examples->setToolTip(QStringLiteral("Example texts"));
     m_examples->setMenu(m_menu);
-    m_field->setAccessibleName(QStringLiteral("Text to look at"));
+    m_field->setAccessibleName(QStringLiteral("Text to inspect"));
     m_field->setPlaceholderText(QStringLiteral("Type or paste a text"));
     m_field->hide();
     for (const ExampleText& example : exampleTexts())
@@ -128,7 +128,7 @@ void TextInput::describe() {
     else if (!m_problem.isEmpty())
         m_note->setProblem(m_problem);
     else if (text().isEmpty())
-        m_note->setHint(QStringLiteral("Nothing typed yet: the text below stays until you do."));
+        m_note->setHint(QStringLiteral("Nothing typed yet: the text below is from the data."));
     else
         m_note->setHint({});
 }

@@ -259,6 +259,7 @@ void TileView::keyPressEvent(QKeyEvent* event) {
     const bool shift = event->modifiers() & Qt::ShiftModifier;
     const Section* section = sectionOf(shift);
     if (!mine || !section || section->places.empty()) return event->ignore();
+    setHover({});  // a resting pointer must not hide what the keys choose
     if (shift) {
         const int j = moved(*section, m_target < 0 ? 0 : m_target, key);
         setTarget(j);

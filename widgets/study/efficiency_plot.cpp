@@ -6,7 +6,9 @@
 #include <QPicture>
 #include <QToolTip>
 #include <QVBoxLayout>
+#include <utility>
 
+#include "widgets/export/pgfplots.h"
 #include "widgets/study/efficiency_plot_parts.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -62,16 +64,17 @@ bool EfficiencyPlot::logX() const {
 bool EfficiencyPlot::canLogX() const {
     return m->canLog();
 }
-void EfficiencyPlot::setShowPublished(bool on) {
-    if (on == m->showsPublished) return;
-    m->showsPublished = on;
+void EfficiencyPlot::setShown(CurveSource source, bool on) {
+    bool& shown = m->shownSources[static_cast<std::size_t>(source)];
+    if (std::exchange(shown, on) == on) return;
     m->rebuild();
 }
-bool EfficiencyPlot::showPublished() const {
-    return m->showsPublished;
+bool EfficiencyPlot::isShown(CurveSource source) const {
+    return m->shownSources[static_cast<std::size_t>(source)];
 }
-bool EfficiencyPlot::hasPublished() const {
-    return !m->beside.empty();
+bool EfficiencyPlot::has(CurveSource source) const {
+    return std::any_of(m->beside.begin(), m->beside.end(),
+                       [source](const auto& p) { return p.point.source == source; });
 }
 void EfficiencyPlot::setTitle(const QString& title) {
     m->legend->setTitle(title);
@@ -119,17 +122,16 @@ QString EfficiencyPlot::hoverText(const QPoint& at) const {
             nearest = d;
             text = m->words(spot);
         }
-    if (m->showsPublished)
-        for (const auto& p : m->beside)
-            if (const double d = distance(p.x, p.point.mean); d < nearest) {
-                nearest = d;
-                text = QStringLiteral("%1, published, %2 training examples\n%3%4")
-                           .arg(m->layout.rows()[static_cast<std::size_t>(p.row)].name,
-                                groupedNumber(p.point.size),
-                                m->metric.text(p.point.mean,
-                                               p.point.error > 0.0 ? p.point.error : std::nan("")),
-                                m->metric.percent ? QStringLiteral(" %") : QString());
-            }
+    for (const auto& p : m->beside)
+        if (const double d = distance(p.x, p.point.mean); m->shows(p) && d < nearest) {
+            nearest = d;
+            text = QStringLiteral("%1, %2, %3 training examples\n%4%5")
+                       .arg(m->layout.rows()[static_cast<std::size_t>(p.row)].name,
+                            curveSourceTitle(p.point.source), groupedNumber(p.point.size),
+                            m->metric.text(p.point.mean,
+                                           p.point.error > 0.0 ? p.point.error : std::nan("")),
+                            m->metric.percent ? QStringLiteral(" %") : QString());
+        }
     return text;
 }
 
@@ -150,6 +152,14 @@ double EfficiencyPlot::replotNow() {
 }
 
 void EfficiencyPlot::paintVector(QPainter& painter, const QRectF& target) {
+    // No cursor, and what the vertical axis is.
+    constexpr int title = 18;
+    const int cursor = std::exchange(m->cursor, -1);
+    m->placeCursor();
+    const QMargins margins = m->plot->axisRect()->margins();
+    m->plot->axisRect()->setMargins(margins + QMargins(title, 0, 0, 0));
+    m->plot->yAxis->setLabel(m->metric.title());
+    m->plot->yAxis->setLabelPadding(3);
     const int head = m->legend->heightFor(static_cast<int>(target.width()));
     const int width = qMax(50, static_cast<int>(target.width()));
     const int height = qMax(50, static_cast<int>(target.height()) - head);
@@ -162,8 +172,64 @@ void EfficiencyPlot::paintVector(QPainter& painter, const QRectF& target) {
     recorder.setMode(QCPPainter::pmVectorized);
     m->plot->toPainter(&recorder, width, height);
     recorder.end();
-    painter.drawPicture(QPointF(0, head), picture);
+    m->plot->axisRect()->setMargins(margins);
+    m->plot->yAxis->setLabel({});
+    m->cursor = cursor;
+    m->placeCursor();
+    drawRecorded(painter, QPointF(0, head), picture);
     painter.restore();
+}
+
+QString EfficiencyPlot::pgfplots(const QString& caption) const {
+    const auto& rows = m->layout.rows();
+    const double scale = m->metric.percent ? 100.0 : 1.0;
+    const QString title =
+        m->metric.percent ? m->metric.title() + QStringLiteral(", %") : m->metric.title();
+    if (m->oneColumn()) {  // a mean a model
+        PgfBars bars;
+        bars.yLabel = title;
+        bars.color = Theme::current().seriesColor(0);
+        for (const auto& spot : m->spots) {
+            bars.labels << rows[static_cast<std::size_t>(spot.row)].name;
+            bars.values.push_back(scale * spot.point.mean);
+        }
+        return pgfplotsText(caption, bars);
+    }
+    PgfPlot plot;
+    plot.xLabel = m->layout.axisTitle();
+    plot.yLabel = title;
+    plot.logX = m->logs();
+    for (int row = 0; row < static_cast<int>(rows.size()); ++row) {
+        PgfSeries series;
+        series.name = rows[static_cast<std::size_t>(row)].name;
+        series.color = Theme::current().seriesColor(row);
+        for (const auto& spot : m->spots) {
+            if (spot.row != row) continue;
+            const auto [low, high] = m->ends(spot.point);
+            series.x.push_back(spot.x);
+            series.y.push_back(scale * spot.point.mean);
+            if (m->band == StudyBand::None) continue;
+            series.low.push_back(scale * low);
+            series.high.push_back(scale * high);
+        }
+        const QString name = series.name;
+        if (!series.x.empty()) plot.series.push_back(std::move(series));
+        for (const auto source : {CurveSource::Published, CurveSource::Relascope}) {
+            PgfSeries other;
+            other.name = name + (source == CurveSource::Published
+                                     ? QStringLiteral(", published")
+                                     : QStringLiteral(", Relascope's own"));
+            other.color = Theme::current().seriesColor(row);
+            other.dashed = true;
+            for (const auto& p : m->beside)
+                if (p.row == row && p.point.source == source && m->shows(p)) {
+                    other.x.push_back(p.x);
+                    other.y.push_back(scale * p.point.mean);
+                }
+            if (!other.x.empty()) plot.series.push_back(std::move(other));
+        }
+    }
+    return pgfplotsText(caption, std::vector<PgfPlot>{plot});
 }
 
 void EfficiencyPlot::changeEvent(QEvent* event) {

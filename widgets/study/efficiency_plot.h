@@ -32,9 +32,10 @@ public:
     void setLogX(bool on);
     bool logX() const;
     bool canLogX() const;
-    void setShowPublished(bool on);
-    bool showPublished() const;
-    bool hasPublished() const;
+    /// The papers' curves, and those of this program's reference runs.
+    void setShown(CurveSource source, bool on);
+    bool isShown(CurveSource source) const;
+    bool has(CurveSource source) const;
     /// A line of words above the legend, in figures; empty in the window.
     void setTitle(const QString& title);
 
@@ -49,8 +50,9 @@ public:
     QPointF pixelOf(int row, int column) const;
     void resetZoom();
     double replotNow();  ///< milliseconds it took
-    /// Plot and legend as shapes.
+    /// Plot and legend as a figure: shapes, axis titles, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
+    QString pgfplots(const QString& caption) const;
 
 Q_SIGNALS:
     void cursorMoved(int column);

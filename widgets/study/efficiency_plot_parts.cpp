@@ -160,8 +160,8 @@ void EfficiencyPlot::Parts::rebuild() {
     const int rows = static_cast<int>(layout.rows().size());
     if (!categorical())
         for (int row = 0; row < rows; ++row) addBand(row);
-    if (showsPublished)
-        for (int row = 0; row < rows; ++row) addPublished(row);
+    for (const auto source : {CurveSource::Relascope, CurveSource::Published})
+        for (int row = 0; row < rows; ++row) addBeside(row, source);
     for (int row = 0; row < rows; ++row) addMeans(row);
     plot->xAxis->setLabel(oneColumn() ? layout.columns().empty() || layout.rows().empty()
                                             ? QString()
@@ -200,21 +200,23 @@ void EfficiencyPlot::Parts::addBand(int row) {
     for (auto* graph : {under, over}) graph->setSelectable(QCP::stNone);
 }
 
-void EfficiencyPlot::Parts::addPublished(int row) {
+void EfficiencyPlot::Parts::addBeside(int row, CurveSource source) {
     QVector<double> keys, values;
     for (const Published& p : beside)
-        if (p.row == row) keys += p.x, values += p.point.mean;
+        if (p.row == row && p.point.source == source && shows(p))
+            keys += p.x, values += p.point.mean;
     if (keys.isEmpty()) return;
     QCPGraph* graph = plot->addGraph();
     graph->setData(keys, values, true);
     const QColor color = Theme::current().seriesColor(row);
     QPen pen(color, 1.25);
-    pen.setDashPattern({9 / 1.25, 4 / 1.25});
+    pen.setDashPattern(studyDashes(source));
     pen.setCapStyle(Qt::FlatCap);
     graph->setPen(pen);
     graph->setLineStyle(oneColumn() ? QCPGraph::lsNone : QCPGraph::lsLine);
-    graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(color, 1.25),
-                                           QBrush(Theme::current().panel), 6.0));
+    graph->setScatterStyle(QCPScatterStyle(
+        source == CurveSource::Published ? QCPScatterStyle::ssSquare : QCPScatterStyle::ssTriangle,
+        QPen(color, 1.25), QBrush(Theme::current().panel), 6.0));
     graph->setSelectable(QCP::stNone);
 }
 
@@ -296,12 +298,23 @@ void EfficiencyPlot::Parts::fitRanges() {
         x0 = logs() ? x0 / pad : x0 - pad;
         x1 = logs() ? x1 * pad : x1 + pad;
     }
-    if (showsPublished)
-        for (const Published& p : beside)
-            if (p.x >= x0 && p.x <= x1) widen(p.point.mean);
+    for (const Published& p : beside)
+        if (shows(p) && p.x >= x0 && p.x <= x1) widen(p.point.mean);
     plot->xAxis->setRange(std::isnan(x0) ? 0.0 : x0, std::isnan(x1) ? 1.0 : x1);
     if (std::isnan(y0)) y0 = metric.percent ? 0.4 : 0.0, y1 = 1.0;
-    const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
+    // Equal values get an axis of 10 % around them, nearly equal ones at least of 1 %.
+    const double least = (y1 == y0 ? 0.1 : 0.01) * (metric.percent ? 1.0 : std::abs(y1));
+    if (y1 - y0 < least) {
+        const double middle = 0.5 * (y0 + y1);
+        y0 = middle - 0.5 * least;
+        y1 = middle + 0.5 * least;
+        if (metric.percent) {
+            y0 = std::clamp(y0, 0.0, 1.0 - least);
+            y1 = y0 + least;
+        }
+    }
+    if (y0 == y1) y1 = y0 + 1.0;
+    const double pad = (y1 - y0) * 0.06;
     const double top = metric.percent ? std::min(y1 + pad, std::max(y1, 1.0) + 0.012) : y1 + pad;
     plot->yAxis->setRange(y0 - pad, top);
     applying = false;
@@ -361,10 +374,12 @@ void EfficiencyPlot::Parts::fillLegend() {
         entries.push_back(
             {layout.rows()[static_cast<std::size_t>(row)].name,
              metric.text(shown ? shown->point.mean : nan) + (shown ? metric.unit() : QString()),
-             t.seriesColor(row), row, false});
+             t.seriesColor(row), row, std::nullopt});
     }
-    if (showsPublished && !beside.empty())
-        entries.push_back({QStringLiteral("published"), {}, t.muted, 0, true});
+    for (const auto source : {CurveSource::Published, CurveSource::Relascope})
+        if (std::any_of(beside.begin(), beside.end(),
+                        [&](const Published& p) { return p.point.source == source && shows(p); }))
+            entries.push_back({curveSourceTitle(source), {}, t.muted, 0, source});
     legend->setEntries(std::move(entries));
 }
 
@@ -396,8 +411,10 @@ QString EfficiencyPlot::Parts::words(const Spot& spot) const {
                                                       : QStringLiteral("\u00B1 2 s.e.m."),
                          metric.text(low), metric.text(high), unit);
     for (const Published& other : beside)
-        if (other.row == spot.row && other.point.size == p.size)
-            text += QStringLiteral("\npublished %1%2").arg(metric.text(other.point.mean), unit);
+        if (other.row == spot.row && other.point.size == p.size && shows(other))
+            text +=
+                QStringLiteral("\n%1 %2%3")
+                    .arg(curveSourceTitle(other.point.source), metric.text(other.point.mean), unit);
     return text;
 }
 

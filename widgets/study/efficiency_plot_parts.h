@@ -1,6 +1,7 @@
 // What an EfficiencyPlot is made of. Private to widgets/study.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "widgets/curves/curve_items.h"
@@ -46,7 +47,8 @@ struct EfficiencyPlot::Parts {
     std::vector<Spot> spots;
     std::vector<Published> beside;
     StudyBand band = StudyBand::Bootstrap;
-    bool wantsLog = false, showsPublished = true;
+    bool wantsLog = false;
+    std::array<bool, 2> shownSources = {true, false};  ///< by CurveSource
     bool ownRange = false, applying = false;
     int cursor = -1;
 
@@ -59,13 +61,16 @@ struct EfficiencyPlot::Parts {
     double xOf(int row, int column) const;
     std::pair<double, double> ends(const StudyPoint& point) const;
     const Spot* at(int row, int column) const;
+    bool shows(const Published& p) const {
+        return shownSources[static_cast<std::size_t>(p.point.source)];
+    }
 
     void build();
     void restyle();
     void place();    ///< points to spots
     void rebuild();  ///< graphs anew
     void addBand(int row);
-    void addPublished(int row);
+    void addBeside(int row, CurveSource source);
     void addMeans(int row);
     void addBars(int row, QCPGraph* means);
     void fitRanges();

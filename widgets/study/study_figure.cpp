@@ -1,6 +1,5 @@
 #include "widgets/study/study_figure.h"
 
-#include <QFileInfo>
 #include <QPainter>
 
 #include "widgets/export/export.h"
@@ -15,10 +14,10 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const QString& path, QString* error) {
     if (points.empty()) {
         if (error)
-            *error = QStringLiteral(
-                         "%1: no run of the study has finished with that measure; there "
-                         "is nothing to draw")
-                         .arg(path);
+            *error =
+                QStringLiteral(
+                    "%1: no finished run of the study has this metric; there is nothing to draw")
+                    .arg(path);
         return false;
     }
     EfficiencyPlot plot;
@@ -29,8 +28,6 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
     plot.setAttribute(Qt::WA_DontShowOnScreen);
     plot.show();  // never seen: lays out what a widget lays out when shown
     plot.replotNow();
-    if (QFileInfo(path).suffix().toLower() == QLatin1String("png"))
-        return exportWidget(plot, path, 300, error);
     return exportPainting([&plot](QPainter& painter) { plot.paintVector(painter, plot.rect()); },
                           plot.size(), title, Theme::current().panel, path, error);
 }

@@ -163,7 +163,7 @@ QString StudyGrid::runText(int index) const {
     if (run.state == CellState::Done)
         state += QStringLiteral(": %1 %2").arg(
             QString(m_metric.title()).remove(QStringLiteral(", %")),
-            std::isnan(run.value) ? QStringLiteral("was not measured")
+            std::isnan(run.value) ? QStringLiteral("not measured")
                                   : m_metric.text(run.value) + m_metric.unit());
     else if (run.state == CellState::Running || run.state == CellState::Interrupted)
         state += QStringLiteral(", %1% of its steps").arg(qRound(100.0 * run.progress));
@@ -336,10 +336,10 @@ void StudyGrid::showRunMenu(int index, const QPoint& globalAt) {
     if (index >= 0) {
         const GridRun& run = m_runs[static_cast<std::size_t>(index)];
         const bool begun = !run.path.isEmpty();
-        const QString never = QStringLiteral("This run has not begun");
+        const QString never = QStringLiteral("This run has not started");
         for (auto [words, name, send] :
              {std::tuple{"Open in the Workbench", "eye", &StudyGrid::runActivated},
-              std::tuple{"Open its folder", "folder", &StudyGrid::folderRequested}}) {
+              std::tuple{"Open folder", "folder", &StudyGrid::folderRequested}}) {
             auto* action = menu.addAction(icon(name), QString::fromLatin1(words), this,
                                           [this, send, path = run.path] {
                                               Q_EMIT(this->*send)
@@ -348,16 +348,16 @@ void StudyGrid::showRunMenu(int index, const QPoint& globalAt) {
             action->setEnabled(begun);
             if (!begun) action->setToolTip(never);
         }
-        menu.addAction(icon("copy"), QStringLiteral("Copy what it says"), this,
+        menu.addAction(icon("copy"), QStringLiteral("Copy error message"), this,
                        [text = runText(index)] { QApplication::clipboard()->setText(text); });
         menu.addSeparator();
     }
     auto* retry = menu.addAction(icon("restart"), QStringLiteral("Retry failed runs"), this,
                                  &StudyGrid::retryRequested);
     retry->setEnabled(m_retry);
-    retry->setToolTip(m_retry ? QStringLiteral("Runs that failed begin anew; what they left moves "
-                                               "aside")
-                              : m_retryReason);
+    retry->setToolTip(
+        m_retry ? QStringLiteral("Starts the failed runs again; their old files are moved aside")
+                : m_retryReason);
     if (!m_viewActions.isEmpty()) {
         menu.addSeparator();
         menu.addActions(m_viewActions);

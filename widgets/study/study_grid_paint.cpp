@@ -202,7 +202,7 @@ StudyGridLegend::StudyGridLegend(const StudyGrid* grid, QWidget* parent)
 
 void StudyGridLegend::setMetric(const StudyMetric& metric) {
     m_metric = metric;
-    setToolTip(QStringLiteral("A square is a run: brighter is better, from %1 to %2")
+    setToolTip(QStringLiteral("Each square is a run; brighter is better, from %1 to %2")
                    .arg(metric.text(m_grid->range().first) + metric.unit(),
                         metric.text(m_grid->range().second) + metric.unit()));
     updateGeometry();

@@ -59,6 +59,16 @@ void StudyLegend::setEntries(std::vector<StudyLegendEntry> entries) {
     update();
 }
 
+QString curveSourceTitle(CurveSource source) {
+    return source == CurveSource::Published ? QStringLiteral("published")
+                                            : QStringLiteral("Relascope\u2019s own");
+}
+
+QVector<qreal> studyDashes(CurveSource source) {
+    return source == CurveSource::Published ? QVector<qreal>{9 / 1.25, 4 / 1.25}
+                                            : QVector<qreal>{2 / 1.25, 3 / 1.25};
+}
+
 void StudyLegend::setTitle(const QString& title) {
     m_title = title;
     setFixedHeight(heightFor(width()));
@@ -71,7 +81,7 @@ StudyLegend::Grid StudyLegend::grid(double width) const {
     for (const auto& e : m_entries) {
         name = std::max(name, names.horizontalAdvance(e.name));
         // Values keep the width of their widest form: moving the cursor moves no word.
-        if (!e.published)
+        if (!e.beside)
             value = std::max({value, values.horizontalAdvance(e.value),
                               values.horizontalAdvance(QStringLiteral("100.0%"))});
     }
@@ -115,14 +125,16 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
         const double y = line.center().y();
         painter.save();
         painter.setRenderHint(QPainter::Antialiasing);
-        QPen pen(e.color, e.published ? 1.25 : 1.75);
+        QPen pen(e.color, e.beside ? 1.25 : 1.75);
         pen.setCapStyle(Qt::FlatCap);
-        if (e.published) pen.setDashPattern({9 / 1.25, 4 / 1.25});
+        if (e.beside) pen.setDashPattern(studyDashes(*e.beside));
         painter.setPen(pen);
         painter.drawLine(QPointF(x, y), QPointF(x + kSample, y));
-        drawStudyMarker(painter, {x + kSample / 2.0, y}, e.published ? 3.5 : 3.75,
-                        e.published ? StudyMarker::Square : studyMarker(e.series), e.color,
-                        e.published || e.series >= 8);
+        drawStudyMarker(painter, {x + kSample / 2.0, y}, e.beside ? 3.5 : 3.75,
+                        !e.beside                             ? studyMarker(e.series)
+                        : *e.beside == CurveSource::Published ? StudyMarker::Square
+                                                              : StudyMarker::TriangleUp,
+                        e.color, e.beside || e.series >= 8);
         painter.restore();
         // The last place counts those that found none.
         const int rest = static_cast<int>(m_entries.size()) - g.shown;
@@ -135,7 +147,7 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
         const QRectF room(x + kSample + kGap, line.top(),
                           g.width - kSample - kGap - (wide > 0 ? wide + kGap : 0), kLine);
         const QString name = counts ? QStringLiteral("%1, +%2 more").arg(e.name).arg(rest) : e.name;
-        painter.setPen(e.published ? t.muted : t.text);
+        painter.setPen(e.beside ? t.muted : t.text);
         painter.drawText(room, Qt::AlignVCenter,
                          names.elidedText(name, Qt::ElideMiddle, room.width()));
     }

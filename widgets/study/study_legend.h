@@ -4,7 +4,10 @@
 
 #include <QColor>
 #include <QWidget>
+#include <optional>
 #include <vector>
+
+#include "types/study.h"
 
 namespace relascope {
 
@@ -20,8 +23,13 @@ struct StudyLegendEntry {
     QString name, value;
     QColor color;
     int series = 0;
-    bool published = false;  ///< dashes and hollow squares, in no series' colour
+    /// Of curves beside the study's own: dashes and hollow marks, in no series' colour.
+    std::optional<CurveSource> beside;
 };
+/// "published", "Relascope's own".
+QString curveSourceTitle(CurveSource source);
+/// Long dashes, or dots, in widths of a pen of 1.25.
+QVector<qreal> studyDashes(CurveSource source);
 
 class StudyLegend : public QWidget {
 public:

@@ -124,7 +124,7 @@ StudyFailures::StudyFailures(QWidget* parent)
         button->setProperty("compact", true);
         row->addWidget(button);
     }
-    m_show->setToolTip(QStringLiteral("Choose the next failed run in the grid"));
+    m_show->setToolTip(QStringLiteral("Select the next failed run in the grid"));
     connect(m_show, &QPushButton::clicked, this, &StudyFailures::showRequested);
     connect(m_retry, &QPushButton::clicked, this, &StudyFailures::retryRequested);
     setAccessibleName(QStringLiteral("Failed runs"));
@@ -137,9 +137,10 @@ void StudyFailures::setFailures(std::size_t count, const QString& first, const Q
     m_text->setText(
         QStringLiteral("%1 failed.  %2").arg(counted(count, count == 1 ? "run" : "runs"), first));
     m_retry->setEnabled(obstacle.isEmpty());
-    m_retry->setToolTip(obstacle.isEmpty()
-                            ? QStringLiteral("Failed runs begin anew; what they left moves aside")
-                            : obstacle);
+    m_retry->setToolTip(
+        obstacle.isEmpty()
+            ? QStringLiteral("Starts the failed runs again; their old files are moved aside")
+            : obstacle);
 }
 
 QString StudyFailures::text() const {

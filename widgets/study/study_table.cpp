@@ -115,7 +115,7 @@ public:
         auto* button = view->findChild<QAbstractButton*>();
         if (!button) return;
         button->disconnect();
-        button->setToolTip(QStringLiteral("Rows in the order of the study"));
+        button->setToolTip(QStringLiteral("Sort the rows in the order of the study"));
         button->setAccessibleName(QStringLiteral("Order of the study"));
         button->installEventFilter(this);
         connect(button, &QAbstractButton::clicked, view, [view] {
@@ -177,7 +177,7 @@ StudyTable::StudyTable(QWidget* parent)
     setAccessibleName(QStringLiteral("Means and errors"));
     auto* csvButton = new QPushButton(icon("export"), QStringLiteral("CSV"), this);
     csvButton->setProperty("compact", true);
-    csvButton->setToolTip(QStringLiteral("Save the table with every column"));
+    csvButton->setToolTip(QStringLiteral("Save the table with all columns"));
     auto* more = iconButton("more", QStringLiteral("Table: copy, save"), this);
     more->setMenu(m_menu);
     more->setPopupMode(QToolButton::InstantPopup);
@@ -279,6 +279,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
             false};
     }
     for (const auto& p : published) {
+        if (p.source != CurveSource::Published) continue;
         const auto [row, column] = layout.place(QString::fromStdString(p.series), p.size);
         if (row < 0) continue;
         Cell& cell = cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column) + 2];
@@ -305,7 +306,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
     QStringList levels, levelTips;
     for (const double level : needed.levels) {
         levels += QStringLiteral("%1%").arg(qRound(100.0 * level));
-        levelTips += QStringLiteral("Training examples until the mean of the seeds reaches %1%")
+        levelTips += QStringLiteral("Training examples needed for the mean over seeds to reach %1%")
                          .arg(qRound(100.0 * level));
     }
     const std::vector<double> none;

@@ -170,7 +170,7 @@ void DiffTable::fill() {
     for (int c = 1; c < m_view->columnCount(); ++c) m_view->setColumnWidth(c, 160);
     m_view->horizontalHeader()->setStretchLastSection(m_runs.size() > 0);
     m_head->setSubText(m_runs.size() < 2
-                           ? QStringLiteral("choose two or more runs")
+                           ? QStringLiteral("select two or more runs")
                            : QString("%1 of %2 fields differ").arg(m_differing).arg(keys.size()));
 }
 

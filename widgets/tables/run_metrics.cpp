@@ -17,9 +17,6 @@ bool isShareMetric(const std::string& key) {
     const auto metric = metricNamed(key);
     return metric ? isShare(*metric) : key.find("accuracy") != std::string::npos;
 }
-bool lowerIsBetter(const std::string& key) {
-    return !isShareMetric(key);
-}
 
 QString metricText(const std::string& key, double value) {
     const auto metric = metricNamed(key);

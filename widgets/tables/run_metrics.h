@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "types/metric.h"
 #include "types/run_info.h"
 #include "widgets/curves/curve_types.h"
 
@@ -20,7 +21,6 @@ QString metricWords(const std::string& key);
 QString metricShort(const std::string& key);
 /// Whether values are shares, shown as percentages.
 bool isShareMetric(const std::string& key);
-bool lowerIsBetter(const std::string& key);
 
 /// The best value of RunInfo::metric on validation; NaN where none was measured. Rows of a run that
 /// is being made know it by its loss or accuracy.

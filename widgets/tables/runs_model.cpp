@@ -137,7 +137,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return QStringLiteral("best validation %1: %2")
             .arg(metricWords(info.metric), metricText(info.metric, bestOf(info)));
     if (role == Qt::ToolTipRole && column == Test)
-        return info.results.empty() ? QStringLiteral("measured when a run has ended")
+        return info.results.empty() ? QStringLiteral("measured when the run ends")
                                     : plainTip(resultLines(info));
     if (role == Qt::ToolTipRole && (column == Published || column == Difference) &&
         !row.publishedTip.isEmpty())
@@ -263,9 +263,10 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (role == Qt::ToolTipRole && section == Overlay)
         return QStringLiteral("Overlay the curves of this run");
     if (role == Qt::ToolTipRole && section == Best)
-        return QStringLiteral("Best value on validation of the number that stands for a run");
+        return QStringLiteral("Best validation value of the main metric of the run");
     if (role == Qt::ToolTipRole && section == Test)
-        return QStringLiteral("On the first test split, after the last step; hover for the others");
+        return QStringLiteral(
+            "On the first test split, after the last step; hover for other splits");
     if (role == Qt::ToolTipRole && section == Published)
         return QStringLiteral("The papers' accuracy for this model, size and split");
     if (role == Qt::TextAlignmentRole)
@@ -299,7 +300,7 @@ QString RunsFilter::setText(const QString& typed) {
         if (!ok)
             problem = QString("“%1” is not a number").arg(match.captured(3));
         else if (!known.contains(name))
-            problem = QString("no column is called %1; try best, test, loss, params, seed or time")
+            problem = QString("there is no column %1; try best, test, loss, params, seed or time")
                           .arg(name);
         else
             m_comparisons.push_back({name, match.captured(2), value});

@@ -196,6 +196,7 @@ void PieceView::keyPressEvent(QKeyEvent* event) {
                       key == Qt::Key_Down || key == Qt::Key_Home || key == Qt::Key_End;
     const auto others = event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier);
     if (!mine || others || m_flow.size() == 0) return event->ignore();
+    setHover(-1);  // a resting pointer must not hide what the keys choose
     const int index = m_flow.moved(qMax(0, current(event->modifiers())), key);
     pressed(index, event->modifiers());
     reveal(index);

@@ -4,6 +4,7 @@
 #include <QStyleOption>
 #include <QWidget>
 
+#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -15,7 +16,8 @@ bool on(const QStyleOption& option, QStyle::StateFlag state) {
 }
 /// A click leaves no ring on a button; a field shows where typing goes in any case.
 bool keyboardFocus(const QStyleOption& option) {
-    return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange);
+    return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange) &&
+           !FigureScope::active();
 }
 
 /// Icons know only text and faint; on an accent fill they are tinted after drawing.
@@ -76,7 +78,8 @@ void chevron(QPainter& painter, const QRectF& box, Direction direction, const QC
 }
 
 bool keyboardFocus(const QWidget* widget) {
-    return widget->hasFocus() && widget->window()->testAttribute(Qt::WA_KeyboardFocusChange);
+    return widget->hasFocus() && widget->window()->testAttribute(Qt::WA_KeyboardFocusChange) &&
+           !FigureScope::active();
 }
 
 bool flag(const QWidget* widget, const char* name) {

@@ -5,6 +5,7 @@
 #include <QLocale>
 #include <cmath>
 
+#include "widgets/theme/figure_scope.h"
 #include "widgets/theme/style.h"
 
 namespace relascope {
@@ -92,7 +93,7 @@ Theme makeDark() {
     return t;
 }
 
-const Theme*& active() {
+const Theme*& inForce() {
     static const Theme* theme = &Theme::light();
     return theme;
 }
@@ -125,7 +126,7 @@ const Theme& Theme::darkTheme() {
     return theme;
 }
 const Theme& Theme::current() {
-    return *active();
+    return *inForce();
 }
 
 QColor Theme::textOn(const QColor& fill) {
@@ -167,13 +168,36 @@ void applyTheme(QApplication& application, ThemeMode mode) {
     // Read once, before our own palette replaces the desktop's: "System" must still know it later.
     static const bool desktopDark = systemIsDark(QApplication::palette());
     const bool dark = mode == ThemeMode::Dark || (mode == ThemeMode::System && desktopDark);
-    active() = dark ? &Theme::darkTheme() : &Theme::light();
+    inForce() = dark ? &Theme::darkTheme() : &Theme::light();
     if (!application.property("relascopeStyle").toBool()) {
         application.setStyle(new RelascopeStyle);
         application.setProperty("relascopeStyle", true);
     }
     application.setFont(bodyFont());
     application.setPalette(Theme::current().palette());
+}
+
+namespace {
+int figureScopes = 0;
+}
+
+FigureScope::FigureScope(bool light, QWidget* view) : m_before(inForce()) {
+    ++figureScopes;
+    if (!light || !m_before->dark) return;
+    inForce() = &Theme::light();
+    if (!view) return;
+    m_view = view;
+    m_own = view->testAttribute(Qt::WA_SetPalette);
+    m_palette = view->palette();
+    view->setPalette(Theme::light().palette());
+}
+FigureScope::~FigureScope() {
+    --figureScopes;
+    inForce() = m_before;
+    if (m_view) m_view->setPalette(m_own ? m_palette : QPalette());
+}
+bool FigureScope::active() {
+    return figureScopes > 0;
 }
 
 QFont bodyFont() {

@@ -86,7 +86,7 @@ GeneratedQuestions::GeneratedQuestions(std::string module, Side side, std::uint6
       m_module(std::move(module)),
       m_side(side),
       m_seed(seed) {
-    m_info.note = "There is no extrapolation set of this module.";
+    m_info.note = "There is no extrapolation split for this module.";
 }
 
 Problem GeneratedQuestions::problem(std::int64_t index) const {

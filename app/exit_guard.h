@@ -1,0 +1,12 @@
+// Ends the process even where a thread never ends.
+#pragma once
+
+#include <chrono>
+
+namespace relascope {
+
+/// From now on the process lives for `limit` at most; then it ends with `code`. For the time after
+/// the window has closed, when everything that must be kept has been saved.
+void endProcessWithin(std::chrono::milliseconds limit, int code);
+
+}  // namespace relascope

@@ -1,0 +1,25 @@
+// From the words of a command line, or of any other caller, to the options of a new run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/run_options.h"
+
+namespace relascope {
+
+/// What is asked of a preset. Empty strings, 0 and -1 leave the preset's value.
+struct RunSettings {
+    std::string preset, model;
+    std::vector<std::string> set;  ///< KEY=VALUE, "model.d_model=64", in this order
+    std::string data;              ///< data.path
+    std::string device;
+    std::int64_t epochs = 0, steps = 0;  ///< totals
+    std::int64_t seed = -1;
+    std::int64_t captureEvery = -1;
+};
+
+/// The checked options. Throws OptionError naming the key and what it takes.
+RunOptions runOptions(const RunSettings& settings);
+
+}  // namespace relascope

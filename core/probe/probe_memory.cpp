@@ -1,0 +1,71 @@
+#include "probe/probe_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "files/memory.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+// Below this much, what is free is no reason to refuse: the figures are estimates.
+constexpr std::uint64_t kAlwaysAllowed = 64ULL << 20;
+
+}  // namespace
+
+std::uint64_t probeBytes(const ModelOptions& m, std::int64_t tokens) {
+    const auto n = static_cast<double>(tokens);
+    const auto heads = static_cast<double>(m.heads());
+    const double relations = m.isDual() ? static_cast<double>(m.relations()) : 0.0;
+    const double retrieved = m.isDual() && m.symbol_retrieval == "symbolic_attention"
+                                 ? n * static_cast<double>(m.symbol_heads * m.n_symbols)
+                                 : n * n;
+    const double layer = n * n * (heads + relations) + retrieved;
+    // Within a layer's forward pass: scores, their softmax and a copy of the relations; of a mean
+    // feed-forward block and the logits a few rows each token.
+    const double working = 3.0 * n * n * (heads + relations) +
+                           n * static_cast<double>(8 * m.d_model + 4 * m.dff +
+                                                   (m.isLanguage() ? m.vocab_size : 0));
+    return static_cast<std::uint64_t>(
+        4.0 * (static_cast<double>(std::max<std::int64_t>(1, m.n_layers)) * layer + working));
+}
+
+std::int64_t longestProbe(const ModelOptions& m, std::uint64_t bytes) {
+    std::int64_t fits = 1, most = m.max_block_size;
+    while (fits < most) {  // bytes grow with the length
+        const std::int64_t middle = fits + (most - fits + 1) / 2;
+        if (probeBytes(m, middle) <= bytes)
+            fits = middle;
+        else
+            most = middle - 1;
+    }
+    return fits;
+}
+
+std::uint64_t probeBudget() {
+    return std::max(kAlwaysAllowed, availableMemory() / 5 * 4);
+}
+
+std::string byteText(std::uint64_t bytes) {
+    char text[32];
+    const double mb = static_cast<double>(bytes) / 1e6;
+    if (mb >= 1000.0)
+        std::snprintf(text, sizeof text, "%.1f GB", mb / 1000.0);
+    else
+        std::snprintf(text, sizeof text, "%.0f MB", std::ceil(mb));
+    return text;
+}
+
+void requireProbeMemory(const ModelOptions& m, std::int64_t tokens) {
+    const auto needed = probeBytes(m, tokens), budget = probeBudget();
+    if (needed <= budget) return;
+    throw OptionError("text", std::to_string(tokens) + " tokens need " + byteText(needed) +
+                                  " for the maps of " + std::to_string(m.n_layers) +
+                                  " layers, and " + byteText(budget) +
+                                  " are free for them; shorten it to " +
+                                  std::to_string(longestProbe(m, budget)) + " tokens");
+}
+
+}  // namespace relascope

@@ -1,0 +1,28 @@
+// How much memory a look inside a model takes, before it is taken.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "types/model_options.h"
+
+namespace relascope {
+
+/// Bytes of a probe of `tokens` tokens at its highest, weights not counted: every map of every layer
+/// in float32, and what one layer's forward pass takes.
+std::uint64_t probeBytes(const ModelOptions& model, std::int64_t tokens);
+
+/// The most tokens whose probe fits into `bytes`, at least 1 and at most the model's context.
+std::int64_t longestProbe(const ModelOptions& model, std::uint64_t bytes);
+
+/// What a probe may take now: four fifths of the memory that is free.
+std::uint64_t probeBudget();
+
+/// "1.3 GB", "210 MB".
+std::string byteText(std::uint64_t bytes);
+
+/// Throws OptionError with both figures, and the length that fits, when a probe of that many tokens
+/// does not fit into the memory that is free.
+void requireProbeMemory(const ModelOptions& model, std::int64_t tokens);
+
+}  // namespace relascope

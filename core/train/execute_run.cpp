@@ -1,0 +1,84 @@
+#include "train/execute_run.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "train/checkpoints.h"
+
+namespace relascope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "0.5.0" -> {0, 5, 0}.
+std::array<int, 3> versionNumbers(const std::string& text) {
+    std::array<int, 3> numbers{};
+    std::sscanf(text.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);
+    return numbers;
+}
+
+// The same options of data may mean other examples since the run began.
+void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSink& sink) {
+    const std::string began = folder.fact("version");
+    if (data.since.empty() || began.empty() ||
+        versionNumbers(began) >= versionNumbers(data.since))
+        return;
+    const Note note{Note::Level::Warning, folder.info().step,
+                    "the run was begun by version " + began + ", and version " + data.since +
+                        " generates the examples of " + data.task +
+                        " by another rule: from here on it trains on other examples"};
+    folder.append(note);
+    sink(note);
+}
+
+TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control& control,
+                      const EventSink& sink, std::stop_token stop) {
+    RunFolder folder = RunFolder::open(request.path);
+    RunOptions options = request.options;
+    options.model = folder.options().model;  // a vocabulary was fitted to the text
+    folder.setOptions(options);
+    // The tokenizer that the run began with, even if the text has changed since.
+    options.data = runData(request.path, options.data);
+    const DataSplits data = open(options, stop);
+    noteOtherExamples(folder, data.train->info(), sink);
+    return train(folder, data, control, sink, std::move(stop));
+}
+
+// Removes what a refused start has written.
+void discard(const std::string& path, bool existed) {
+    std::error_code ignored;
+    if (!existed) {
+        fs::remove_all(path, ignored);
+        return;
+    }
+    for (const auto& entry : fs::directory_iterator(path, ignored))
+        fs::remove_all(entry.path(), ignored);
+}
+
+}  // namespace
+
+TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
+                       const EventSink& sink, std::stop_token stop) {
+    if (request.resume) return resumeRun(request, open, control, sink, std::move(stop));
+    request.options.check();
+    const DataSplits data = open(request.options, stop);
+    std::error_code ignored;
+    const bool existed = fs::exists(request.path, ignored);
+    RunFolder folder = RunFolder::create(request.path, request.options);
+    folder.info().seed = request.seed;
+    try {
+        return train(folder, data, control, sink, std::move(stop));
+    } catch (const std::exception& error) {
+        if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {
+            discard(request.path, existed);
+        } else {  // the weights of a pretraining stage are kept
+            folder.info().state = RunState::Failed;
+            folder.info().message = userMessage(error);
+            folder.saveInfo();
+        }
+        throw;
+    }
+}
+
+}  // namespace relascope

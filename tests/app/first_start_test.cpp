@@ -1,0 +1,136 @@
+// The first start and the end: the tour, names in the list of checkpoints, where studies are kept,
+// errors that go, and a process that always ends.
+#include <QLabel>
+#include <QSet>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTabBar>
+#include <chrono>
+#include <thread>
+
+#include "app/checkpoint_titles.h"
+#include "app/controllers/study_controller.h"
+#include "app/exit_guard.h"
+#include "app/tour.h"
+#include "tests/app/window_fixture.h"
+#include "widgets/bar/status_strip.h"
+#include "widgets/tour/relation_primer.h"
+#include "widgets/tour/tour_overlay.h"
+
+namespace relascope {
+namespace {
+
+class TourTest : public WindowTest {
+protected:
+    void SetUp() override {
+        WindowTest::SetUp();
+        QSettings().remove(QStringLiteral("tour"));
+    }
+};
+
+TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
+    window->resize(1440, 900);
+    TourOverlay* tour = showTour(*window);
+    ASSERT_TRUE(tour);
+    EXPECT_EQ(showTour(*window), tour) << "one is enough";
+    ASSERT_EQ(tour->steps(), 7) << "the picture and six parts";
+    EXPECT_TRUE(tour->findChild<RelationPrimer*>());
+    EXPECT_TRUE(tour->highlighted().isEmpty());
+    EXPECT_FALSE(tour->backButton()->isEnabled());
+    QWidget* parts[] = {window->rail(),
+                        window->form(),
+                        window->bar(),
+                        window->workbench()->curves(),
+                        window->workbench()->inspector(),
+                        window->findChild<QTabBar*>()};
+    for (int i = 0; i < 6; ++i) {
+        QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
+        ASSERT_EQ(tour->step(), i + 1);
+        const QRect part(parts[i]->mapTo(window.get(), QPoint(0, 0)), parts[i]->size());
+        EXPECT_EQ(tour->highlighted(), part) << i;
+        EXPECT_TRUE(tour->rect().contains(tour->card())) << i;
+        EXPECT_FALSE(tour->findChild<RelationPrimer*>());
+    }
+    window->resize(1100, 760);
+    EXPECT_TRUE(waitUntil([&] { return tour->size() == window->size(); }));
+    EXPECT_TRUE(tour->rect().contains(tour->card()));
+    QTest::keyClick(tour, Qt::Key_Left);
+    EXPECT_EQ(tour->step(), 5);
+    QSignalSpy ended(tour, &TourOverlay::ended);
+    QTest::keyClick(tour, Qt::Key_Right);
+    QTest::mouseClick(tour->nextButton(), Qt::LeftButton);
+    EXPECT_EQ(ended.count(), 1);
+    EXPECT_TRUE(waitUntil([&] { return !window->findChild<TourOverlay*>(); }));
+}
+
+TEST_F(TourTest, IsShownOnceAndInHelp) {
+    EXPECT_FALSE(window->findChild<TourOverlay*>()) << "never without being asked";
+    TourOverlay* tour = showTourOnFirstStart(*window);
+    ASSERT_TRUE(tour);
+    QTest::keyClick(tour, Qt::Key_Escape);
+    EXPECT_TRUE(waitUntil([&] { return !window->findChild<TourOverlay*>(); }));
+    EXPECT_FALSE(showTourOnFirstStart(*window));
+    for (QAction* action : window->commands())
+        if (action->text() == "Tour") action->trigger();
+    ASSERT_TRUE(window->findChild<TourOverlay*>());
+    QTest::mouseClick(window->findChild<TourOverlay*>()->skipButton(), Qt::LeftButton);
+    EXPECT_TRUE(waitUntil([&] { return !window->findChild<TourOverlay*>(); }));
+}
+
+TEST_F(TourTest, TheVariantIsSaidInASentence) {
+    ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "predinet"));
+    QLabel* words = nullptr;
+    for (auto* label : window->form()->findChildren<QLabel*>())
+        if (label->accessibleName() == "About the variant") words = label;
+    ASSERT_TRUE(words);
+    EXPECT_TRUE(words->text().startsWith("PrediNet"));
+    ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "dat"));
+    EXPECT_TRUE(words->text().startsWith("Dual attention"));
+}
+
+TEST_F(TourTest, AnErrorGoesWhenTheNextActionSucceeds) {
+    EXPECT_FALSE(window->openRun("/nonexistent"));
+    EXPECT_NE(window->status()->message(), "");
+    c().selection.setPreset("relational-games-same");
+    EXPECT_EQ(window->status()->message(), "");
+    c().messages.ok("Wrote a file");
+    c().selection.setPreset("quick");
+    EXPECT_EQ(window->status()->message(), "Wrote a file") << "only errors go";
+}
+
+TEST(CheckpointTitles, AreDifferent) {
+    const QStringList titles = checkpointTitles(
+        {"/models/DAT-small/model.safetensors", "/models/DAT-large/model.safetensors",
+         "/old/DAT-small/model.safetensors", "/models/vit", "/models/vit/model.safetensors",
+         "/runs/text-dat-s0/checkpoints/step-300", "/more/text-dat-s0/checkpoints/step-300",
+         "/w/net.pt"});
+    EXPECT_EQ(titles[0], "models/DAT-small");
+    EXPECT_EQ(titles[1], "DAT-large");
+    EXPECT_EQ(titles[2], "old/DAT-small");
+    EXPECT_EQ(titles[5], QString::fromUtf8("runs/text-dat-s0 \u00B7 step-300"));
+    EXPECT_EQ(titles[7], "net.pt");
+    EXPECT_EQ(QSet<QString>(titles.begin(), titles.end()).size(), titles.size());
+}
+
+TEST(StudiesFolder, IsBesideTheRuns) {
+    const QByteArray runs = qgetenv("RELASCOPE_RUNS"), studies = qgetenv("RELASCOPE_STUDIES");
+    qputenv("RELASCOPE_RUNS", "/somewhere/else/runs");
+    EXPECT_EQ(StudyController().folder(), QString::fromUtf8(studies));
+    qunsetenv("RELASCOPE_STUDIES");
+    EXPECT_EQ(StudyController().folder(), "/somewhere/else/studies");
+    qputenv("RELASCOPE_RUNS", runs);
+    qputenv("RELASCOPE_STUDIES", studies);
+}
+
+TEST(ExitGuardDeathTest, EndsAProcessThatHangs) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            endProcessWithin(std::chrono::milliseconds(50), 0);
+            for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+        },
+        ::testing::ExitedWithCode(0), "did not stop");
+}
+
+}  // namespace
+}  // namespace relascope

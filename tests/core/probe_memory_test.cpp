@@ -1,0 +1,66 @@
+// What a look inside a model takes is known before it is taken, and refused where it does not fit.
+#include "probe/probe_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "model/factory.h"
+#include "options/presets.h"
+#include "probe/probe.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+TEST(ProbeMemory, CountsEveryMap) {
+    auto model = presetOptions("text", "dat").model;
+    model.max_block_size = 4096;
+    const double maps =
+        static_cast<double>(model.n_layers * (model.heads() + model.relations()));
+    const double bytes = static_cast<double>(probeBytes(model, 1024));
+    EXPECT_GT(bytes, maps * 1024.0 * 1024.0 * 4.0);
+    EXPECT_LT(bytes, 4.0 * maps * 1024.0 * 1024.0 * 4.0);
+    // 24 layers of 80 maps: 8 GB, and it was seen to take 19 with a copy of each.
+    const auto large = presetOptions("lm-343m", "dat").model;
+    EXPECT_GT(probeBytes(large, 1024), 8'000'000'000U);
+    EXPECT_LT(probeBytes(large, 1024), 12'000'000'000U);
+}
+
+TEST(ProbeMemory, TheLongestProbeIsTheLongestThatFits) {
+    auto model = presetOptions("lm-343m", "dat").model;
+    for (const std::uint64_t bytes : {200'000'000ULL, 2'000'000'000ULL, 7'000'000'000ULL}) {
+        const auto longest = longestProbe(model, bytes);
+        EXPECT_LE(probeBytes(model, longest), bytes);
+        EXPECT_GT(probeBytes(model, longest + 1), bytes);
+    }
+    EXPECT_EQ(longestProbe(model, 1ULL << 40), model.max_block_size);
+    EXPECT_EQ(longestProbe(model, 0), 1);
+    auto small = presetOptions("text", "dat").model;
+    small.max_block_size = 2048;
+    EXPECT_EQ(longestProbe(small, 16'000'000'000ULL), 2048) << "only memory bounds a text";
+}
+
+TEST(ProbeMemory, AProbeThatCannotFitIsRefusedWithItsFigure) {
+    auto options = presetOptions("text", "dat").model;
+    options.max_block_size = 1 << 20;
+    options.pos_enc_type = "RoPE";
+    const auto model = makeModel(options);
+    ProbeSample sample;
+    sample.source.text = true;
+    sample.source.tokens.assign(1 << 20, 1);
+    try {
+        probeModel(*model, options, sample, 0, {});
+        FAIL() << "a million tokens have maps of " << byteText(probeBytes(options, 1 << 20));
+    } catch (const OptionError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find(byteText(probeBytes(options, 1 << 20))), std::string::npos) << text;
+        EXPECT_NE(text.find("shorten it to"), std::string::npos) << text;
+    }
+}
+
+TEST(ProbeMemory, BytesAreRead) {
+    EXPECT_EQ(byteText(210'000'000), "210 MB");
+    EXPECT_EQ(byteText(19'040'000'000), "19.0 GB");
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,39 @@
+// Curves and bars as pgfplots source, for papers whose figures are set by LaTeX.
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+namespace relascope {
+
+/// One line; NaN breaks it. A band is drawn where `low` and `high` are as long as `x`.
+struct PgfSeries {
+    QString name;
+    QColor color;
+    bool dashed = false;
+    std::vector<double> x, y, low, high;
+};
+
+struct PgfPlot {
+    QString title, xLabel, yLabel;
+    bool logX = false, logY = false;
+    std::vector<PgfSeries> series;
+};
+
+struct PgfBars {
+    QString title, xLabel, yLabel;
+    QColor color;
+    QStringList labels;
+    std::vector<double> values;
+};
+
+/// A tikzpicture with the plots beside one another; `caption` becomes a comment on top. Lines of
+/// more than some hundred points are thinned out.
+QString pgfplotsText(const QString& caption, const std::vector<PgfPlot>& plots);
+QString pgfplotsText(const QString& caption, const PgfBars& bars);
+/// Text as LaTeX sets it.
+QString latexText(QString text);
+
+}  // namespace relascope

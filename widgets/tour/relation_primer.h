@@ -1,0 +1,23 @@
+// A drawing of what a relational head computes: r_ij, i -> j and alpha.
+#pragma once
+
+#include <QWidget>
+
+namespace relascope {
+
+/// One receiver i, three senders j and the arrows between them, in the colours of the theme: the
+/// sign and size of r_ij as a colour, alpha_ij as the width of the arrow.
+class RelationPrimer : public QWidget {
+    Q_OBJECT
+public:
+    explicit RelationPrimer(QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+
+    /// The paragraph that belongs to the drawing.
+    static QString words();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+};
+
+}  // namespace relascope

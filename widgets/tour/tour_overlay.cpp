@@ -1,0 +1,206 @@
+#include "widgets/tour/tour_overlay.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QPainterPath>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int kGap = 12, kTextWidth = 360;
+
+/// The card: paper with a border, above the dimmed window.
+class TourCard : public QWidget {
+public:
+    using QWidget::QWidget;
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        const Theme& t = Theme::current();
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(t.controlBorder, 1));
+        painter.setBrush(t.panel);
+        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+    }
+};
+
+}  // namespace
+
+TourOverlay::TourOverlay(std::vector<TourStep> steps, QWidget* parent)
+    : QWidget(parent), m_steps(std::move(steps)) {
+    setAccessibleName(QStringLiteral("Tour"));
+    setFocusPolicy(Qt::StrongFocus);
+    setAttribute(Qt::WA_DeleteOnClose);
+    m_card = new TourCard(this);
+    m_column = new QVBoxLayout(m_card);
+    m_column->setContentsMargins(20, 16, 20, 14);
+    m_column->setSpacing(8);
+    m_column->setSizeConstraint(QLayout::SetFixedSize);
+    m_title = new QLabel(m_card);
+    m_title->setFont(titleFont());
+    m_text = new QLabel(m_card);
+    m_text->setFont(bodyFont());
+    m_text->setWordWrap(true);
+    m_count = mutedLabel({}, m_card);
+    m_skip = new QPushButton(QStringLiteral("Skip"), m_card);
+    m_back = new QPushButton(QStringLiteral("Back"), m_card);
+    m_next = new QPushButton(m_card);
+    m_next->setProperty("primary", true);
+    m_next->setMinimumWidth(84);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    row->addWidget(m_count, 1);
+    row->addWidget(m_skip);
+    row->addWidget(m_back);
+    row->addWidget(m_next);
+    m_column->addWidget(m_title);
+    m_column->addWidget(m_text);
+    m_column->addSpacing(4);
+    m_column->addLayout(row);
+    connect(m_next, &QPushButton::clicked, this, &TourOverlay::next);
+    connect(m_back, &QPushButton::clicked, this, &TourOverlay::back);
+    connect(m_skip, &QPushButton::clicked, this, &TourOverlay::end);
+    parent->installEventFilter(this);
+    setGeometry(parent->rect());
+    show(0);
+    QWidget::show();
+    raise();
+    setFocus();
+}
+
+QRect TourOverlay::highlighted() const {
+    const auto& step = m_steps[static_cast<std::size_t>(m_step)];
+    QWidget* target = step.target ? step.target() : nullptr;
+    if (!target || !target->isVisible()) return {};
+    return QRect(target->mapTo(parentWidget(), QPoint(0, 0)), target->size()) & rect();
+}
+
+QRect TourOverlay::card() const {
+    return m_card->geometry();
+}
+
+void TourOverlay::next() {
+    m_step + 1 < steps() ? show(m_step + 1) : end();
+}
+
+void TourOverlay::back() {
+    if (m_step > 0) show(m_step - 1);
+}
+
+void TourOverlay::end() {
+    Q_EMIT ended();
+    close();
+}
+
+void TourOverlay::show(int step) {
+    m_step = step;
+    const TourStep& now = m_steps[static_cast<std::size_t>(step)];
+    if (now.prepare) now.prepare();
+    delete m_picture;
+    m_picture = now.picture ? now.picture(m_card) : nullptr;
+    if (m_picture) m_column->insertWidget(1, m_picture);
+    m_title->setText(now.title);
+    m_text->setFixedWidth(m_picture ? m_picture->width() : kTextWidth);
+    m_text->setText(now.text);
+    m_count->setText(QStringLiteral("%1 of %2").arg(step + 1).arg(steps()));
+    const bool last = step + 1 == steps();
+    m_back->setEnabled(step > 0);
+    m_skip->setVisible(!last);
+    m_next->setText(last ? QStringLiteral("Done") : QStringLiteral("Next"));
+    setAccessibleDescription(now.title + QStringLiteral(". ") + now.text);
+    place();
+    update();
+    Q_EMIT stepShown(step);
+}
+
+void TourOverlay::place() {
+    m_column->activate();
+    m_card->adjustSize();
+    const QSize size = m_card->sizeHint();
+    const QRect part = highlighted();
+    QRect where(QPoint(), size);
+    where.moveCenter(rect().center());
+    if (!part.isEmpty()) {
+        const QRect room = rect().adjusted(kGap, kGap, -kGap, -kGap);
+        const int y = part.center().y() - size.height() / 2;
+        const int x = part.center().x() - size.width() / 2;
+        // The first side that has room for the whole card; without one, it lies over the part.
+        for (const QPoint at :
+             {QPoint(part.right() + kGap, y), QPoint(part.left() - kGap - size.width(), y),
+              QPoint(x, part.bottom() + kGap), QPoint(x, part.top() - kGap - size.height())}) {
+            QRect tried(at, size);
+            if (tried.left() >= part.right() || tried.right() <= part.left())
+                tried.moveTop(std::clamp(tried.top(), room.top(),
+                                         std::max(room.top(), room.bottom() - size.height())));
+            else
+                tried.moveLeft(std::clamp(tried.left(), room.left(),
+                                          std::max(room.left(), room.right() - size.width())));
+            if (!room.contains(tried)) continue;
+            where = tried;
+            break;
+        }
+    }
+    m_card->setGeometry(where);
+}
+
+void TourOverlay::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    QPainterPath dimmed;
+    dimmed.addRect(rect());
+    const QRect part = highlighted();
+    if (!part.isEmpty()) {
+        QPainterPath hole;
+        hole.addRoundedRect(QRectF(part).adjusted(1, 1, -1, -1), 4, 4);
+        dimmed -= hole;
+    }
+    painter.fillPath(dimmed, QColor(0, 0, 0, 120));
+    if (part.isEmpty()) return;
+    painter.setPen(QPen(Theme::current().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(part).adjusted(1, 1, -1, -1), 4, 4);
+}
+
+void TourOverlay::keyPressEvent(QKeyEvent* event) {
+    switch (event->key()) {
+        case Qt::Key_Right:
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            return next();
+        case Qt::Key_Left:
+            return back();
+        case Qt::Key_Escape:
+            return end();
+        default:
+            break;
+    }
+    QWidget::keyPressEvent(event);
+}
+
+bool TourOverlay::event(QEvent* event) {
+    // Single keys belong to the tour; Ctrl+Q and the like still reach the window.
+    if (event->type() == QEvent::ShortcutOverride &&
+        (static_cast<QKeyEvent*>(event)->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier)
+        event->accept();
+    return QWidget::event(event);
+}
+
+bool TourOverlay::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == parentWidget() &&
+        (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)) {
+        setGeometry(parentWidget()->rect());
+        place();
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace relascope

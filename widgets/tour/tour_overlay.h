@@ -1,0 +1,69 @@
+// A guided tour over a window: one part after another is left bright and explained in a card.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace relascope {
+
+struct TourStep {
+    QString title;
+    QString text;
+    /// The part that is explained, null or hidden for a card in the middle of the window.
+    std::function<QWidget*()> target = {};
+    /// Made once and shown above the text; may be empty.
+    std::function<QWidget*(QWidget* parent)> picture = {};
+    /// Makes the part visible, before the step is shown; may be empty.
+    std::function<void()> prepare = {};
+};
+
+/// Covers its parent and follows its size. Right and Return go on, Left goes back, Escape ends it.
+class TourOverlay : public QWidget {
+    Q_OBJECT
+public:
+    TourOverlay(std::vector<TourStep> steps, QWidget* parent);
+
+    int step() const { return m_step; }
+    int steps() const { return static_cast<int>(m_steps.size()); }
+    /// Where the part that is explained lies in the overlay; empty without one.
+    QRect highlighted() const;
+    QRect card() const;
+    QPushButton* nextButton() const { return m_next; }
+    QPushButton* backButton() const { return m_back; }
+    QPushButton* skipButton() const { return m_skip; }
+
+public Q_SLOTS:
+    void next();
+    void back();
+    void end();
+
+Q_SIGNALS:
+    void stepShown(int step);
+    /// Finished or skipped; the overlay deletes itself.
+    void ended();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void show(int step);
+    void place();
+
+    std::vector<TourStep> m_steps;
+    int m_step = -1;
+    QWidget* m_card;
+    QVBoxLayout* m_column;
+    QWidget* m_picture = nullptr;
+    QLabel *m_title, *m_text, *m_count;
+    QPushButton *m_skip, *m_back, *m_next;
+};
+
+}  // namespace relascope
