@@ -51,6 +51,7 @@ int listPresets(bool json) {
                         {"family", preset.family},
                         {"title", preset.title},
                         {"help", preset.help},
+                        {"notes", preset.notes},
                         {"models", models}});
     }
     if (json) std::cout << list.dump(2) << "\n";

@@ -98,6 +98,17 @@ QStringList ExperimentController::variants() const {
     return names;
 }
 
+std::vector<FieldState> ExperimentController::states() const {
+    auto states = m_options.states(m_preset);
+    const PresetInfo* preset = findPreset(m_options.preset);
+    if (!preset) return states;
+    for (auto& state : states)
+        if (const auto note = preset->notes.find(state.key);
+            note != preset->notes.end() && state.value == state.preset)
+            state.spec.help += " " + note->second;
+    return states;
+}
+
 QString ExperimentController::title() const {
     for (const auto& preset : presets()) {
         if (preset.name != m_options.preset) continue;

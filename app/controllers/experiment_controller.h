@@ -41,7 +41,8 @@ public:
     /// Start resumes `run()` instead of beginning a new one.
     bool resumes() const;
 
-    std::vector<FieldState> states() const { return m_options.states(m_preset); }
+    /// With what the preset says of a value that the papers do not state, in its help.
+    std::vector<FieldState> states() const;
     std::vector<FieldProblem> problems() const;
     /// Every field of the form holds a value it can take, and they go together.
     bool valid() const { return hasOptions() && m_formValid && problems().empty(); }

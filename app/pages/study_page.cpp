@@ -165,6 +165,7 @@ void StudyPage::showStudy() {
     m_plot->setStudy(r.layout, r.metric, r.points, r.published);
     m_table->setStudy(r.layout, r.metric, r.points, r.published, r.needed);
     m_gridHead->setSubText(planWords(*r.info));
+    m_gridHead->setToolTip(inferredWords(*r.info));
     setProperty(kFigureSubject, StudyController::name(m_c.path()));
     m_plotHead->setTitle(!r.layout.sizesAcross() ? QStringLiteral("By %1").arg(r.layout.axisTitle())
                          : r.layout.columns().size() < 2 ? QStringLiteral("Comparison")

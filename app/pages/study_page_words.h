@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/controllers/study_reading.h"
+#include "options/presets.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -28,8 +29,22 @@ inline QString planWords(const StudyInfo& study) {
                        .arg(axis.values.size())
                        .arg(QString::fromStdString(axis.key.substr(axis.key.rfind('.') + 1)));
     factors << counted(plan.seeds.size(), "seed", "seeds");
-    return QString::fromStdString(plan.preset) + QStringLiteral(": ") +
-           factors.join(QStringLiteral(" \u00D7 "));
+    QString words = QString::fromStdString(plan.preset) + QStringLiteral(": ") +
+                    factors.join(QStringLiteral(" \u00D7 "));
+    const PresetInfo* preset = findPreset(plan.preset);
+    if (preset && !preset->notes.empty())
+        words += QStringLiteral(" \u00B7 some settings inferred");
+    return words;
+}
+
+/// How the values are known that the papers do not state, a line each; empty without any.
+inline QString inferredWords(const StudyInfo& study) {
+    QStringList lines;
+    if (const PresetInfo* preset = findPreset(study.plan.preset))
+        for (const auto& [key, note] : preset->notes)
+            lines << QString::fromStdString(key) + QStringLiteral(": ") +
+                         QString::fromStdString(note);
+    return lines.join(u'\n');
 }
 
 /// What stands beside the counts: what goes on, or how long it may take.

@@ -72,6 +72,12 @@ const std::vector<PresetInfo>& presets() {
     return list;
 }
 
+const PresetInfo* findPreset(const std::string& name) {
+    for (const auto& preset : presets())
+        if (preset.name == name) return &preset;
+    return nullptr;
+}
+
 RunOptions presetOptions(const std::string& preset, const std::string& variant) {
     std::vector<std::string> names;
     for (const auto& d : definitions()) {

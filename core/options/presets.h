@@ -25,6 +25,9 @@ struct PresetInfo {
 
 const std::vector<PresetInfo>& presets();
 
+/// That preset, or null.
+const PresetInfo* findPreset(const std::string& name);
+
 /// The options of a preset with one of its models ("" = the first). Throws OptionError naming the
 /// nearest presets or models.
 RunOptions presetOptions(const std::string& preset, const std::string& variant = "");

@@ -143,6 +143,21 @@ TEST_F(AnyDataTest, VariantsWithAPretrainingStageTrainFromTheWindow) {
     }
 }
 
+TEST_F(AnyDataTest, ValuesThatThePapersDoNotStateSaySo) {
+    auto& experiment = c().experiment;
+    ASSERT_TRUE(experiment.choosePreset("relational-games-same", "dat"));
+    const auto help = [&](const std::string& key) {
+        for (const auto& state : experiment.states())
+            if (state.key == key) return state.spec.help;
+        return std::string("no field ") + key;
+    };
+    EXPECT_NE(help("train.epochs").find("Inferred"), std::string::npos) << help("train.epochs");
+    experiment.set("train.epochs", std::int64_t{3});
+    EXPECT_EQ(help("train.epochs").find("Inferred"), std::string::npos) << "the user's own value";
+    ASSERT_TRUE(experiment.choosePreset("quick"));
+    EXPECT_EQ(help("train.epochs").find("Inferred"), std::string::npos);
+}
+
 TEST_F(AnyDataTest, ModelsFollowTheirData) {
     auto& experiment = c().experiment;
     ASSERT_TRUE(experiment.choosePreset("pairwise-order"));
