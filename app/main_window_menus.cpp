@@ -163,10 +163,10 @@ void MainWindow::makeEditMenu() {
     QMenu* menu = menuBar()->addMenu(QStringLiteral("&Edit"));
     auto& a = *m_actions;
     a.undo = add(menu, QStringLiteral("Undo"), QKeySequence(QStringLiteral("Ctrl+Z")),
-                 QStringLiteral("Take back the last change of the options or of the runs"),
+                 QStringLiteral("Undo the last change of the options or the runs"),
                  [this] { undo(false); });
     a.redo = add(menu, QStringLiteral("Redo"), QKeySequence(QStringLiteral("Ctrl+Shift+Z")),
-                 QStringLiteral("Do again what was taken back"), [this] { undo(true); });
+                 QStringLiteral("Redo the change that was undone"), [this] { undo(true); });
     menu->addSeparator();
     const auto text = [this, menu](const QString& words, QKeySequence::StandardKey key,
                                    const QString& help, const char* slot) {
@@ -175,9 +175,9 @@ void MainWindow::makeEditMenu() {
         });
     };
     a.cut = text(QStringLiteral("Cut"), QKeySequence::Cut,
-                 QStringLiteral("Cut the chosen text of the field"), "cut");
+                 QStringLiteral("Cut the selected text of the field"), "cut");
     a.copyText = text(QStringLiteral("Copy"), QKeySequence::Copy,
-                      QStringLiteral("Copy the chosen text of the field"), "copy");
+                      QStringLiteral("Copy the selected text of the field"), "copy");
     a.paste = text(QStringLiteral("Paste"), QKeySequence::Paste,
                    QStringLiteral("Paste text into the field"), "paste");
     menu->addSeparator();
@@ -229,10 +229,10 @@ void MainWindow::makeRunMenu() {
     }
     menu->addSeparator();
     add(menu, QStringLiteral("Reload runs"), QKeySequence::Refresh,
-        QStringLiteral("List the runs folder again, with the hidden runs"),
+        QStringLiteral("Read the runs folder again and show hidden runs"),
         [&c] { c.runs.reload(); });
     m_actions->hidden = add(menu, QStringLiteral("Show hidden runs"), {},
-                            QStringLiteral("List the hidden runs, too"),
+                            QStringLiteral("List hidden runs as well"),
                             [&c] { c.runs.setShowHidden(!c.runs.showsHidden()); });
     m_actions->hidden->setCheckable(true);
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::refreshActions);

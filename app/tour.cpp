@@ -20,6 +20,8 @@ constexpr const char* kShownKey = "tour/shown";
 
 std::vector<TourStep> stepsOf(MainWindow& window) {
     const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
+    // Without a run the Workbench hides its panes; the tour points at them all the same.
+    const auto panes = [page = window.workbench()] { page->showPanes(true); };
     std::vector<TourStep> steps;
     steps.push_back({QStringLiteral("Relations in one picture"),
                      RelationPrimer::words(),
@@ -51,7 +53,7 @@ std::vector<TourStep> stepsOf(MainWindow& window) {
                                     "look at the model as it was at that step."),
                      of(window.workbench()->curves()),
                      {},
-                     {}});
+                     panes});
     steps.push_back(
         {QStringLiteral("Relation inspector"),
          QString::fromUtf8("Click a patch, a token or an object to choose i. The other objects j "
@@ -59,7 +61,7 @@ std::vector<TourStep> stepsOf(MainWindow& window) {
                            "show every relation and every attention head of the layer."),
          of(window.workbench()->inspector()),
          {},
-         {}});
+         panes});
     steps.push_back({QStringLiteral("Other pages"),
                      QStringLiteral("Compare runs, plan a study over models and training sizes, "
                                     "browse data, or open a checkpoint. F1 lists the keys, Ctrl+K "
@@ -75,7 +77,10 @@ std::vector<TourStep> stepsOf(MainWindow& window) {
 TourOverlay* showTour(MainWindow& window) {
     if (auto* running = window.findChild<TourOverlay*>()) return running;
     window.showPage(QStringLiteral("Workbench"));
-    return new TourOverlay(stepsOf(window), &window);
+    auto* tour = new TourOverlay(stepsOf(window), &window);
+    QObject::connect(tour, &TourOverlay::ended, window.workbench(),
+                     [page = window.workbench()] { page->showPanes(false); });
+    return tour;
 }
 
 TourOverlay* showTourOnFirstStart(MainWindow& window) {

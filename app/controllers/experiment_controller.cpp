@@ -174,7 +174,7 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
                          static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
     rows.emplace_back(what, m_flopsPerSecond > 0.0
                                 ? "about " + roughDuration(flops / m_flopsPerSecond)
-                                : QStringLiteral("measured during training"));
+                                : QStringLiteral("not yet measured"));
     rows.emplace_back("Parameters", parameters());
     return rows;
 }

@@ -64,7 +64,7 @@ std::string beginningOfText(const std::string& path) {
     if (file.bad() || (!file && !file.eof())) throw FileError(path, "cannot be read");
     bytes.resize(static_cast<std::size_t>(file.gcount()));
     if (bytes.find('\0') != std::string::npos)
-        throw FileError(path, "is no text; a language model looks at text files");
+        throw FileError(path, "is not a text file; choose a UTF-8 text");
     return validUtf8(bytes);
 }
 

@@ -310,7 +310,12 @@ void WorkbenchPage::showRuns() {
 
 void WorkbenchPage::showEmptyOrNot() {
     const bool any = !m_c.selection.runs().isEmpty() || m_c.training.busy();
-    m_stack->setCurrentIndex(any ? 1 : 0);
+    m_stack->setCurrentIndex(any || m_alwaysPanes ? 1 : 0);
+}
+
+void WorkbenchPage::showPanes(bool always) {
+    m_alwaysPanes = always;
+    showEmptyOrNot();
 }
 
 void WorkbenchPage::showPoints(const QString& path) {

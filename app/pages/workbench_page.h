@@ -28,6 +28,8 @@ public:
     RelationInspector* inspector() const { return m_inspector; }
     EmptyState* emptyState() const { return m_empty; }
     QSplitter* splitter() const { return m_splitter; }
+    /// Curves and inspector are shown even without a run, for the tour that points at them.
+    void showPanes(bool always);
     /// Arrow keys that no pane has used: relations and layers. False for any other key.
     bool arrowKey(int key);
 
@@ -53,6 +55,7 @@ private:
     std::vector<PublishedValue> m_published;
     QStackedLayout* m_stack;
     EmptyState* m_empty;
+    bool m_alwaysPanes = false;
     QSplitter* m_splitter;
     CurvePanel* m_curves;
     CapturesTrack* m_track;

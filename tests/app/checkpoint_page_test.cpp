@@ -201,7 +201,7 @@ TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
     EXPECT_EQ(o.page.inspector()->mapView()->values().rows, 3);
     EXPECT_EQ(o.page.inspector()->sourcePane()->tiles()->columns(), 3);
     QTest::keyClicks(inputs->sourceField(), " 99999999\r");
-    EXPECT_TRUE(inputs->problem().startsWith("99999999 is no token"));
+    EXPECT_TRUE(inputs->problem().startsWith("99999999 is not a token"));
     EXPECT_EQ(o.result().sample.source.size(), 3);
     EXPECT_FALSE(o.page.evaluateButton()->isEnabled()) << "no text can be read for it";
     EXPECT_TRUE(o.page.evaluateButton()->toolTip().contains("tokenizer"))

@@ -34,7 +34,7 @@ TEST(Cli, ListsForPeopleAndPrograms) {
         if (p["name"] != "relational-games-same") continue;
         EXPECT_EQ(p["models"].size(), 14u);
         EXPECT_EQ(p["models"][0]["name"], "dat");
-        EXPECT_EQ(p["models"][0]["parameters"], 388322);
+        EXPECT_EQ(p["models"][0]["parameters"], 404706);
     }
     EXPECT_GE(json(cli("datasets --json")).size(), 5u);
     EXPECT_EQ(json(cli("devices --json"))[0]["name"], "cpu");

@@ -101,7 +101,7 @@ TEST(StudyCli, SumsUpAndRefusesInWords) {
 
     const auto other = cli("study pairwise-order --models mlp --sizes 64 --out " + study);
     EXPECT_EQ(other.code, 1);
-    EXPECT_NE(other.err.find("holds another study: its models are mlp, corelnet, not mlp"),
+    EXPECT_NE(other.err.find("contains a different study: its models are mlp, corelnet, not mlp"),
               std::string::npos)
         << other.err;
     EXPECT_EQ(cli("study pairwise-odrer --out " + (home / "x")).code, 2);

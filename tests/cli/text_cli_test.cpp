@@ -95,7 +95,7 @@ TEST_F(TextCli, GeneratesTheSameTextForASeed) {
     expectRefused("generate " + run() + " --prompt a --temperature -1", 2, "temperature");
     expectRefused("generate " + run() + " --prompt a --top-p 0", 2, "top-p");
     expectRefused("generate " + run() + " --prompt a --tokenizer gpt2", 2,
-                  "gpt2 has 50257 tokens, the model's vocabulary 61");
+                  "gpt2 has 50257 tokens, but the model's vocabulary has 61");
     expectRefused("generate " + *s_home / "none --prompt a", 1, "none");
 }
 
@@ -121,7 +121,7 @@ TEST_F(TextCli, ResumesWithItsOwnTokenizerAndRefusesADeepOne) {
 TEST_F(TextCli, PublishedFormsOpenShowAndGenerate) {
     const fs::path golden = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints";
     expectRefused("generate " + (golden / "hub_dat_lm").string() + " --prompt a", 2,
-                  "a vocabulary of 61");
+                  "the vocabulary size 61");
     const auto tokenizer = run() + "/tokenizer.json";
     const std::string forms[] = {*s_home / "hub", *s_home / "hub/model.safetensors",
                                  *s_home / "pt/checkpoint.pt", *s_home / "copy",

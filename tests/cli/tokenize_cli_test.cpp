@@ -43,9 +43,9 @@ TEST_F(TokenizeCli, RefusesInWords) {
     const auto text = write("t.txt", "text");
     expectRefused("tokenize", 2, "file");
     expectRefused("tokenize " + m_folder / "none.txt", 1, "none.txt: cannot be opened");
-    expectRefused("tokenize --tokenizer gpt3 " + text, 2, "'gpt3' is neither gpt2");
+    expectRefused("tokenize --tokenizer gpt3 " + text, 2, "'gpt3' is not gpt2");
     expectRefused("tokenize --tokenizer characters " + text, 2, "is built from a text");
-    expectRefused("tokenize --decode " + text, 1, "token 1 is 'text'; whole numbers");
+    expectRefused("tokenize --decode " + text, 1, "token 1 is 'text', which is not an integer");
     expectRefused("tokenize --decode " + write("n.txt", "1 50257"), 1, "token 2 is 50257");
     expectRefused("tokenize --decode " + write("l.txt", std::string(100000, '1')), 1, "token 1");
     expectRefused("tokenize --tokenizer " + text + " " + text, 1, "t.txt: is not JSON at byte");

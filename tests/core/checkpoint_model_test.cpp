@@ -122,7 +122,7 @@ TEST(CheckpointInfo, NamesTheFieldOfAConfigurationThatCannotBeHad) {
                   .find("symmetric_attn"),
               std::string::npos);
     EXPECT_NE(problem("{", "[{").find("JSON"), std::string::npos);
-    EXPECT_NE(problem("{", std::string(100000, '[')).find("nests"), std::string::npos);
+    EXPECT_NE(problem("{", std::string(100000, '[')).find("nested"), std::string::npos);
     EXPECT_NE(problem("\"rel_proj_dim\": null", "\"rel_proj_dim\": -3").find("rel_proj_dim"),
               std::string::npos);
     // Neutral values of research configurations are taken.

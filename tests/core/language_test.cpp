@@ -135,7 +135,7 @@ TEST(Language, RefusesTokensItHasNot) {
     };
     EXPECT_NE(message(torch::tensor({{0, 7}}, torch::kLong)).find("token 7"), std::string::npos);
     EXPECT_NE(message(torch::tensor({{-1, 0}}, torch::kLong)).find("token -1"), std::string::npos);
-    EXPECT_NE(message(torch::zeros({1, 7}, torch::kLong)).find("more than the model's 6"),
+    EXPECT_NE(message(torch::zeros({1, 7}, torch::kLong)).find("exceed the model's 6"),
               std::string::npos);
     EXPECT_NE(message(torch::zeros({1, 0}, torch::kLong)).find("empty"), std::string::npos);
     EXPECT_NE(message(torch::zeros({1, 2})).find("integers"), std::string::npos);

@@ -231,7 +231,7 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
     for (const auto& note : trained.notes()) all += note + "\n";
     EXPECT_NE(all.find("Learning rate 0.001 → 5e-4"), std::string::npos) << all;
     EXPECT_NE(all.find("train.learning_rate: -1 is below 0"), std::string::npos) << all;
-    EXPECT_NE(all.find("train.batch_size: cannot change while a run goes on"), std::string::npos)
+    EXPECT_NE(all.find("train.batch_size: cannot be changed during training"), std::string::npos)
         << all;
     bool edit = false;
     for (const auto& note : readEvents(home / "run"))
@@ -460,7 +460,7 @@ TEST(Train, RefusesWhatCannotWorkBeforeTheFirstStep) {
     auto labels = RunFolder::create(home / "labels", tinyOptions());
     const auto trained = trainIn(labels, control, data);
     EXPECT_EQ(trained.result.info.state, RunState::Failed);
-    EXPECT_NE(trained.result.info.message.find("not one of the model's 2 classes"),
+    EXPECT_NE(trained.result.info.message.find("outside the model's 2 classes"),
               std::string::npos);
 }
 

@@ -271,12 +271,12 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     EXPECT_EQ(parts.train->size(), 12);
     EXPECT_EQ(parts.test, nullptr);
     const auto& note = parts.train->info().note;
-    for (const char* words : {"4 files were left out", "a/cmyk.jpg", "a/dot.png has 1 x 1 pixels",
+    for (const char* words : {"4 files were skipped", "a/cmyk.jpg", "a/dot.png has 1 x 1 pixels",
                               "b/whole.jpg is a damaged", "b/notes.txt is neither PNG nor JPEG"})
         expectSays(note, words);
     for (int i = 0; i < 4; ++i) write("b/notes" + std::to_string(i) + ".txt", "more");
     parts = readImageFolder(m_folder.path(), 8);
-    expectSays(parts.train->info().note, "8 files were left out");
+    expectSays(parts.train->info().note, "8 files were skipped");
     expectSays(parts.train->info().note, "and 3 more");
 
     const auto say = [&] { return reasonOf([&] { readImageFolder(m_folder.path(), 8); }); };

@@ -231,7 +231,7 @@ TEST(Pickle, RefusesLengthsBeyondItsEnd) {
 TEST(Pickle, RefusesBadMemos) {
     expectRefused(pickle("h" + le(0, 1)), "never set");
     expectRefused(pickle("j" + le(0xffffffff, 4)), "never set");
-    expectRefused(pickle("Nr" + le(0xfffffffe, 4)), "names memo 4294967294");
+    expectRefused(pickle("Nr" + le(0xfffffffe, 4)), "refers to memo 4294967294");
     expectRefused(pickle("Nq" + le(3, 1) + "h" + le(2, 1) + "0"), "never set");
 }
 

@@ -119,7 +119,7 @@ TEST_F(Source, FindsTheArchiveOfAFolder) {
                archive(dict({{"model", dict({{"w", tensor()}})}, {"config", "}"}})));
     EXPECT_EQ(CheckpointSource::open(home.path())->configFrom(), "config") << "the archive's own";
     writeBytes(home / "other.ckpt", archive(dict({{"w", tensor()}})));
-    expectRefused(home.path(), "several files of weights (checkpoint.pt, other.ckpt");
+    expectRefused(home.path(), "several weights files (checkpoint.pt, other.ckpt");
 }
 
 TEST_F(Source, CleansNames) {
@@ -194,7 +194,7 @@ TEST_F(Shards, MustAgreeWithTheirIndex) {
     expectRefused(home.path(), "m-3.safetensors: is missing");
     std::filesystem::remove(home / "m-2.safetensors");
     index(kGood);
-    expectRefused(home.path(), "m-2.safetensors: is missing; the index names 2 shards");
+    expectRefused(home.path(), "m-2.safetensors: is missing; the index lists 2 shards");
 }
 
 TEST_F(Shards, StandBesideTheirIndex) {
@@ -203,7 +203,7 @@ TEST_F(Shards, StandBesideTheirIndex) {
         index(std::string(R"({"weight_map": {"a": ")") + file + "\"}}"),
             expectRefused(home.path(), "not the name of a file in the folder of the index");
     index(R"({"weight_map": {"a": 7}})");
-    expectRefused(home.path(), "said to be in 'number'");
+    expectRefused(home.path(), "listed in 'number'");
 }
 
 TEST_F(Shards, NeedAnIndexThatIsOne) {

@@ -114,7 +114,7 @@ TEST(ZipDirectory, RefusesALyingTable) {
     expectRefused(bytes, "which is impossible");
     bytes = zipOf(kTwo);
     bytes[bytes.size() - 18] = 1;
-    expectRefused(bytes, "several");
+    expectRefused(bytes, "multi-part");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(TextTest, UnpacksGzip) {
     EXPECT_EQ(allText(options(write("two.gz", joined))), "first second");
     const std::string whole = gzip(text);
     expectRefusal(options(write("cut.gz", whole.substr(0, whole.size() / 2))),
-                  {"cut.gz: is cut short", "byte " + std::to_string(whole.size() / 2)});
+                  {"cut.gz: is truncated", "byte " + std::to_string(whole.size() / 2)});
     std::string damaged = whole;
     damaged[damaged.size() / 2] ^= 0x40, damaged[damaged.size() / 2 + 1] ^= 0x11;
     expectRefusal(options(write("bad.gz", damaged)), {"bad.gz: has damaged gzip data"});
@@ -121,7 +121,7 @@ TEST_F(TextTest, RefusesWhatIsNoText) {
     expectRefusal(options(write("empty.txt", "")), {"empty.txt: is empty"});
     expectRefusal(options(write("mark.txt", "<|endoftext|>")), {"mark.txt: is empty"});
     expectRefusal(options(write("wide.txt", std::string("\xff\xfe\x41\0", 4))), {"is UTF-16"});
-    expectRefusal(options(write("a.zip", "PK")), {"a.zip: is no text (.zip)"});
+    expectRefusal(options(write("a.zip", "PK")), {"a.zip: is not a text file (.zip)"});
     expectRefusal(options(write("one.txt", "one")), {"has 3 tokens", "data.context"});
     expectRefusal(options("/dev/zero"), {"is not a file"});
     makeDirectories(m_folder / "nothing");

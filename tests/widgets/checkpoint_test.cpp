@@ -207,7 +207,7 @@ TEST_F(TensorTableTest, MarksStandInAWideHead) {
     EXPECT_LT(table.marks()->mapTo(&table, QPoint()).y(), below);
     EXPECT_TRUE(table.marks()->isVisible());
     table.marks()->setProblems({{ProblemKind::Missing, "a", "b"}}, false);
-    EXPECT_EQ(table.marks()->words(), "1 missing, none unexpected, NaN not looked for yet");
+    EXPECT_EQ(table.marks()->words(), "1 missing, none unexpected, NaN not checked yet");
     const QImage shot = table.marks()->grab().toImage();
     bool red = false;
     for (int x = 0; x < 14; ++x)

@@ -280,6 +280,7 @@ TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
     // In a dark window the panel looks afterwards as it did.
     applyTheme(*qApp, ThemeMode::Dark);
     panel.show();
+    QCoreApplication::processEvents();  // the plots take the colours of the new palette
     panel.flush();
     const QImage before = panel.grab().toImage();
     for (const QString& ending : menu.endings())

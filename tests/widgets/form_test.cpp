@@ -154,7 +154,7 @@ TEST(OptionsForm, WhileRunningOnlyLiveFieldsCanChange) {
     f.form.setRunning(true);
     EXPECT_TRUE(f.form.row("train.learning_rate")->editor()->isEnabled());
     EXPECT_FALSE(f.form.row("model.d_model")->editor()->isEnabled());
-    EXPECT_TRUE(f.form.row("model.d_model")->editor()->toolTip().contains("restart"));
+    EXPECT_TRUE(f.form.row("model.d_model")->editor()->toolTip().contains("Stop the run"));
     f.form.setRunning(false);
     EXPECT_TRUE(f.form.row("model.d_model")->editor()->isEnabled());
 }

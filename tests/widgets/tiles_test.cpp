@@ -186,12 +186,12 @@ TEST(TokenWords, AreRefusedWithTheirBounds) {
     QString problem;
     EXPECT_EQ(parseTokens("4, 17\t2", 18, 3, &problem), (std::vector<qint64>{4, 17, 2}));
     EXPECT_FALSE(parseTokens("4 seven", 18, 0, &problem));
-    EXPECT_EQ(problem, "'seven' is no whole number.");
+    EXPECT_EQ(problem, "'seven' is not an integer.");
     EXPECT_FALSE(parseTokens("18", 18, 0, &problem));
-    EXPECT_EQ(problem, "18 is no token: ids go from 0 to 17.");
+    EXPECT_EQ(problem, "18 is not a token id: ids range from 0 to 17.");
     EXPECT_FALSE(parseTokens("-1", 18, 0, &problem));
     EXPECT_FALSE(parseTokens("1 2 3 4", 18, 3, &problem));
-    EXPECT_EQ(problem, "4 tokens are too many: the model takes at most 3.");
+    EXPECT_EQ(problem, "4 tokens are too many: the model accepts at most 3.");
     EXPECT_FALSE(parseTokens(" ", 18, 3, &problem));
 }
 

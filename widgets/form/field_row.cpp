@@ -174,6 +174,8 @@ void FieldRow::show(const FieldValue& value) {
         if (!same || *same != value || (!m_edit->hasFocus() && shownText(value, m_state).isEmpty()))
             m_edit->setText(shownText(value, m_state));
         m_edit->setCursorPosition(m_edit->hasFocus() ? m_edit->cursorPosition() : 0);
+        // "automatic (64)" has to fit beside the arrows.
+        m_edit->setFont(m_edit->text().isEmpty() ? captionFont() : numberFont(12));
     }
     m_quiet = false;
     m_typed.clear();

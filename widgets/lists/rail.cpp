@@ -333,7 +333,7 @@ void Rail::setHiddenRuns(int count, bool shown) {
     m_hidden->setText(QString("%1 hidden").arg(count));
     m_hidden->setChecked(shown);
     m_hidden->setToolTip(shown ? QStringLiteral("Leave the hidden runs out of the list")
-                               : QStringLiteral("Show the hidden runs, too"));
+                               : QStringLiteral("Show hidden runs as well"));
     m_hidden->setAccessibleName(QStringLiteral("Show hidden runs"));
     m_hidden->setVisible(count > 0);
     if (m_runs->count() == 0)
