@@ -312,7 +312,7 @@ TEST_F(StudyPageTest, WhatTheProcessesSayIsPassedOn) {
     EXPECT_TRUE(texts.contains("Done: transformer-n2500-s0 accuracy 0.91"))
         << texts.join('|').toStdString();
     EXPECT_TRUE(texts.contains("dat-relational-n2500-s0: no memory"));
-    EXPECT_TRUE(texts.contains("The work on occurs ended: /x/runs: the disk is full"));
+    EXPECT_TRUE(texts.contains("The study occurs ended: /x/runs: the disk is full"));
 }
 
 TEST_F(StudyPageTest, RetryAsksForFailedRunsAndProcesses) {
@@ -335,7 +335,7 @@ TEST_F(StudyPageTest, AMissingProgramIsSaidBeforeAnythingStarts) {
     qputenv("RELASCOPE_CLI", "/nowhere/relascope-cli");
     Q_EMIT study().workChanged();
     EXPECT_FALSE(page()->startButton()->isEnabled());
-    EXPECT_TRUE(page()->startButton()->toolTip().contains("/nowhere/relascope-cli is not there"));
+    EXPECT_TRUE(page()->startButton()->toolTip().contains("/nowhere/relascope-cli was not found"));
 }
 
 // A new one
