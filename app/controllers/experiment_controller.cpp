@@ -291,6 +291,9 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     ++m_shown;
     try {
         m_preset = presetForm(options.preset, options.variant);
+        // Fitted to the characters of the text, not changed by the user.
+        if (options.data.isText() && options.data.tokenizer == "characters")
+            m_preset.model.vocab_size = options.model.vocab_size;
     } catch (const Error&) {
         m_preset = options;  // a preset of another version: nothing counts as changed
     }

@@ -33,7 +33,7 @@ inline QString planWords(const StudyInfo& study) {
                     factors.join(QStringLiteral(" \u00D7 "));
     const PresetInfo* preset = findPreset(plan.preset);
     if (preset && !preset->notes.empty())
-        words += QStringLiteral(" \u00B7 some settings inferred");
+        words += QStringLiteral(" \u00B7 partly inferred");
     return words;
 }
 
