@@ -30,7 +30,8 @@ bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::st
     view.index = request.index;
     view.source = request.source;
     QString sentence;
-    const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence);
+    const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence,
+                                   QString::fromStdString(request.run));
     if (error) *error = sentence.toStdString();
     return done;
 }

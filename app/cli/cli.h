@@ -19,7 +19,7 @@ constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
 struct FigureRequest {
     MapKind kind = MapKind::Relation;
     int layer = 0, index = 0, source = 0;
-    std::string out;
+    std::string out, run;  ///< file, and the name of the run or checkpoint in the caption
 };
 using FigureRenderer =
     std::function<bool(const ProbeResult&, const FigureRequest&, std::string* error)>;

@@ -28,9 +28,10 @@ QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts 
 
 /// Writes the figure of a view to .png (300 dpi), .svg or .pdf, or the values to .csv (one line a
 /// row i under a header with j). A view the result does not have becomes the nearest. False with a
-/// sentence in `error`. Needs a QApplication (the offscreen platform will do).
+/// sentence in `error`; `run` is named in the caption. Needs a QApplication (the offscreen platform
+/// will do).
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
-                  QString* error);
+                  QString* error, const QString& run = {});
 
 Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 

@@ -26,6 +26,12 @@ QString wordsOf(const std::vector<AxisToken>& tokens, int index) {
 constexpr int widestChip = 140;
 constexpr int chipHigh = 18;
 
+// The PDF engine keeps a clip that was narrowed since save(): what is drawn next would be cut away.
+void restoreClip(QPainter& painter, const QRect& whole) {
+    painter.restore();
+    if (painter.hasClipping()) painter.setClipRect(whole);
+}
+
 }  // namespace
 
 QStringList MapView::boxText(const Mark& mark) const {
@@ -132,7 +138,7 @@ void MapView::paintBase(QPainter& painter) {
         drawCells(painter, m_origin, 1, m_small, m_image);
     else
         drawCells(painter, m_origin, m_cell, m_values, m_image);
-    painter.restore();
+    restoreClip(painter, rect());
     for (const bool rows : {true, false}) {
         if (labelled())
             m_words ? paintWords(painter, rows) : paintAxis(painter, rows);
@@ -147,7 +153,7 @@ void MapView::paintBase(QPainter& painter) {
     painter.save();
     painter.setClipRect(m_area.adjusted(-1, -1, 0, 0), Qt::IntersectClip);
     painter.drawRect(map);
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 /// Where the picture of a row or column stands.
@@ -199,7 +205,7 @@ void MapView::paintAxis(QPainter& painter, bool rows) {
             painter.drawText(QRect(cell.left() - 8, 0, m_cell + 16, m_area.top() - 6),
                              Qt::AlignHCenter | Qt::AlignBottom, label);
     }
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 /// From the axis outwards, on end.
@@ -208,7 +214,7 @@ void MapView::paintUpright(QPainter& painter, int column, int room, const QStrin
     painter.translate(cellRect(0, column).left(), m_area.top() - 8);
     painter.rotate(-90);
     painter.drawText(QRect(0, 0, room + 4, m_cell), Qt::AlignLeft | Qt::AlignVCenter, label);
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 void MapView::paintCross(QPainter& painter, const Mark& mark) {
@@ -237,7 +243,7 @@ void MapView::paintCross(QPainter& painter, const Mark& mark) {
         box(QRect(cell.left(), m_origin.y(), cell.width(), high), 1, Qt::DashLine);
     if (mark.row >= 0) box(QRect(m_origin.x(), cell.top(), wide, cell.height()), 1, Qt::SolidLine);
     if (mark.row >= 0 && mark.column >= 0) box(cell, 2, Qt::SolidLine);
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 std::pair<int, int> MapView::shownRange(bool rows) const {
@@ -272,7 +278,7 @@ void MapView::paintWords(QPainter& painter, bool rows) {
             painter.drawText(QRect(cellRect(0, k).left() - 4, 0, m_cell + 8, m_area.top() - 6),
                              Qt::AlignHCenter | Qt::AlignBottom, label);
     }
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 /// How many rows (columns) from one number to the next.
@@ -306,7 +312,7 @@ void MapView::paintTicks(QPainter& painter, bool rows) {
                          (rows ? Qt::AlignRight : Qt::AlignHCenter) | Qt::AlignVCenter,
                          groupedNumber(k));
     }
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 /// Where the label of the chosen row or column stands: beside the map, where its number would.
@@ -361,7 +367,7 @@ void MapView::paintChip(QPainter& painter, int index, bool row) {
     } else {
         painter.drawText(chip, Qt::AlignCenter, label);
     }
-    painter.restore();
+    restoreClip(painter, rect());
 }
 
 void MapView::paintLabels(QPainter& painter, const Mark& mark) {
@@ -381,7 +387,7 @@ void MapView::paintLabels(QPainter& painter, const Mark& mark) {
         painter.setPen(
             QPen(Theme::current().outline, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
         painter.drawRect(place.adjusted(-1, -1, 1, 1));
-        painter.restore();
+        restoreClip(painter, rect());
         return;
     }
     if (mark.column >= 0) paintChip(painter, mark.column, false);
