@@ -519,12 +519,17 @@ void MainWindow::refreshActions() {
 }
 
 void MainWindow::undo(bool redo) {
-    if (QWidget* field = focusedText(); canUndoText(field, redo))
+    if (QWidget* field = focusedText(); canUndoText(field, redo)) {
         QMetaObject::invokeMethod(field, redo ? "redo" : "undo");
-    else if (redo)
-        m_controllers->history.redo();
-    else
-        m_controllers->history.undo();
+        return;
+    }
+    auto& history = m_controllers->history;
+    const QString what = redo ? history.redoText() : history.undoText();
+    if (what.isEmpty()) return;
+    // Said first: a step that fails reports that itself.
+    m_controllers->messages.info((redo ? QStringLiteral("Redone: %1") : QStringLiteral("Undone: %1"))
+                                     .arg(what));
+    redo ? history.redo() : history.undo();
 }
 
 void MainWindow::refreshEditActions() {

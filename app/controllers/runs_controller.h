@@ -89,7 +89,7 @@ public:
 
 public Q_SLOTS:
     void refresh();  ///< lists the folder again, off the window's thread
-    /// The same at the user's wish: hidden runs are shown, and reloaded says how many there are.
+    /// For the user's Reload: shows hidden runs as well and reports how many runs there are.
     void reload();
 
 Q_SIGNALS:

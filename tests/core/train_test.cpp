@@ -240,7 +240,7 @@ TEST(Train, PausesStepsEditsAnswersAndStops) {
     EXPECT_EQ(readRunOptions(home / "run").train.learning_rate, 5e-4);
 }
 
-// The way back: the checkpoint before an edit stays, and a run that starts from it goes on as if
+// The checkpoint before an edit is kept, and a run that starts from it continues as if
 // nothing had been edited, to the last bit.
 TEST(Train, ABranchStartsBeforeTheEdit) {
     TemporaryFolder home("branch");

@@ -1,4 +1,4 @@
-// Where the texts of marks stand beside their lines.
+// Placement of the labels of marks beside their lines.
 #pragma once
 
 #include <QFontMetrics>
