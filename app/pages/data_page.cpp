@@ -154,10 +154,13 @@ QWidget* DataPage::right() {
         auto* menu = new ViewMenu(
             more, view, [name] { return name; }, std::move(csv));
         connect(menu, &ViewMenu::failed, this, &DataPage::fail);
+        return menu;
     };
     withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), [this] { return m_sample->csv(); });
-    withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
-             [this] { return m_statistics->csv(); });
+    auto* statistics = withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
+                                [this] { return m_statistics->csv(); });
+    statistics->addPgfplots(
+        [this] { return m_statistics->pgfplots(property(kFigureSubject).toString()); });
     auto* scroll = new QScrollArea(panel);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -348,6 +351,7 @@ void DataPage::chosen(qint64 index) {
 
 void DataPage::count(const DataStatistics& s) {
     const DatasetInfo& info = m_source->data()->info();
+    setProperty(kFigureSubject, m_source->choice().name + QStringLiteral(", ") + m_source->part());
     m_statistics->setClasses(s.bars, s.what);
     m_statisticsHead->setSubText(
         s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))

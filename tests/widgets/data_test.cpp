@@ -205,6 +205,9 @@ TEST(StatisticsView, ListsClasses) {
     StatisticsView view;
     view.setClasses({{"no", 0}, {"yes", 5}});
     EXPECT_EQ(view.csv(), "class,count\nno,0\nyes,5\n");
+    const QString tex = view.pgfplots("Between, train");
+    EXPECT_TRUE(tex.startsWith("% Between, train")) << tex.toStdString();
+    EXPECT_TRUE(tex.contains("ybar") && tex.contains("yes")) << tex.toStdString();
     EXPECT_FALSE(view.grab().isNull());
     view.resize(240, 100);
     const int before = view.sizeHint().height();

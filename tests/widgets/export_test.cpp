@@ -214,7 +214,8 @@ TEST_F(ExportTest, EveryViewOfAPageIsWritten) {
     QString error;
     const QStringList files = exportAll(inspector, path("all"), &error);
     EXPECT_EQ(error, "");
-    EXPECT_EQ(files.size(), 8) << files.join('\n').toStdString();  // 3 views, two have a table
+    // 3 views as PNG and PDF, two with a table, one with bars
+    EXPECT_EQ(files.size(), 9) << files.join('\n').toStdString();
     for (const QString& file : files) EXPECT_GT(QFileInfo(file).size(), 50) << file.toStdString();
     EXPECT_TRUE(files.contains(path("all/run-a_step980_layer1_maps.pdf")));
     // Each names the run, the layer, the step and the sample.

@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "widgets/export/pgfplots.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/theme.h"
 
@@ -56,6 +57,19 @@ QString StatisticsView::csv() const {
     for (const auto& [name, value] : m_rows)
         text += QString("%1,%2\n").arg(csvField(name), csvField(value));
     return text;
+}
+
+QString StatisticsView::pgfplots(const QString& caption) const {
+    if (m_counts.empty()) return {};
+    PgfBars bars;
+    bars.xLabel = m_what;
+    bars.yLabel = QStringLiteral("count");
+    bars.color = Theme::current().accent;
+    for (const auto& [name, count] : m_counts) {
+        bars.labels << name;
+        bars.values.push_back(static_cast<double>(count));
+    }
+    return pgfplotsText(caption, bars);
 }
 
 void StatisticsView::paintEvent(QPaintEvent*) {

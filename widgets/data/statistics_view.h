@@ -22,6 +22,8 @@ public:
     const QString& note() const { return m_note; }
     QSize sizeHint() const override;
     QString csv() const;
+    /// The bars as pgfplots source.
+    QString pgfplots(const QString& caption) const;
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -342,7 +342,7 @@ void ViewMenu::addPgfplots(std::function<QString()> source) {
 
 QStringList ViewMenu::endings() const {
     QStringList all{QStringLiteral("png"), QStringLiteral("svg"), QStringLiteral("pdf")};
-    if (m_pgfplots) all << QStringLiteral("tex");
+    if (m_pgfplots && !m_pgfplots().isEmpty()) all << QStringLiteral("tex");
     if (m_csv) all << QStringLiteral("csv");
     return all;
 }
@@ -371,7 +371,10 @@ bool ViewMenu::write(const QString& path, QString* error) {
     if (ending == QLatin1String("csv")) return exportCsv(m_csv(), path, error);
     if (ending == QLatin1String("tex")) {
         const FigureScope scope(figureStyle().light, m_view);  // its colours
-        return exportCsv(m_pgfplots(), path, error);
+        const QString source = m_pgfplots();
+        if (source.isEmpty() && error)
+            *error = QStringLiteral("%1: there is nothing to plot").arg(path);
+        return !source.isEmpty() && exportCsv(source, path, error);
     }
     return draw([&](const Drawing& drawing) {
         return exportPainting(drawing.paint, drawing.size, m_view->accessibleName(),

@@ -69,7 +69,7 @@ public:
     /// What is drawn below the figure: run, step, sample. Empty: the subject of the page, unless
     /// the figure has a caption of its own.
     std::function<QString()> caption;
-    /// Source for LaTeX; call addPgfplots() to list it.
+    /// Source for LaTeX, empty where there is nothing to plot; call addPgfplots() to list it.
     void addPgfplots(std::function<QString()> source);
     /// For entries of the view's own, above or below the standard ones.
     QMenu* menu() const { return m_menu; }

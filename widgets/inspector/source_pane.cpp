@@ -118,6 +118,7 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Sample and output"));
     column->addLayout(below);
     m_bars = new ProbabilityBars(this);
+    m_menu->addPgfplots([this] { return m_bars->pgfplots(m_menu->fileName()); });
     column->addWidget(m_bars);
     m_outcome = new TextOutcome(this);
     column->addWidget(m_outcome, 200);

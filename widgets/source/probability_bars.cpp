@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "widgets/export/pgfplots.h"
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 
@@ -68,6 +69,18 @@ void ProbabilityBars::finish() {
     setFixedHeight(sizeHint().height());
     updateGeometry();
     update();
+}
+
+QString ProbabilityBars::pgfplots(const QString& caption) const {
+    if (m_shown.empty()) return {};
+    PgfBars bars;
+    bars.yLabel = QStringLiteral("probability");
+    bars.color = Theme::current().accent;
+    for (const int k : m_shown) {
+        bars.labels << m_names.value(k);
+        bars.values.push_back(static_cast<double>(m_probabilities[static_cast<std::size_t>(k)]));
+    }
+    return pgfplotsText(caption, bars);
 }
 
 void ProbabilityBars::paintEvent(QPaintEvent*) {

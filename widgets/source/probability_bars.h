@@ -28,6 +28,9 @@ public:
     /// The classes shown, in order.
     const std::vector<int>& shown() const { return m_shown; }
 
+    /// The bars that are shown, as pgfplots source.
+    QString pgfplots(const QString& caption) const;
+
     QSize sizeHint() const override { return {240, high() * static_cast<int>(m_shown.size())}; }
     QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
 
