@@ -164,6 +164,22 @@ TEST(CurvePanel, DrawsTheRunInItsColourAndFollowsTheTheme) {
     EXPECT_EQ(dark.pixelColor(3, 150), Theme::darkTheme().panel);
 }
 
+TEST(CurvePanel, SharesThatAreAllZeroHaveAnAxisOfOnePercent) {
+    CurvePanel panel;
+    panel.resize(700, 260);
+    panel.setRuns({{"a", "a", "", 0, false}});
+    std::vector<MetricPoint> points;
+    for (int i = 1; i <= 3; ++i)
+        points.push_back({i * 10, 1.0 * i, i, 1.0 * i, Split::Validation,
+                          {{"loss", 1.0}, {"accuracy", 0.0}}});
+    panel.appendPoints("a", points);
+    panel.show();
+    panel.flush();
+    const auto* plot = panel.accuracyPlot();
+    EXPECT_GT(plot->pixelOf(10, 0.01).y(), 0.0) << "1 % is within the plot";
+    EXPECT_GT(plot->pixelOf(10, 0.0).y() - plot->pixelOf(10, 0.01).y(), 40.0);
+}
+
 TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
     Shown s;
     s.panel.appendPoints("a", {point(110, 0.0, 0.0), point(120, -1.0, 1.0), point(130, 0.3, 0.9)});

@@ -382,6 +382,11 @@ struct CurvePlot::Parts {
             plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
             return;
         }
+        // Shares that are all the same, such as 0 %: one percent high, not the rounding of a double.
+        if (isShare(metric) && y1 - y0 < 0.01) {
+            y0 = std::max(0.0, y0 - 0.005);
+            y1 = y0 + 0.01;
+        }
         if (!model.recentOnly && lowerIsBetter(metric) && y0 > 0.0 && y0 < 0.4 * y1) y0 = 0.0;
         const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
         plot->yAxis->setRange(y0 == 0.0 ? 0.0 : y0 - pad, y1 + pad);
