@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A disk that fills up while a run goes on: the run pauses, says so, keeps its last checkpoint, and goes on when
+# A disk that fills up while a run continues: the run pauses, says so, keeps its last checkpoint, and continues when
 # there is room. Needs root for a small tmpfs; without it says so and ends with 77.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,10 +25,10 @@ newest=$(ls "$disk/run/checkpoints" | sed 's/step-//' | sort -n | tail -1)
   { echo "no checkpoint is intact"; exit 1; }
 rm "$disk/filler"
 for _ in $(seq 200); do grep -q "training continues" "$disk.err" && break; sleep 0.1; done
-grep "training continues" "$disk.err" || { echo "the run did not go on"; exit 1; }
+grep "training continues" "$disk.err" || { echo "the run did not continue"; exit 1; }
 kill -INT "$pid"
 code=0; wait "$pid" || code=$?
 rm -f "$disk.err"
 [ "$code" = 130 ] || { echo "ended with $code"; exit 1; }
 [ -z "$(find "$disk/run" -name '*.tmp-*')" ] || { echo "temporary files are left"; exit 1; }
-echo "paused, kept its checkpoint, went on"
+echo "paused, kept its checkpoint, continued"

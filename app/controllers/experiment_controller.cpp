@@ -92,9 +92,8 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
 
 QStringList ExperimentController::variants() const {
     QStringList names;
-    for (const auto& preset : presets())
-        if (preset.name == m_options.preset)
-            for (const auto& variant : preset.variants) names << QString::fromStdString(variant);
+    if (const PresetInfo* preset = findPreset(m_options.preset))
+        for (const auto& variant : preset->variants) names << QString::fromStdString(variant);
     return names;
 }
 
@@ -110,19 +109,15 @@ std::vector<FieldState> ExperimentController::states() const {
 }
 
 QString ExperimentController::title() const {
-    for (const auto& preset : presets()) {
-        if (preset.name != m_options.preset) continue;
-        if (m_options.data.isText())
-            return QString("%1, context %2")
-                .arg(QString::fromStdString(preset.title))
-                .arg(m_options.data.context);
-        const QString title = QString::fromStdString(preset.title);
-        return m_options.data.train_size > 0
-                   ? QStringLiteral("%1, %2").arg(
-                         title, exampleCount(m_options.data, m_options.data.train_size))
-                   : title;
-    }
-    return QString::fromStdString(m_options.preset);
+    const PresetInfo* preset = findPreset(m_options.preset);
+    if (!preset) return QString::fromStdString(m_options.preset);
+    const QString title = QString::fromStdString(preset->title);
+    if (m_options.data.isText())
+        return QString("%1, context %2").arg(title).arg(m_options.data.context);
+    return m_options.data.train_size > 0
+               ? QStringLiteral("%1, %2").arg(
+                     title, exampleCount(m_options.data, m_options.data.train_size))
+               : title;
 }
 
 bool ExperimentController::live() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "files/memory.h"
 #include "probe/probe_memory.h"
 #include "types/error.h"
 #include "types/text_piece.h"
@@ -19,7 +20,8 @@ TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
     if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
     TypedText typed;
     const auto count = static_cast<std::int64_t>(ids.size());
-    const std::int64_t longest = longestLook(model);
+    const std::uint64_t budget = probeBudget();
+    const std::int64_t longest = longestProbe(model, budget);
     std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
     if (count > model.max_block_size)
         typed.note = std::to_string(count) + " tokens: the model's context is " +
@@ -28,7 +30,7 @@ TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
         typed.note += "the maps of " + std::to_string(std::min(count, model.max_block_size)) +
                       " tokens need " +
                       byteText(probeBytes(model, std::min(count, model.max_block_size))) + ", " +
-                      byteText(probeBudget()) + " are free; ";
+                      byteText(budget) + " are free; ";
     if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
     typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);
     return typed;

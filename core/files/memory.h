@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace relascope {
 
@@ -13,5 +14,8 @@ std::uint64_t memoryFigure(const char* file, const char* name);
 inline std::uint64_t availableMemory() {
     return memoryFigure("/proc/meminfo", "MemAvailable");
 }
+
+/// "1.3 GiB", "210 MiB".
+std::string byteText(std::uint64_t bytes);
 
 }  // namespace relascope

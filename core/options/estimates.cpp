@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "files/memory.h"
 #include "model/shapes.h"
 
 namespace relascope {
@@ -70,13 +71,8 @@ std::uint64_t trainingBytes(const RunOptions& o) {
 std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
     const auto needed = trainingBytes(o);
     if (free == 0 || needed <= free) return {};
-    const auto gibibytes = [](std::uint64_t bytes) {
-        char text[32];
-        std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / 1073741824.0);
-        return std::string(text);
-    };
     const std::string what =
-        "training needs about " + gibibytes(needed) + " and " + gibibytes(free) + " are free; ";
+        "training needs about " + byteText(needed) + " and " + byteText(free) + " are free; ";
     for (const bool recompute : {o.train.activation_checkpointing, true}) {
         auto smaller = o;
         smaller.train.activation_checkpointing = recompute;

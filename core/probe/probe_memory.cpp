@@ -1,8 +1,7 @@
 #include "probe/probe_memory.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <limits>
 
 #include "files/memory.h"
 #include "types/error.h"
@@ -45,17 +44,9 @@ std::int64_t longestProbe(const ModelOptions& m, std::uint64_t bytes) {
 }
 
 std::uint64_t probeBudget() {
-    return std::max(kAlwaysAllowed, availableMemory() / 5 * 4);
-}
-
-std::string byteText(std::uint64_t bytes) {
-    char text[32];
-    const double mb = static_cast<double>(bytes) / 1e6;
-    if (mb >= 1000.0)
-        std::snprintf(text, sizeof text, "%.1f GB", mb / 1000.0);
-    else
-        std::snprintf(text, sizeof text, "%.0f MB", std::ceil(mb));
-    return text;
+    const std::uint64_t free = availableMemory();
+    if (free == 0) return std::numeric_limits<std::uint64_t>::max();  // unknown: no bound
+    return std::max(kAlwaysAllowed, free / 5 * 4);
 }
 
 void requireProbeMemory(const ModelOptions& m, std::int64_t tokens) {

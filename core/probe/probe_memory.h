@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "types/model_options.h"
 
@@ -15,11 +14,9 @@ std::uint64_t probeBytes(const ModelOptions& model, std::int64_t tokens);
 /// The most tokens whose probe fits into `bytes`, at least 1 and at most the model's context.
 std::int64_t longestProbe(const ModelOptions& model, std::uint64_t bytes);
 
-/// What a probe may take now: four fifths of the memory that is free.
+/// What a probe may take now: four fifths of the memory that is free; no bound where the system
+/// does not say.
 std::uint64_t probeBudget();
-
-/// "1.3 GB", "210 MB".
-std::string byteText(std::uint64_t bytes);
 
 /// Throws OptionError with both figures, and the length that fits, when a probe of that many tokens
 /// does not fit into the memory that is free.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "files/memory.h"
 #include "model/factory.h"
 #include "options/presets.h"
 #include "probe/probe.h"
@@ -58,8 +59,8 @@ TEST(ProbeMemory, AProbeThatCannotFitIsRefusedWithItsFigure) {
 }
 
 TEST(ProbeMemory, BytesAreRead) {
-    EXPECT_EQ(byteText(210'000'000), "210 MB");
-    EXPECT_EQ(byteText(19'040'000'000), "19.0 GB");
+    EXPECT_EQ(byteText(210ULL << 20), "210 MiB");
+    EXPECT_EQ(byteText(19ULL << 30), "19.0 GiB");
 }
 
 }  // namespace
