@@ -1,6 +1,5 @@
 #include "app/cli/run_words.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -13,29 +12,29 @@ std::string percentText(double share) {
 }
 
 std::string metricText(const std::string& metric, double value) {
-    std::string words = metric;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    if (metric.find("accuracy") != std::string::npos || metric == "recovered")
-        return words + " " + percentText(value);
+    const auto& info = metricInfo(metric);
+    const std::string words = metricWords(metric);
+    if (info.isShare()) return words + " " + percentText(value);
     char text[48];
-    std::snprintf(text, sizeof text, metric == "perplexity" ? " %.2f" : " %.4g", value);
+    std::snprintf(text, sizeof text, info.format == MetricFormat::Perplexity ? " %.2f" : " %.4g",
+                  value);
     return words + text;
 }
 
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values) {
     std::string text;
-    const auto say = [&](const char* metric) {
+    const auto say = [&](Metric metric) {
         for (const auto& [key, value] : values) {
-            if (key != metric || !std::isfinite(value)) continue;
+            if (metricInfo(key).id != metric || !std::isfinite(value)) continue;
             text += (text.empty() ? "" : ", ") + metricText(key, value);
             return true;
         }
         return false;
     };
-    if (say("perplexity")) return text;
-    say("sequence_accuracy");
-    say("accuracy");
-    if (say("mean_error")) say("recovered");
+    if (say(Metric::Perplexity)) return text;
+    say(Metric::SequenceAccuracy);
+    say(Metric::Accuracy);
+    if (say(Metric::MeanError)) say(Metric::Recovered);
     return text;
 }
 

@@ -62,7 +62,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
         if (const double best = bestOf(info); !std::isnan(best))
             words += QStringLiteral(", best %1 %2")
-                         .arg(metricWords(info.metric), metricText(info.metric, best));
+                         .arg(metricName(info.metric), metricText(info.metric, best));
         if (info.state == RunState::Done)
             messages.ok(words);
         else if (info.state != RunState::Failed)

@@ -71,8 +71,7 @@ StudyMetric studyMetric(const StudyMeasure& measure) {
     StudyMetric metric;
     metric.name = QString::fromStdString(measure.metric);
     metric.split = QString::fromStdString(measure.split);
-    metric.percent = metric.name.contains(QLatin1String("accuracy")) ||
-                     metric.name == QLatin1String("recovered");
+    metric.percent = metricInfo(measure.metric).isShare();
     metric.lowerIsBetter = lowerIsBetter(measure.metric);
     return metric;
 }

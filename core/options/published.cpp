@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "options/builtin_resources.h"
+#include "types/metric.h"
 
 namespace relascope {
 namespace {
@@ -31,6 +32,11 @@ double number(const std::string& text) {
     return value;
 }
 
+// Of the games nothing but the accuracy was printed.
+bool isAccuracy(const std::string& metric) {
+    return metricInfo(metric).id == Metric::Accuracy;
+}
+
 // "relational-games-match-pattern" -> "match_pattern"; empty for other presets.
 std::string gameOf(const std::string& preset) {
     const std::string prefix = "relational-games-";
@@ -41,16 +47,19 @@ std::string gameOf(const std::string& preset) {
     return task;
 }
 
-// The printed names of the models of sorting, as ours.
-std::string sortingModel(const std::string& preset, const std::string& printed) {
-    static const std::string before = " (Pre-Trained; reshuffled attr)";
-    std::string name = printed;
-    if (preset == "sort-pretrain") {
-        if (name.size() <= before.size() ||
-            name.compare(name.size() - before.size(), before.size(), before) != 0)
-            return {};
-        name.resize(name.size() - before.size());
-    }
+// The presets of sorting of which curves were printed, and what stands behind the names of their
+// models there.
+const std::string* sortingSuffix(const std::string& preset) {
+    static const std::map<std::string, std::string> suffixes = {
+        {"sort-argsort", ""}, {"sort-pretrain", " (Pre-Trained; reshuffled attr)"}};
+    const auto found = suffixes.find(preset);
+    return found == suffixes.end() ? nullptr : &found->second;
+}
+
+// The printed names of the models of sorting, as ours; empty for those of another preset.
+std::string sortingModel(const std::string& suffix, const std::string& printed) {
+    if (!printed.ends_with(suffix)) return {};
+    const std::string name = printed.substr(0, printed.size() - suffix.size());
     static const std::map<std::string, std::string> names = {
         {"Relational Abstractor", "abstractor"},
         {"Simple Abstractor", "abstractor-decoder"},
@@ -60,10 +69,14 @@ std::string sortingModel(const std::string& preset, const std::string& printed) 
     return found == names.end() ? std::string() : found->second;
 }
 
-std::string sortingMetric(const std::string& printed) {
-    if (printed == "full_sequence_accuracy") return "sequence_accuracy";
-    if (printed == "elementwise_accuracy") return "element_accuracy";
-    return printed == "teacher_forcing_accuracy" ? "accuracy" : printed;
+// The printed names of the metrics of sorting, as ours.
+std::string_view sortingMetric(std::string_view printed) {
+    static const std::map<std::string_view, Metric> names = {
+        {"full_sequence_accuracy", Metric::SequenceAccuracy},
+        {"elementwise_accuracy", Metric::ElementAccuracy},
+        {"teacher_forcing_accuracy", Metric::Accuracy}};
+    const auto found = names.find(printed);
+    return found == names.end() ? printed : metricInfo(found->second).key;
 }
 
 }  // namespace
@@ -71,15 +84,15 @@ std::string sortingMetric(const std::string& printed) {
 std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std::string& metric,
                                             const std::string& split) {
     std::vector<PublishedPoint> points;
-    if (const auto task = gameOf(preset); !task.empty() && metric == "accuracy") {
+    if (const auto task = gameOf(preset); !task.empty() && isAccuracy(metric)) {
         eachRow(builtin::publishedRelationalGames(), 6, [&](const Row& row) {
             if (row[0] == task && row[1] == split)
                 points.push_back({row[2], static_cast<std::int64_t>(number(row[3])), number(row[4]),
                                   number(row[5])});
         });
-    } else if ((preset == "sort-argsort" || preset == "sort-pretrain") && split == "test") {
+    } else if (const auto* suffix = sortingSuffix(preset); suffix && split == "test") {
         eachRow(builtin::publishedSorting(), 5, [&](const Row& row) {
-            const auto model = sortingModel(preset, row[1]);
+            const auto model = sortingModel(*suffix, row[1]);
             if (!model.empty() && sortingMetric(row[0]) == metric)
                 points.push_back({model, static_cast<std::int64_t>(number(row[2])), number(row[3]),
                                   number(row[4])});
@@ -92,7 +105,7 @@ std::vector<PublishedPoint> referencePoints(const std::string& preset, const std
                                             const std::string& split) {
     std::vector<PublishedPoint> points;
     const auto task = gameOf(preset);
-    if (task.empty() || metric != "accuracy") return points;
+    if (task.empty() || !isAccuracy(metric)) return points;
     eachRow(builtin::referenceRelationalGames(), 10, [&](const Row& row) {
         if (row[0] == task && row[1] == split)
             points.push_back({row[2], static_cast<std::int64_t>(number(row[3])), number(row[4]),

@@ -374,7 +374,7 @@ RunInfo readRunInfo(const std::string& path) {
     i.options = optionTexts(options);
     i.metric = shownMetric(options);
     if (std::isnan(i.bestMetric))  // runs before version 0.4
-        i.bestMetric = i.metric == "perplexity" ? std::exp(i.bestLoss) : i.bestAccuracy;
+        i.bestMetric = std::isnan(i.best(i.metric)) ? i.bestAccuracy : i.best(i.metric);
     if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;

@@ -30,11 +30,7 @@ std::string seriesOf(const StudyPlan& plan, const StudyCell& cell) {
 }
 
 double valueOf(const StudyCell& cell, const StudyMeasure& measure) {
-    if (measure.split == "validation") {
-        if (measure.metric == cell.info.metric) return cell.info.bestMetric;
-        if (measure.metric == "loss") return cell.info.bestLoss;
-        return measure.metric == "accuracy" ? cell.info.bestAccuracy : kNaN;
-    }
+    if (measure.split == "validation") return cell.info.best(measure.metric);
     for (const auto& result : cell.info.results)
         if (result.split == measure.split) return result.value(measure.metric);
     return kNaN;
@@ -204,8 +200,7 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
             names.push_back(p.series);
     }
     std::sort(sizes.begin(), sizes.end());
-    const bool share =
-        measure.metric.find("accuracy") != std::string::npos || measure.metric == "recovered";
+    const bool share = metricInfo(measure.metric).isShare();
     std::string text = "% " + latexText(study.plan.preset) + ", " + latexText(measure.metric) +
                        " on " + latexText(measure.split) + (share ? ", per cent" : "") +
                        ": mean and standard error over seeds\n" + "\\begin{tabular}{lr" +

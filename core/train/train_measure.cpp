@@ -93,15 +93,17 @@ void Trainer::evaluate() {
 
 bool Trainer::noteBest(const Evaluation& e) {
     const auto& stopping = m_options.train.early_stopping;
-    const bool onLoss =
-        stopping.enabled() ? stopping.metric == "loss" : text() || std::isnan(e.accuracy);
-    const bool onTraining = stopping.metric == "train_loss";
-    const bool maximize = stopping.enabled() ? stopping.maximize() : !onLoss;
-    const double value =
-        onTraining ? m_state.sinceLoss /
-                         static_cast<double>(std::max<std::int64_t>(1, m_state.sinceExamples))
-        : onLoss ? e.loss
-                 : e.accuracy;
+    // Without early stopping the best weights are those of the highest accuracy; of text, and of
+    // data without an accuracy, those of the lowest loss.
+    const auto usual = text() || std::isnan(e.accuracy) ? Metric::Loss : Metric::Accuracy;
+    const auto& metric = stopping.enabled() ? metricInfo(stopping.metric) : metricInfo(usual);
+    const bool maximize = stopping.enabled() ? stopping.maximize() : !metric.lowerIsBetter;
+    // A metric that is none of validation is the loss of training since the last evaluation.
+    const double value = metric.id == Metric::Other
+                             ? m_state.sinceLoss / static_cast<double>(std::max<std::int64_t>(
+                                                       1, m_state.sinceExamples))
+                         : metric.id == Metric::Loss ? e.loss
+                                                     : e.accuracy;
     m_state.sinceLoss = 0.0, m_state.sinceExamples = 0;
     const double gain = maximize ? value - m_state.best : m_state.best - value;
     if (m_state.bestStep < 0 || gain > stopping.min_delta) {

@@ -1,10 +1,15 @@
 // Points of a learning curve.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,9 +29,106 @@ inline const char* splitName(Split split) {
     return "";
 }
 
-/// Whether less of a metric is better: losses, perplexity and errors; shares and accuracies rise.
-inline bool lowerIsBetter(const std::string& metric) {
-    return metric.ends_with("loss") || metric.ends_with("error") || metric == "perplexity";
+/// The metrics that the program knows, by their places in kMetrics.
+enum class Metric {
+    Loss,
+    Accuracy,  ///< of sequences: of each element with the right ones before it (teacher forcing)
+    Perplexity,
+    ElementAccuracy,   ///< of generated sequences: elements right at their place
+    SequenceAccuracy,  ///< whole answers right
+    MeanError,
+    LargestError,
+    Recovered,  ///< share of examples whose largest error is tiny
+    Other       ///< one that kMetrics does not list
+};
+
+/// How a value is written.
+enum class MetricFormat {
+    Percent,     ///< a share in 0..1: "93.0%"
+    Fixed,       ///< "0.513"
+    Perplexity,  ///< "6.21"
+    General      ///< "0.0123"
+};
+
+struct MetricInfo {
+    Metric id = Metric::Other;
+    std::string_view key;         ///< in metrics.jsonl: "sequence_accuracy"
+    std::string_view title;       ///< "Sequence accuracy"
+    std::string_view shortTitle;  ///< for narrow places: "seq. acc."
+    std::string_view unit;        ///< written behind values: "%", "ppl"; empty: none
+    bool lowerIsBetter = false;
+    MetricFormat format = MetricFormat::General;
+    double low = 0.0, high = 1.0;  ///< of an axis without points
+    int second = 100;  ///< lowest first: what the second plot of the curves shows; 0: never
+
+    bool isShare() const { return format == MetricFormat::Percent; }
+    bool operator==(const MetricInfo&) const = default;
+};
+
+/// Every metric but Other, in the order of the enumeration.
+inline constexpr std::array<MetricInfo, 8> kMetrics = {{
+    {Metric::Loss, "loss", "Loss", "loss", "", true, MetricFormat::Fixed, 0.0, 1.0, 0},
+    {Metric::Accuracy, "accuracy", "Accuracy", "acc.", "%", false, MetricFormat::Percent, 0.4, 1.0,
+     3},
+    {Metric::Perplexity, "perplexity", "Perplexity", "ppl", "ppl", true, MetricFormat::Perplexity,
+     0.0, 1.0, 1},
+    {Metric::ElementAccuracy, "element_accuracy", "Element accuracy", "elem. acc.", "%", false,
+     MetricFormat::Percent, 0.4, 1.0, 4},
+    {Metric::SequenceAccuracy, "sequence_accuracy", "Sequence accuracy", "seq. acc.", "%", false,
+     MetricFormat::Percent, 0.4, 1.0, 2},
+    {Metric::MeanError, "mean_error", "Mean error", "mean err.", "", true, MetricFormat::General,
+     0.0, 1.0, 6},
+    {Metric::LargestError, "largest_error", "Largest error", "max. err.", "", true,
+     MetricFormat::General, 0.0, 1.0, 7},
+    {Metric::Recovered, "recovered", "Exact recovery", "recovered", "%", false,
+     MetricFormat::Percent, 0.4, 1.0, 5},
+}};
+
+constexpr bool metricsInOrder() {
+    for (std::size_t i = 0; i < kMetrics.size(); ++i)
+        if (kMetrics[i].id != static_cast<Metric>(i)) return false;
+    return kMetrics.size() == static_cast<std::size_t>(Metric::Other);
+}
+static_assert(metricsInOrder());
+
+/// Not for Other.
+constexpr const MetricInfo& metricInfo(Metric metric) {
+    return kMetrics[static_cast<std::size_t>(metric)];
+}
+
+/// What is known of a metric by its key. One that is not in the table, of another version or a
+/// study's own, is called by its key; higher is better unless the key ends with loss or error, and
+/// it is a share where the key says accuracy.
+inline const MetricInfo& metricInfo(std::string_view key) {
+    for (const auto& info : kMetrics)
+        if (info.key == key) return info;
+    static std::mutex mutex;
+    static std::map<std::string, MetricInfo, std::less<>> others;  // never erased from
+    const std::lock_guard lock(mutex);
+    auto found = others.find(key);
+    if (found == others.end()) {
+        found = others.emplace(key, MetricInfo{}).first;
+        const std::string_view name = found->first;
+        auto& info = found->second;
+        info.key = info.title = info.shortTitle = name;
+        info.lowerIsBetter = name.ends_with("loss") || name.ends_with("error");
+        if (name.find("accuracy") != std::string_view::npos)
+            info.format = MetricFormat::Percent, info.unit = "%", info.low = 0.4;
+    }
+    return found->second;
+}
+
+/// Whether less of a metric is better.
+inline bool lowerIsBetter(std::string_view metric) {
+    return metricInfo(metric).lowerIsBetter;
+}
+
+/// "sequence accuracy": a key in words.
+inline std::string metricWords(std::string_view key) {
+    std::string words(key);
+    for (auto& c : words)
+        if (c == '_') c = ' ';
+    return words;
 }
 
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
@@ -41,7 +143,7 @@ struct MetricPoint {
     std::vector<std::pair<std::string, double>> values;
 
     /// The named value, or NaN when this point has none.
-    double value(const std::string& name) const {
+    double value(std::string_view name) const {
         for (const auto& [key, number] : values)
             if (key == name) return number;
         return std::numeric_limits<double>::quiet_NaN();

@@ -1,11 +1,14 @@
 // What is known of a run without opening its weights: a row of the table, an entry of the rail.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "types/metric.h"
 
 namespace relascope {
 
@@ -82,6 +85,21 @@ struct RunInfo {
     std::vector<SplitResult> results;                              ///< of a finished run
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
+
+    /// The best value of a metric on validation, as far as a run keeps it; NaN otherwise.
+    double best(std::string_view wanted) const {
+        if (wanted == metric && !std::isnan(bestMetric)) return bestMetric;
+        switch (metricInfo(wanted).id) {
+            case Metric::Loss:
+                return bestLoss;
+            case Metric::Accuracy:
+                return bestAccuracy;
+            case Metric::Perplexity:
+                return std::exp(bestLoss);
+            default:
+                return std::numeric_limits<double>::quiet_NaN();
+        }
+    }
 };
 
 }  // namespace relascope

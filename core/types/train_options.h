@@ -6,6 +6,7 @@
 
 #include "types/error.h"
 #include "types/field.h"
+#include "types/metric.h"
 
 namespace relascope {
 
@@ -19,7 +20,7 @@ struct EarlyStopping {
     bool restore_best = false;  // end with the best weights instead of the last
 
     bool enabled() const { return metric != "none"; }
-    bool maximize() const { return mode == "max" || (mode == "auto" && metric == "accuracy"); }
+    bool maximize() const { return mode == "max" || (mode == "auto" && !lowerIsBetter(metric)); }
     bool operator==(const EarlyStopping&) const = default;
 };
 

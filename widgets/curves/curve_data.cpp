@@ -12,10 +12,11 @@ namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int metrics = kCurveMetrics;
-const char* const metricNames[metrics] = {
-    "loss",       "accuracy",      "perplexity", "element_accuracy", "sequence_accuracy",
-    "mean_error", "largest_error", "recovered"};
 const std::string tokensName = "tokens";
+
+QLatin1String latin(std::string_view words) {
+    return QLatin1String(words.data(), static_cast<qsizetype>(words.size()));
+}
 
 double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
     if (keys.empty() || !(key >= keys.front()) || !(key <= keys.back())) return nan;
@@ -41,16 +42,19 @@ double studentT95(int freedom) {
 
 }  // namespace
 
-QString metricValueText(CurveMetric metric, double value) {
+QString metricValueText(const MetricInfo& metric, double value) {
     if (std::isnan(value)) return QString(QChar(0x2014));
-    if (metric == CurveMetric::Perplexity) return perplexityText(value);
-    if (isShare(metric)) return QString::number(100.0 * value, 'f', 1) + u'%';
-    if (metric != CurveMetric::Loss) return QString::number(value, 'g', 3);
-    return QString::number(value, 'f', value < 10.0 ? 3 : 1);
-}
-
-const char* metricKey(CurveMetric metric) {
-    return metricNames[static_cast<int>(metric)];
+    switch (metric.format) {
+        case MetricFormat::Percent:
+            return QString::number(100.0 * value, 'f', 1) + u'%';
+        case MetricFormat::Fixed:
+            return QString::number(value, 'f', value < 10.0 ? 3 : 1);
+        case MetricFormat::Perplexity:
+            return perplexityText(value);
+        case MetricFormat::General:
+            return QString::number(value, 'g', 3);
+    }
+    return {};
 }
 
 QString axisTitle(CurveAxis axis) {
@@ -80,10 +84,7 @@ QString bandName(CurveBandKind kind) {
 }
 
 QString metricTitle(CurveMetric metric) {
-    static const char* const titles[metrics] = {
-        "Loss",       "Accuracy",      "Perplexity",    "Element accuracy", "Sequence accuracy",
-        "Mean error", "Largest error", "Exact recovery"};
-    return QString::fromLatin1(titles[static_cast<int>(metric)]);
+    return latin(metricInfo(metric).title);
 }
 
 void CurveSeries::append(const MetricPoint& point) {
@@ -121,7 +122,7 @@ void CurveSeries::append(const MetricPoint& point) {
     push(m_keys[2], point.seconds);
     push(m_keys[3], point.value(tokensName));
     for (int m = 0; m < metrics; ++m) {
-        double v = point.value(metricNames[m]);
+        double v = point.value(kMetrics[static_cast<std::size_t>(m)].key);
         if (!std::isfinite(v)) v = nan;
         if (!std::isnan(v)) m_has[static_cast<std::size_t>(m)] = true;
         if (!std::isnan(v) && step > 0.0 && better(m, v)) m_best[m] = m_values[m].size();
@@ -285,11 +286,11 @@ bool CurveModel::has(CurveMetric metric) const {
 
 std::vector<CurveMetric> CurveModel::secondMetrics() const {
     std::vector<CurveMetric> found;
-    for (const auto metric :
-         {CurveMetric::Perplexity, CurveMetric::SequenceAccuracy, CurveMetric::Accuracy,
-          CurveMetric::ElementAccuracy, CurveMetric::Recovered, CurveMetric::MeanError,
-          CurveMetric::LargestError})
-        if (has(metric)) found.push_back(metric);
+    for (const auto& info : kMetrics)
+        if (info.second > 0 && has(info.id)) found.push_back(info.id);
+    std::sort(found.begin(), found.end(), [](CurveMetric a, CurveMetric b) {
+        return metricInfo(a).second < metricInfo(b).second;
+    });
     if (found.empty()) found.push_back(CurveMetric::Accuracy);
     return found;
 }
@@ -361,7 +362,7 @@ QString CurveModel::csv() const {
     std::vector<CurveMetric> further;
     for (int m = static_cast<int>(CurveMetric::Perplexity); m < metrics; ++m)
         if (has(static_cast<CurveMetric>(m))) further.push_back(static_cast<CurveMetric>(m));
-    for (const auto metric : further) text += u',' + QLatin1String(metricKey(metric));
+    for (const auto metric : further) text += u',' + latin(metricInfo(metric).key);
     text += u'\n';
     QTextStream out(&text);
     out.setRealNumberPrecision(9);

@@ -3,28 +3,21 @@
 
 #include <QString>
 
+#include "types/metric.h"
+
 namespace relascope {
 
 /// Tokens trained on: where the runs count them (text).
 enum class CurveAxis { Step, Epoch, Time, Tokens };
-enum class CurveMetric {
-    Loss,
-    Accuracy,  ///< of sequences: of each element with the right ones before it (teacher forcing)
-    Perplexity,
-    ElementAccuracy,   ///< of sequences answered freely: elements right at their place
-    SequenceAccuracy,  ///< whole answers right
-    MeanError,
-    LargestError,
-    Recovered  ///< share of examples whose largest error is tiny
-};
-constexpr int kCurveMetrics = 8;
-/// Shares lie in 0..1, are shown as percentages, and more is better.
+/// Those of the table of metrics are drawn.
+using CurveMetric = Metric;
+constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
+/// Shares lie in 0..1 and are shown as percentages.
 inline bool isShare(CurveMetric metric) {
-    return metric == CurveMetric::Accuracy || metric == CurveMetric::ElementAccuracy ||
-           metric == CurveMetric::SequenceAccuracy || metric == CurveMetric::Recovered;
+    return metricInfo(metric).isShare();
 }
 inline bool lowerIsBetter(CurveMetric metric) {
-    return !isShare(metric);
+    return metricInfo(metric).lowerIsBetter;
 }
 /// What is drawn around the mean of several seeds.
 enum class CurveBandKind { MinMax, StandardError, Confidence95 };
@@ -32,11 +25,12 @@ enum class CurveBandKind { MinMax, StandardError, Confidence95 };
 QString bandName(CurveBandKind kind);
 /// "Step", "Epoch", "Training time", "Tokens".
 QString axisTitle(CurveAxis axis);
-/// As metrics.jsonl calls it, and as the screens do.
-const char* metricKey(CurveMetric metric);
 QString metricTitle(CurveMetric metric);
 /// "93.0%", "6.21", "0.513"; a dash where there is none.
-QString metricValueText(CurveMetric metric, double value);
+QString metricValueText(const MetricInfo& metric, double value);
+inline QString metricValueText(CurveMetric metric, double value) {
+    return metricValueText(metricInfo(metric), value);
+}
 
 /// A run to draw. Runs of one non-empty group are drawn together: their mean with a band.
 struct CurveRun {

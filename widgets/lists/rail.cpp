@@ -45,6 +45,13 @@ void plain(QAbstractItemView* view, const QString& name) {
 
 namespace {
 
+/// " ppl" behind a perplexity; percentages have their sign already.
+QString unitBehind(const std::string& metric) {
+    const auto& info = metricInfo(metric);
+    if (info.isShare() || info.unit.empty()) return {};
+    return u' ' + QString::fromStdString(std::string(info.unit));
+}
+
 QString stateWords(const RunInfo& info) {
     const QString state = QLatin1String(runStateName(info.state));
     const QString step = groupedNumber(info.step);
@@ -230,12 +237,11 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
             if (item->data(role) != value) item->setData(role, value);
         };
         const double best = bestOf(info);
-        const QString metric =
-            std::isnan(best)              ? (std::isnan(info.bestLoss) ? QString(QChar(0x2014))
-                                                                       : metricText("loss", info.bestLoss))
-            : info.metric == "perplexity" ? metricText(info.metric, best) + QStringLiteral(" ppl")
-                                          : metricText(info.metric, best);
-        const QString words = metricWords(std::isnan(best) ? "loss" : info.metric);
+        const QString metric = std::isnan(best)
+                                   ? metricValueText(Metric::Loss, info.bestLoss)
+                                   : metricText(info.metric, best) + unitBehind(info.metric);
+        const QString words =
+            metricName(std::isnan(best) ? metricInfo(Metric::Loss).key : info.metric);
         const QString line = runStateLine(info);
         put(Qt::DisplayRole, QString::fromStdString(info.name));
         put(RunDelegate::State, static_cast<int>(info.state));

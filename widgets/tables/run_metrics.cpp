@@ -7,44 +7,16 @@
 
 namespace relascope {
 
-std::optional<CurveMetric> metricNamed(const std::string& key) {
-    for (int m = 0; m < kCurveMetrics; ++m)
-        if (key == metricKey(static_cast<CurveMetric>(m))) return static_cast<CurveMetric>(m);
-    return std::nullopt;
+QString metricText(std::string_view key, double value) {
+    return metricValueText(metricInfo(key), value);
 }
 
-bool isShareMetric(const std::string& key) {
-    const auto metric = metricNamed(key);
-    return metric ? isShare(*metric) : key.find("accuracy") != std::string::npos;
+QString metricName(std::string_view key) {
+    return QString::fromStdString(metricWords(key));
 }
 
-QString metricText(const std::string& key, double value) {
-    const auto metric = metricNamed(key);
-    return metricValueText(metric               ? *metric
-                           : isShareMetric(key) ? CurveMetric::Accuracy
-                                                : CurveMetric::MeanError,
-                           value);
-}
-
-QString metricWords(const std::string& key) {
-    return QString::fromStdString(key).replace(u'_', u' ');
-}
-
-QString metricShort(const std::string& key) {
-    if (key == "accuracy") return QStringLiteral("acc.");
-    if (key == "perplexity") return QStringLiteral("ppl");
-    if (key == "element_accuracy") return QStringLiteral("elem. acc.");
-    if (key == "sequence_accuracy") return QStringLiteral("seq. acc.");
-    if (key == "mean_error") return QStringLiteral("mean err.");
-    if (key == "largest_error") return QStringLiteral("max. err.");
-    return metricWords(key);
-}
-
-double bestOf(const RunInfo& info) {
-    if (!std::isnan(info.bestMetric)) return info.bestMetric;
-    if (info.metric == "accuracy") return info.bestAccuracy;
-    if (info.metric == "perplexity") return std::exp(info.bestLoss);
-    return std::numeric_limits<double>::quiet_NaN();
+QString metricShort(std::string_view key) {
+    return metricName(metricInfo(key).shortTitle);
 }
 
 const SplitResult* shownResult(const RunInfo& info) {
@@ -54,7 +26,7 @@ const SplitResult* shownResult(const RunInfo& info) {
 std::string resultMetric(const RunInfo& info) {
     const SplitResult* result = shownResult(info);
     if (!result) return {};
-    for (const std::string& key : {info.metric, std::string("accuracy")})
+    for (const std::string& key : {info.metric, std::string(metricInfo(Metric::Accuracy).key)})
         if (!std::isnan(result->value(key))) return key;
     return {};
 }
@@ -64,7 +36,7 @@ QString resultLines(const RunInfo& info) {
     for (const SplitResult& result : info.results) {
         QStringList values;
         for (const auto& [key, value] : result.values)
-            values << metricWords(key) + u' ' + metricText(key, value);
+            values << metricName(key) + u' ' + metricText(key, value);
         lines << QStringLiteral("%1: %2 (%3 examples)")
                      .arg(QString::fromStdString(result.split), values.join(QStringLiteral(", ")),
                           groupedNumber(result.examples));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <QString>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "types/metric.h"
 #include "types/run_info.h"
@@ -11,20 +11,17 @@
 
 namespace relascope {
 
-/// A metric by its name in metrics.jsonl; nullopt for one that the curves do not know.
-std::optional<CurveMetric> metricNamed(const std::string& key);
-/// "93.0%", "6.21", "0.0123"; a dash where there is none. Shares are known by their names.
-QString metricText(const std::string& key, double value);
+/// "93.0%", "6.21", "0.0123"; a dash where there is none.
+QString metricText(std::string_view key, double value);
 /// "sequence accuracy".
-QString metricWords(const std::string& key);
+QString metricName(std::string_view key);
 /// For narrow places: "seq. acc.", "ppl".
-QString metricShort(const std::string& key);
-/// Whether values are shares, shown as percentages.
-bool isShareMetric(const std::string& key);
+QString metricShort(std::string_view key);
 
-/// The best value of RunInfo::metric on validation; NaN where none was measured. Rows of a run that
-/// is being made know it by its loss or accuracy.
-double bestOf(const RunInfo& info);
+/// The best value of RunInfo::metric on validation; NaN where none was measured.
+inline double bestOf(const RunInfo& info) {
+    return info.best(info.metric);
+}
 /// The split whose result is shown in one number, the first; nullptr before a run was tested.
 const SplitResult* shownResult(const RunInfo& info);
 /// Which of its values is shown: the run's metric, else its accuracy; empty where neither is there.

@@ -2,6 +2,8 @@
 
 #include <QRegularExpression>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "widgets/tables/run_metrics.h"
 #include "widgets/theme/controls.h"
@@ -32,6 +34,21 @@ double valueIn(const RunInfo& info, int column) {
 }
 double ours(const TableRow& row) {
     return std::isnan(row.ours) ? row.info.bestAccuracy : row.ours;
+}
+
+/// What a filter calls the metrics of which a run keeps the best value.
+const std::map<QString, Metric>& typedMetrics() {
+    static const std::map<QString, Metric> names = {
+        {"best_acc", Metric::Accuracy}, {"val_acc", Metric::Accuracy},
+        {"acc", Metric::Accuracy},      {"accuracy", Metric::Accuracy},
+        {"loss", Metric::Loss},         {"val_loss", Metric::Loss},
+        {"best_loss", Metric::Loss},    {"perplexity", Metric::Perplexity},
+        {"ppl", Metric::Perplexity}};
+    return names;
+}
+std::optional<Metric> metricTyped(const QString& name) {
+    const auto found = typedMetrics().find(name);
+    return found == typedMetrics().end() ? std::nullopt : std::optional(found->second);
 }
 
 QString clock(double seconds) {
@@ -92,21 +109,23 @@ QString RunsModel::columnName(int column) const {
     const std::string metric = metricOf(column);
     if (metric.empty()) return name;
     return name + u' ' + metricShort(metric) +
-           (isShareMetric(metric) ? QStringLiteral(" %") : QString());
+           (metricInfo(metric).isShare() ? QStringLiteral(" %") : QString());
 }
 
 double RunsModel::number(int row, const QString& name) const {
     const TableRow& r = m_rows[static_cast<std::size_t>(row)];
     const auto shown = [&r](int column) {
-        return (isShareMetric(metricIn(r.info, column)) ? 100.0 : 1.0) * valueIn(r.info, column);
+        return (metricInfo(metricIn(r.info, column)).isShare() ? 100.0 : 1.0) *
+               valueIn(r.info, column);
     };
     if (name == "best") return shown(Best);
     if (name == "test") return shown(Test);
-    if (name == "best_acc" || name == "val_acc" || name == "acc" || name == "accuracy")
-        return 100.0 * r.info.bestAccuracy;
-    if (name == "loss" || name == "val_loss" || name == "best_loss") return r.info.bestLoss;
-    if (name == "perplexity" || name == "ppl")
-        return r.info.metric == "perplexity" ? bestOf(r.info) : nan;
+    if (const auto metric = metricTyped(name)) {
+        const auto& info = metricInfo(*metric);
+        // exp of the loss is a perplexity of text alone.
+        if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return nan;
+        return (info.isShare() ? 100.0 : 1.0) * r.info.best(info.key);
+    }
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
     if (name == "seed") return static_cast<double>(r.info.seed);
     if (name == "step" || name == "steps") return static_cast<double>(r.info.step);
@@ -135,7 +154,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole && column == Run) return text(info.path);
     if (role == Qt::ToolTipRole && column == Best && !std::isnan(bestOf(info)))
         return QStringLiteral("best validation %1: %2")
-            .arg(metricWords(info.metric), metricText(info.metric, bestOf(info)));
+            .arg(metricName(info.metric), metricText(info.metric, bestOf(info)));
     if (role == Qt::ToolTipRole && column == Test)
         return info.results.empty() ? QStringLiteral("measured when the run ends")
                                     : plainTip(resultLines(info));
@@ -286,10 +305,12 @@ Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
 QString RunsFilter::setText(const QString& typed) {
     static const QRegularExpression pattern(
         QStringLiteral("([A-Za-z_]+)\\s*(<=|>=|!=|=|<|>)\\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"));
-    static const QStringList known = {"best",       "test",      "best_acc", "val_acc",    "acc",
-                                      "accuracy",   "loss",      "val_loss", "best_loss",  "params",
-                                      "parameters", "seed",      "step",     "steps",      "epoch",
-                                      "time",       "published", "diff",     "perplexity", "ppl"};
+    static const QStringList known = [] {
+        QStringList names = {"best",  "test",  "params", "parameters", "seed", "step",
+                             "steps", "epoch", "time",   "published",  "diff"};
+        for (const auto& [name, metric] : typedMetrics()) names << name;
+        return names;
+    }();
     QString rest = typed, problem;
     m_comparisons.clear();
     for (auto it = pattern.globalMatch(typed); it.hasNext();) {

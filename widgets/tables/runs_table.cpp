@@ -263,11 +263,11 @@ QString RunsTable::csv() const {
                 from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
             if (c == RunsModel::Test) {
                 for (const auto& test : tests) {
-                    const bool share = isShareMetric(test.second);
+                    const bool share = metricInfo(test.second).isShare();
                     const double value = info ? tested(*info, test) : 0.0;
                     cells += quoted(!info ? QStringLiteral("Test %1 %2%3")
                                                 .arg(QString::fromStdString(test.first),
-                                                     metricWords(test.second),
+                                                     metricName(test.second),
                                                      share ? QStringLiteral(" %") : QString())
                                     : std::isnan(value)
                                         ? QString()
@@ -276,7 +276,7 @@ QString RunsTable::csv() const {
                 continue;
             }
             if (c == RunsModel::Best && mixed)
-                cells += info ? metricWords(info->metric) : QStringLiteral("Metric");
+                cells += info ? metricName(info->metric) : QStringLiteral("Metric");
             QString cell =
                 row < 0 ? m_model->columnName(c) : m_proxy->index(row, c).data().toString();
             if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
