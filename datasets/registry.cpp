@@ -1,55 +1,36 @@
 #include "datasets/registry.h"
 
-#include "data/text.h"
-#include "datasets/kinds.h"
-#include "types/suggest.h"
+#include <map>
+#include <stdexcept>
+
+#include "datasets/opener.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 namespace {
 
-struct Kind {
-    const char* name;  // as in dataKinds()
-    DataSplits (*open)(const DataOptions&, const ProgressCallback&, std::stop_token);
-    std::vector<DatasetEntry> (*list)();
-    // Files for evaluation alone; null: what `open` finds there.
-    DatasetPtr (*evaluate)(const std::string& path, const DataOptions&, const std::string& split,
-                           const ProgressCallback&, std::stop_token) = nullptr;
-};
-
-const std::vector<Kind>& kinds() {
-    static const std::vector<Kind> table = {
-        {"relational-games", openRelationalGames, listRelationalGames, evaluateRelationalGames},
-        {"text", openText, listTexts},
-        {"sorting", openSorting, listSorting},
-        {"pairs", openPairs, listPairs},
-
-        {"set", openSet, listSet},
-
-        {"math", openMath, listMath, evaluateMath},
-
-        {"images", openImages, listImages, evaluateImages},
-
-        {"select-relate", openSelectRelate, listSelectRelate},
-
-        {"inner-products", openInnerProducts, listInnerProducts},
-
-        {"symbol-recovery", openSymbolRecovery, listSymbolRecovery},
-    };
-    return table;
+// Local, so that it is there for the first registrar, whichever that is.
+std::map<std::string, KindOpener>& openers() {
+    static std::map<std::string, KindOpener> all;
+    return all;
 }
 
-const Kind& kindNamed(const std::string& name) {
-    for (const auto& kind : kinds())
-        if (name == kind.name) return kind;
-    throw OptionError("data.kind", unknownName("kind of data", name, dataKinds()));
+const KindOpener& openerOf(const DataKind& kind) {
+    const auto found = openers().find(kind.name);
+    if (found == openers().end())
+        throw std::logic_error("no opener is registered for " + kind.name);
+    return found->second;
 }
 
 }  // namespace
 
+KindOpenerRegistrar::KindOpenerRegistrar(const char* kind, KindOpener opener) {
+    openers().emplace(kind, opener);
+}
+
 DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
-    const Kind& kind = kindNamed(o.kind);
     o.check();
-    return kind.open(o, progress, std::move(stop));
+    return openerOf(dataKind(o.kind)).open(o, progress, std::move(stop));
 }
 
 DataSplits openRunData(const RunOptions& o, const ProgressCallback& progress,
@@ -64,20 +45,32 @@ DataSplits openRunData(const RunOptions& o, const ProgressCallback& progress,
 DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
                               const std::string& split, const ProgressCallback& progress,
                               std::stop_token stop) {
-    const Kind& kind = kindNamed(o.kind);
-    if (kind.evaluate) return kind.evaluate(path, o, split, progress, std::move(stop));
-    throw OptionError("data", std::string(kind.name) + " has no files for evaluation");
+    const auto& opener = openerOf(dataKind(o.kind));
+    if (opener.evaluate) return opener.evaluate(path, o, split, progress, std::move(stop));
+    throw OptionError("data", o.kind + " has no files for evaluation");
+}
+
+DataParts openImported(const DataOptions& o, const ProgressCallback& progress,
+                       std::stop_token stop) {
+    // A file on its own may have no task and no sizes: only what is opened as a whole is checked.
+    if (const auto import = openerOf(dataKind(o.kind)).import)
+        if (auto parts = import(o, progress, stop); !parts.empty()) return parts;
+    const DataSplits splits = openData(o, progress, std::move(stop));
+    DataParts parts;
+    for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
+    return parts;
 }
 
 std::vector<DatasetEntry> listDatasets() {
     std::vector<DatasetEntry> entries;
-    for (const auto& kind : kinds())
-        for (auto& entry : kind.list()) entries.push_back(std::move(entry));
+    for (const auto* kind : dataKinds()) {
+        for (const auto& task : kind->tasks)
+            entries.push_back(
+                {kind->name, task.name, task.title, task.help, kind->families, task.classNames});
+        if (kind->tasks.empty())
+            entries.push_back({kind->name, "", kind->title, kind->help, kind->families, {}});
+    }
     return entries;
-}
-
-std::vector<DatasetEntry> listTexts() {
-    return {{"text", "", "Your own text, or the English text installed by the set-up.", {}, {}}};
 }
 
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,

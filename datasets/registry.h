@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "datasets/opener.h"
 #include "types/data_options.h"
 #include "types/run_options.h"
 
@@ -29,11 +30,16 @@ DatasetPtr openEvaluationData(const std::string& path, const DataOptions& option
                               const std::string& split, const ProgressCallback& progress = {},
                               std::stop_token stop = {});
 
+/// Everything that imported files hold, in its parts.
+DataParts openImported(const DataOptions& options, const ProgressCallback& progress = {},
+                       std::stop_token stop = {});
+
 /// A task that `datasets` lists.
 struct DatasetEntry {
-    std::string kind;  ///< "relational-games"
-    std::string name;  ///< data.task: "between"
-    std::string help;  ///< one sentence
+    std::string kind;   ///< "relational-games"
+    std::string name;   ///< data.task: "between"; empty where the kind has no tasks
+    std::string title;  ///< "Between"
+    std::string help;   ///< one sentence
     std::vector<std::string> families;
     std::vector<std::string> classNames;
 };

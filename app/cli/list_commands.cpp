@@ -65,7 +65,9 @@ int listDatasets(bool json) {
             std::printf("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(),
                         entry.help.c_str(), "", joined(entry.families).c_str(),
                         joined(entry.classNames).c_str());
-        list.push_back({{"name", entry.name},
+        list.push_back({{"kind", entry.kind},
+                        {"name", entry.name},
+                        {"title", entry.title},
                         {"help", entry.help},
                         {"families", entry.families},
                         {"labels", entry.classNames}});

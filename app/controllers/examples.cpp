@@ -1,9 +1,9 @@
 #include "app/controllers/examples.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
+#include "types/data_kind.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -91,14 +91,11 @@ void addAnswer(ShownSample& shown, const ObjectDataset& data, std::int64_t index
 }  // namespace
 
 QString exampleWord(const DataOptions& o, bool several) {
-    static const std::map<std::string, const char*> words = {
-        {"text", "window"},         {"sorting", "sequence"},       {"pairs", "pair"},
-        {"set", "triple"},          {"math", "question"},          {"select-relate", "set"},
-        {"inner-products", "pair"}, {"symbol-recovery", "problem"}};
-    const auto found = words.find(o.kind);
-    QString word = QString::fromLatin1(found == words.end() ? "image" : found->second);
-    if (o.is("set") && o.task == "attributes") word = QStringLiteral("pair");
-    return several ? word + u's' : word;
+    const auto* kind = findDataKind(o.kind);
+    // Of a run that a later version made, perhaps.
+    if (!kind) return several ? QStringLiteral("examples") : QStringLiteral("example");
+    const auto& unit = kind->unitOf(o.task);
+    return text(several ? unit.several : unit.one);
 }
 
 QString exampleCount(const DataOptions& options, qint64 count) {
@@ -106,33 +103,9 @@ QString exampleCount(const DataOptions& options, qint64 count) {
 }
 
 QString taskTitle(const std::string& kind, const std::string& task) {
-    static const std::map<std::string, const char*> titles = {
-        {"xoccurs", "XOccurs"},
-        {"argsort", "Sorting"},
-        {"permuted-argsort", "Sorting, permuted attributes"},
-        {"order", "Pairwise order"},
-        {"sorting-order", "Order of two sorted objects"},
-        {"sets", "SET or not"},
-        {"attributes", "Shared attributes of two cards"},
-        {"algebra__linear_1d", "Linear equations"},
-        {"algebra__sequence_next_term", "Next term"},
-        {"calculus__differentiate", "Differentiate"},
-        {"polynomials__add", "Add polynomials"},
-        {"polynomials__expand", "Expand polynomials"},
-        {"cifar10", "CIFAR-10"},
-        {"cifar100", "CIFAR-100"},
-        {"fashion-mnist", "Fashion-MNIST"},
-        {"folder", "Folder of images"},
-        {"select-relate", "Select and relate"},
-        {"select-kernel", "Select and relate, kernel"},
-        {"select-wave", "Select and relate, wave"},
-        {"gaussian-kernel", "Gaussian kernel"},
-        {"order-relation", "Order relation"},
-        {"dense", "Dense mixture"},
-        {"sparse", "Sparse mixture"}};
-    if (kind == "text") return QStringLiteral("Text");
-    if (const auto found = titles.find(task); found != titles.end())
-        return QString::fromLatin1(found->second);
+    const auto* known = findDataKind(kind);
+    if (known && known->tasks.empty()) return text(known->title);
+    if (const auto* found = known ? known->findTask(task) : nullptr) return text(found->title);
     QString title = text(task).replace(u'_', u' ');
     if (!title.isEmpty()) title[0] = title[0].toUpper();
     return title;

@@ -16,6 +16,7 @@
 #include "app/pages/import_guess.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
+#include "types/data_kind.h"
 #include "widgets/form/options_form.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/theme/controls.h"
@@ -61,32 +62,11 @@ public:
     }
 };
 
-/// The families of the rail, and which kinds of data are theirs.
-QString familyOf(const std::string& kind) {
-    static const std::map<std::string, const char*> families = {
-        {"relational-games", "Vision relations"},
-        {"images", "Images"},
-        {"text", "Language"},
-        {"sorting", "Order and sorting"},
-        {"pairs", "Order and sorting"},
-        {"set", "Sets"},
-        {"math", "Mathematics"},
-        {"select-relate", "Single-head tasks"},
-        {"inner-products", "Single-head tasks"},
-        {"symbol-recovery", "Symbol recovery"}};
-    const auto found = families.find(kind);
-    return QString::fromLatin1(found == families.end() ? "Other data" : found->second);
-}
-
-/// Whether it comes from files alone: there is no generator.
-bool fromFiles(const std::string& kind) {
-    return kind == "images" || kind == "text";
-}
-
-// A line of the settings: of .npz files their path alone, as always; else with kind and task.
+// A line of the settings: of files of the first form their path alone, as always; else with form
+// and task.
 QString settingOf(const DataChoice& choice) {
     const std::string id = importIdOf(choice.options);
-    if (id == "npz") return choice.path;
+    if (id == importKinds().front().id) return choice.path;
     return QStringList{QString::fromStdString(id), QString::fromStdString(choice.options.task),
                        choice.path}
         .join(u'\t');
@@ -99,7 +79,7 @@ DataChoice choiceOfSetting(const QString& setting) {
     choice.path = path;
     choice.name = QFileInfo(path).fileName();
     choice.options =
-        importOptions(parts.size() == 3 ? parts[0].toStdString() : "npz",
+        importOptions(parts.size() == 3 ? parts[0].toStdString() : importKinds().front().id,
                       parts.size() == 3 ? parts[1].toStdString() : "", path.toStdString());
     return choice;
 }
@@ -135,8 +115,12 @@ DataChooser::DataChooser(QWidget* parent)
     // nothing.
     for (QToolButton* button : m_form->findChildren<QToolButton*>())
         if (button->accessibleName() == QLatin1String("Collapse the options")) button->hide();
-    for (const QString& setting : QSettings().value(QLatin1String(kFilesKey)).toStringList())
-        m_files.push_back(choiceOfSetting(setting));
+    for (const QString& setting : QSettings().value(QLatin1String(kFilesKey)).toStringList()) {
+        try {
+            m_files.push_back(choiceOfSetting(setting));
+        } catch (const OptionError&) {  // a format of a later version
+        }
+    }
     fill();
     showForm();
     connect(m_import, &QPushButton::clicked, this, &DataChooser::importRequested);
@@ -169,7 +153,8 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
     DataOptions options;
     options.kind = kind;
     options.task = task;
-    if (kind == "relational-games") return options;
+    if (kind == DataOptions().kind) return options;  // the defaults are this kind's
+    const auto& known = dataKind(kind);
     for (const bool exact : {true, false})
         for (const auto& preset : presets()) {
             const DataOptions of = presetOptions(preset.name).data;
@@ -177,7 +162,7 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
             options = of;
             options.task = task;
             // Another task of the kind may have fewer examples: all there are.
-            if (!exact && !fromFiles(kind) && kind != "math")
+            if (!exact && known.generated && !known.tasksAlike)
                 options.train_size = options.validation_size = options.test_size = 0;
             return options;
         }
@@ -185,8 +170,7 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
 }
 
 DataOptions& DataChooser::optionsOf(const std::string& kind, const std::string& task) {
-    const bool alike = kind == "relational-games" || kind == "math";
-    const std::string key = alike ? kind : kind + '/' + task;
+    const std::string key = dataKind(kind).tasksAlike ? kind : kind + '/' + task;
     const auto found = m_options.try_emplace(key, usualOptions(kind, task)).first;
     found->second.task = task;
     return found->second;
@@ -224,16 +208,16 @@ void DataChooser::fill() {
     m_list->clear();
     QString family;
     for (const auto& entry : listDatasets()) {
-        if (const QString here = familyOf(entry.kind); here != family) {
+        const auto& kind = dataKind(entry.kind);
+        if (const QString here = QString::fromStdString(kind.family); here != family) {
             family = here;
             addHead(family);
         }
         DataChoice choice;
         choice.options.kind = entry.kind;
         choice.options.task = entry.name;
-        choice.name = taskTitle(entry.kind, entry.name);
-        addLine(choice,
-                fromFiles(entry.kind) ? QStringLiteral("files") : QStringLiteral("generated"))
+        choice.name = QString::fromStdString(entry.title);
+        addLine(choice, kind.generated ? QStringLiteral("generated") : QStringLiteral("files"))
             ->setToolTip(QString::fromStdString(entry.help));
     }
     if (!m_run.isEmpty()) {
@@ -242,11 +226,8 @@ void DataChooser::fill() {
     }
     addHead(QStringLiteral("Imported"));
     for (const DataChoice& file : m_files) {
-        const std::string id = importIdOf(file.options);
-        addLine(file, id == "npz"      ? QStringLiteral("npz")
-                      : id == "games"  ? QStringLiteral("games")
-                      : id == "folder" ? QStringLiteral("images")
-                                       : QString::fromStdString(id));
+        const auto* form = importFormOf(file.options);
+        addLine(file, form ? QString::fromStdString(form->note) : QString());
     }
     if (m_files.empty()) {
         auto* none = new QListWidgetItem(QStringLiteral("Drop a file or folder here"), m_list);

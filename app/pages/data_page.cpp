@@ -22,6 +22,7 @@
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
 #include "app/selection.h"
+#include "types/data_kind.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
@@ -254,7 +255,7 @@ void DataPage::showEvent(QShowEvent* event) {
     if (m_source->data() || m_reading->busy()) return;
     // Something to look at from the first moment, but only once somebody looks.
     DataChoice first;
-    first.options = DataChooser::usualOptions("relational-games", "between");
+    first.options = DataChooser::usualOptions(first.options.kind, first.options.task);
     first.name = taskTitle(first.options.kind, first.options.task);
     m_chooser->setCurrent(first);
     open(first);
@@ -379,7 +380,8 @@ void DataPage::trainOn() {
     std::vector<std::string> fields;
     if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
     // Labelled images of a single file may be of any task.
-    if (importIdOf(choice.options) != "npz") fields.emplace_back("task");
+    const auto* form = importFormOf(choice.options);
+    if (!form || !form->anyTask) fields.emplace_back("task");
     Q_EMIT trainOnRequested(choice.options, fields, m_source->data()->info());
 }
 

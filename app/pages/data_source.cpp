@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/controllers/examples.h"
-#include "app/pages/import_guess.h"
 #include "app/pages/picked.h"
 #include "datasets/readers/image_file.h"
 #include "datasets/readers/npz_images.h"
@@ -35,35 +34,6 @@ ShownSample readPicture(const std::string& path) {
     return shown;
 }
 
-/// Whatever a file or folder holds, in its parts.
-std::vector<std::pair<std::string, DatasetPtr>> readFiles(const DataOptions& o,
-                                                          const ProgressCallback& progress,
-                                                          const std::stop_token& stop) {
-    std::vector<std::pair<std::string, DatasetPtr>> parts;
-    const std::string id = importIdOf(o);
-    std::error_code error;
-    const bool folder = std::filesystem::is_directory(o.path, error);
-    if (id == "npz") {
-        parts.emplace_back("all", readNpzImages(o.path, progress, stop));
-    } else if (id == "math" && !folder) {
-        parts.emplace_back("all", openEvaluationData(o.path, o, "", progress, stop));
-    } else if (id == "games") {
-        std::string why;
-        for (const char* family : {"pentos", "hexos", "stripes"}) {
-            try {
-                parts.emplace_back(family, openEvaluationData(o.path, o, family, progress, stop));
-            } catch (const FileError& problem) {
-                if (why.empty()) why = problem.what();  // not every family need be there
-            }
-        }
-        if (parts.empty()) throw Error(why);
-    } else {
-        const DataSplits splits = openData(o, progress, stop);
-        for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
-    }
-    return parts;
-}
-
 }  // namespace
 
 DataSource::DataSource(QObject* parent) : QObject(parent) {}
@@ -82,7 +52,7 @@ DataSource::Read DataSource::read(const DataChoice& choice, const ProgressCallba
     found.options = choice.options;
     std::vector<std::pair<std::string, DatasetPtr>> parts;
     if (choice.kind == DataChoice::Kind::File) {
-        parts = readFiles(choice.options, progress, stop);
+        parts = openImported(choice.options, progress, stop);
     } else {
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();

@@ -12,21 +12,15 @@
 #include <limits>
 
 #include "data/text.h"
+#include "types/data_kind.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 namespace {
 
-enum { kTask = Qt::UserRole, kFile };
+enum { kKind = Qt::UserRole, kTask, kFile };
 const char* const kTextsKey = "text/files";
-
-QString taskTitle(const std::string& task) {
-    if (task == "xoccurs") return QStringLiteral("XOccurs");
-    QString title = QString::fromStdString(task).replace(u'_', u' ');
-    title[0] = title[0].toUpper();
-    return title;
-}
 
 }  // namespace
 
@@ -84,21 +78,39 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
 }
 
 void EvaluateDialog::fillImages() {
-    for (const auto& task : relationalGamesTasks()) {
-        m_data->addItem(taskTitle(task) + QStringLiteral(", generated"));
-        m_data->setItemData(m_data->count() - 1, QString::fromStdString(task), kTask);
+    for (const auto* kind : dataKinds()) {
+        if (kind->input != InputKind::Images || !kind->generated) continue;
+        for (const auto& task : kind->tasks) {
+            m_data->addItem(QString::fromStdString(task.title) + QStringLiteral(", generated"));
+            const int line = m_data->count() - 1;
+            m_data->setItemData(line, QString::fromStdString(kind->name), kKind);
+            m_data->setItemData(line, QString::fromStdString(task.name), kTask);
+        }
     }
     // The Data page's own list of files.
     for (const QString& file : QSettings().value(QStringLiteral("data/files")).toStringList())
         addFile(file);
     m_data->addItem(lastLine());
-    m_split->addItems({QStringLiteral("validation"), QStringLiteral("pentos"),
-                       QStringLiteral("hexos"), QStringLiteral("stripes"),
-                       QStringLiteral("train")});
+    fillSplits();
     m_count->setRange(2, 1000000);
     m_count->setValue(2000);
     m_count->setGroupSeparatorShown(true);
     m_seed->setRange(0, std::numeric_limits<int>::max());
+}
+
+// Those of the generated data that are chosen; a file has none.
+void EvaluateDialog::fillSplits() {
+    const auto* kind = findDataKind(m_data->currentData(kKind).toString().toStdString());
+    if (!kind) return;
+    QStringList names = {QStringLiteral("validation")};
+    for (const auto& family : kind->families) names << QString::fromStdString(family);
+    if (kind->families.empty()) names << QStringLiteral("test");
+    names << QStringLiteral("train");
+    QStringList before;
+    for (int i = 0; i < m_split->count(); ++i) before << m_split->itemText(i);
+    if (names == before) return;
+    m_split->clear();
+    m_split->addItems(names);
 }
 
 void EvaluateDialog::fillText(bool own) {
@@ -146,6 +158,7 @@ void EvaluateDialog::dataChosen() {
                                                : QStringLiteral("all"));
         return m_split->setEnabled(generated);
     }
+    fillSplits();
     for (QWidget* field : {static_cast<QWidget*>(m_split), static_cast<QWidget*>(m_count),
                            static_cast<QWidget*>(m_seed)}) {
         field->setEnabled(generated);
@@ -175,6 +188,7 @@ EvaluationWish EvaluateDialog::wish() const {
         wish.name = m_data->currentText();
         return wish;
     }
+    wish.options.kind = m_data->currentData(kKind).toString().toStdString();
     wish.options.task = m_data->currentData(kTask).toString().toStdString();
     wish.options.seed = m_seed->value();
     // Every part but the one that is measured stays small.

@@ -30,6 +30,7 @@ public:
 private:
     void addFile(const QString& path);
     void fillImages();
+    void fillSplits();
     void fillText(bool own);
     QString lastLine() const;
     void dataChosen();

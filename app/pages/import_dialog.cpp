@@ -146,11 +146,11 @@ void ImportDialog::take(const ImportGuess& guess) {
 
 void ImportDialog::kindChosen() {
     const auto id = m_kind->currentData().toString().toStdString();
-    const auto& tasks = id.empty() ? std::vector<std::string>() : importKind(id).tasks;
+    const ImportKind kind = id.empty() ? ImportKind() : importKind(id);
+    const auto& tasks = kind.tasks;
     m_task->clear();
     for (const auto& task : tasks)
-        m_task->addItem(taskTitle(id == "math" ? id : "relational-games", task),
-                        QString::fromStdString(task));
+        m_task->addItem(taskTitle(kind.kind, task), QString::fromStdString(task));
     m_task->setVisible(!tasks.empty());
     m_taskLabel->setVisible(!tasks.empty());
     judge();

@@ -14,6 +14,7 @@ struct ImportKind {
     std::string id;                       ///< "npz"
     QString title;                        ///< "Labelled images (.npz)"
     QString help;                         ///< what is expected there
+    std::string kind;                     ///< of data: "relational-games"
     std::vector<std::string> tasks = {};  ///< to choose from; empty: nothing to choose
 };
 const std::vector<ImportKind>& importKinds();
@@ -25,12 +26,12 @@ struct ImportGuess {
     std::string path;  ///< to be read: of a part of a folder the folder
     QString words;     ///< what was found, in words
 };
-/// Looks at the names in a folder, and of texts at their beginning. Never throws.
+/// Looks at names alone. Never throws.
 ImportGuess guessImport(const std::string& path);
 
-/// The options that open it, with every example there is.
+/// The options that open it, with every example there is. Throws OptionError for an unknown id.
 DataOptions importOptions(const std::string& id, const std::string& task, const std::string& path);
-/// The form that such options have.
+/// The form that such options have; empty where their kind cannot be imported.
 std::string importIdOf(const DataOptions& options);
 
 }  // namespace relascope

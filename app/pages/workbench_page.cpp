@@ -10,6 +10,7 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
 #include "options/presets.h"
+#include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -352,7 +353,8 @@ void WorkbenchPage::showHead() {
     DataOptions data;
     data.kind = optionOf(*info, "data.kind").toStdString();
     data.task = optionOf(*info, "data.task").toStdString();
-    if (info->metric == "perplexity")
+    const auto* kind = findDataKind(data.kind);
+    if (kind && kind->input == InputKind::Tokens)
         title += QString(", context %1").arg(optionOf(*info, "data.context"));
     else if (const auto size = optionOf(*info, "data.train_size").toLongLong(); size > 0)
         title += QStringLiteral(", ") + exampleCount(data, size);

@@ -6,6 +6,7 @@
 
 #include "files/memory.h"
 #include "model/shapes.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 
@@ -94,24 +95,17 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
 
 namespace {
 
-// Examples of one pass. Where train_size takes all there are, what the kind of data is known to
-// hold; 1 where only its files tell.
-std::int64_t passExamples(const DataOptions& d) {
+// Examples of one epoch; 1 where only the files tell.
+std::int64_t epochExamples(const DataOptions& d) {
     if (d.train_size > 0) return d.train_size;
-    if (d.is("pairs")) {
-        const std::int64_t objects = d.task == "order" ? d.objects : 48;
-        return std::max<std::int64_t>(1, objects * (objects - 1) / 2);
-    }
-    if (d.is("images") && d.task != "folder")
-        return std::max<std::int64_t>(
-            1, (d.task == "fashion-mnist" ? 60000 : 50000) - d.validation_size);
-    return 1;
+    const auto& kind = dataKind(d.kind);
+    return std::max<std::int64_t>(1, kind.allExamples ? kind.allExamples(d) : 0);
 }
 
 }  // namespace
 
 std::int64_t stepsPerEpoch(const RunOptions& o) {
-    const std::int64_t examples = passExamples(o.data);
+    const std::int64_t examples = epochExamples(o.data);
     const std::int64_t batches = (examples + o.train.batch_size - 1) / o.train.batch_size;
     return std::max<std::int64_t>(1, (batches + stepBatches(o) - 1) / stepBatches(o));
 }

@@ -1,4 +1,5 @@
 // The fields of a whole run: those of its model, its training and its data under one table.
+#include "types/data_kind.h"
 #include "types/run_options.h"
 #include "types/suggest.h"
 
@@ -24,13 +25,6 @@ void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part)
             };
         all.push_back(std::move(field));
     }
-}
-
-InputKind inputOf(const DataOptions& data) {
-    if (data.isText()) return InputKind::Tokens;
-    if (data.is("relational-games") || data.is("images")) return InputKind::Images;
-    if (data.is("sorting") || data.is("math")) return InputKind::Pairs;
-    return InputKind::Objects;
 }
 
 }  // namespace
@@ -63,15 +57,15 @@ std::vector<FieldProblem> RunOptions::problems() const {
     for (const auto& p : model.problems()) all.push_back({"model." + p.field, p.message});
     for (const auto& p : data.problems()) all.push_back({"data." + p.field, p.message});
     for (const auto& p : train.problems()) all.push_back({"train." + p.field, p.message});
-    const auto needs = inputOf(data);
-    if (needs != model.input()) {
+    const auto* kind = findDataKind(data.kind);
+    if (kind && kind->input != model.input()) {
         static const char* const words[] = {"images", "text", "pairs of sequences",
                                             "sets of objects"};
         all.push_back(
-            {"data.kind", data.kind + " data are " + words[static_cast<std::size_t>(needs)] +
+            {"data.kind", data.kind + " data are " + words[static_cast<std::size_t>(kind->input)] +
                               ", but model.architecture " + model.architecture + " expects " +
                               words[static_cast<std::size_t>(model.input())]});
-    } else if (data.isText() && data.context > model.max_block_size) {
+    } else if (kind && kind->input == InputKind::Tokens && data.context > model.max_block_size) {
         all.push_back({"data.context", std::to_string(data.context) +
                                            " tokens exceed model.max_block_size " +
                                            std::to_string(model.max_block_size)});

@@ -50,11 +50,10 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                    static_cast<double>(data->size()));
         }
         result.values = tally.values();
-        // Recovered are the weights of a mixture; fitted values come near or not.
-        const auto& task = data->info().task;
-        if (task != "dense" && task != "sparse")
-            std::erase_if(result.values,
-                          [](const auto& value) { return value.first == "recovered"; });
+        if (!data->info().exactNumbers)
+            std::erase_if(result.values, [](const auto& value) {
+                return metricInfo(value.first).id == Metric::Recovered;
+            });
         if (freely) {
             const auto free =
                 answerFreely(model, modelOptions, *sequences,

@@ -17,6 +17,7 @@
 #include "train/hand_on.h"
 #include "train/requirements.h"
 #include "train/trainer.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 
@@ -26,14 +27,16 @@ void Trainer::requireData() {
         if (data->info().size < 1)
             throw OptionError("data", std::string("the ") + name + " set is empty");
     if (text()) fitVocabulary();
-    if (m_options.data.is("images")) fitImages();
+    fitImages();
     requireReadable(m_options.model, *m_data.train);
     requireReadable(m_options.model, *m_data.validation);
 }
 
 // A folder of images says itself how large they are and how many classes it has.
 void Trainer::fitImages() {
-    if (m_options.data.task != "folder" || !checkpointSteps(m_folder.checkpointsPath()).empty())
+    const auto& kind = dataKind(m_options.data.kind);
+    if (!kind.sizesFromFiles || !kind.sizesFromFiles(m_options.data) ||
+        !checkpointSteps(m_folder.checkpointsPath()).empty())
         return;
     const auto& info = m_data.train->info();
     auto& model = m_options.model;

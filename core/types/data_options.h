@@ -9,25 +9,10 @@
 
 namespace relascope {
 
-/// The five Relational Games, in the order of the paper.
-inline const std::vector<std::string>& relationalGamesTasks() {
-    static const std::vector<std::string> names = {"same", "occurs", "xoccurs", "between",
-                                                   "match_pattern"};
-    return names;
-}
-
-/// Every kind of data, in the order of the form: Relational Games (DAT 4.1), text (DAT 4.4), the
-/// sorting of random objects (ABS 4.2), pairwise order (ABS 4.1), the card game SET (ABS 4.5),
-/// mathematics (DAT 4.2), labelled images (DAT 4.3), select-relate and inner-product relations (DAT
-/// 2.4), and the recovery of relations from noisy symbols.
-const std::vector<std::string>& dataKinds();
-/// The tasks of a kind; the first is its default. Text has none.
-const std::vector<std::string>& tasksOf(const std::string& kind);
-
-/// The data of a run.
+/// The data of a run. What a kind makes of them is said by its descriptor (types/data_kind.h).
 struct DataOptions {
-    std::string kind = "relational-games";  // one of dataKinds()
-    std::string task = "between";           // one of tasksOf(kind)
+    std::string kind = "relational-games";  // a name of dataKinds()
+    std::string task = "between";           // of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
     std::int64_t train_size = 2500;         // examples; windows of text a pass, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
@@ -67,8 +52,8 @@ struct DataOptions {
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
 
-    bool is(const char* name) const { return kind == name; }
-    bool isText() const { return is("text"); }
+    /// Whether models read them as one sequence of tokens. Throws OptionError for an unknown kind.
+    bool isText() const;
 
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError ("data.FIELD: ...") with the first problem.

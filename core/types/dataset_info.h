@@ -25,6 +25,9 @@ struct DatasetInfo {
     std::vector<std::string> classNames;  ///< by label
     std::string task;                     ///< "between", empty when unknown
     TargetKind targets = TargetKind::Class;
+    /// Of numbers: whether a model can find them exactly, so that the share of examples in which it
+    /// does is a measure. Fitted values come near or not.
+    bool exactNumbers = false;
     /// The first version of this program whose generator makes these examples; empty: all of them.
     /// A run that an earlier version began has trained on others.
     std::string since;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "types/image.h"
@@ -15,6 +16,8 @@ inline constexpr int kCardWidth = 70, kCardHeight = 50;
 /// In this order: number (1, 2, 3), colour (red, green, purple), pattern (solid, striped, open),
 /// shape (oval, squiggle, diamond).
 inline constexpr int kCardAttributes = 4, kCardValues = 3;
+/// Triples of one seed, and ordered pairs of different cards: what data sets are cut from.
+inline constexpr std::int64_t kTriplePool = 10000, kCardPairs = 81 * 80;
 /// "number", "colour", "pattern", "shape".
 const std::array<std::string, kCardAttributes>& cardAttributeNames();
 

@@ -56,7 +56,7 @@ std::string shortNumber(double value) {
 }  // namespace
 
 NumberSets::NumberSets(NumberPart part, const std::string& task, Shape shape,
-                       const std::string& note)
+                       const std::string& note, bool exact)
     : m_part(std::move(part)), m_shape(shape) {
     m_info.name = task + ", " + m_part.name;
     m_info.origin = "generated, seed " + std::to_string(m_part.seed);
@@ -64,6 +64,7 @@ NumberSets::NumberSets(NumberPart part, const std::string& task, Shape shape,
     m_info.size = m_part.size;
     m_info.channels = m_info.height = m_info.width = 0;
     m_info.targets = TargetKind::Numbers;
+    m_info.exactNumbers = exact;
     m_info.note = note;
 }
 
@@ -97,17 +98,17 @@ double SmoothRelations::wave(Vector x, Vector y) const {
     return std::sin(std::numbers::pi * (inner(m_a, x) - inner(m_b, y)));
 }
 
-SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, std::int64_t candidates,
-                           std::int64_t dim)
-    : SelectRelate(part, task, candidates, dim, common(part.seed)) {}
+SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+                           std::int64_t candidates, std::int64_t dim)
+    : SelectRelate(part, task, asked, candidates, dim, common(part.seed)) {}
 
-SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, std::int64_t candidates,
-                           std::int64_t dim, SplitMix random)
-    : NumberSets(part, task, {candidates + 1, dim, task == "select-relate" ? 2 : 1},
+SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+                           std::int64_t candidates, std::int64_t dim, SplitMix random)
+    : NumberSets(part, task, {candidates + 1, dim, asked == Asked::Both ? 2 : 1},
                  "The target is R(x, y) for the y that x selects. Kernel: R = exp(-|x - y|\u00b2). "
                  "Wave: R = sin(\u03c0 (<a, x> - <b, y>))."),
-      m_kernel(task != "select-wave"),
-      m_wave(task != "select-kernel"),
+      m_kernel(asked != Asked::Wave),
+      m_wave(asked != Asked::Kernel),
       m_left(static_cast<std::size_t>(dim * dim)),
       m_right(m_left.size()),
       m_relations(dim, random) {
@@ -169,12 +170,13 @@ std::vector<std::string> SelectRelate::words(Vector objects, Vector) const {
     return all;
 }
 
-InnerProducts::InnerProducts(const NumberPart& part, const std::string& task, std::int64_t dim)
+InnerProducts::InnerProducts(const NumberPart& part, const std::string& task, Relation relation,
+                             std::int64_t dim)
     : NumberSets(part, task, {2, dim, 1},
-                 task == "order-relation"
+                 relation == Relation::Order
                      ? "R(x, y) is 1 where x comes before y and -1 where it comes after."
                      : "R(x, y) = exp(-2 |x - y|\u00b2)."),
-      m_order(task == "order-relation") {
+      m_order(relation == Relation::Order) {
     auto random = common(part.seed);
     m_direction = unitVector(dim, random);
 }
@@ -200,7 +202,8 @@ SymbolRecovery::SymbolRecovery(const NumberPart& part, const std::string& task,
                                const SymbolRecoveryOptions& options)
     : NumberSets(part, task, {options.symbols + 1, options.dim, options.symbols},
                  "Each example consists of random symbols followed by a mixture of them with some "
-                 "outliers. The targets are the mixture weights."),
+                 "outliers. The targets are the mixture weights.",
+                 /*exact=*/true),
       m_options(options) {}
 
 void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,

@@ -30,7 +30,9 @@ public:
     ProbeSample sample(std::int64_t index) const override;
 
 protected:
-    NumberSets(NumberPart part, const std::string& task, Shape shape, const std::string& note);
+    /// `exact`: DatasetInfo::exactNumbers.
+    NumberSets(NumberPart part, const std::string& task, Shape shape, const std::string& note,
+               bool exact = false);
     /// Draws an example: [objects, width] numbers and [targets] answers.
     virtual void draw(SplitMix& random, std::span<float> objects,
                       std::span<float> targets) const = 0;
@@ -65,9 +67,10 @@ private:
 /// argmax_i <A x, B y_i>, with A, B ~ N(0, 1) of the seed.
 class SelectRelate : public NumberSets {
 public:
-    /// Which R: "select-kernel", "select-wave", or both, in this order, for "select-relate".
-    SelectRelate(const NumberPart& part, const std::string& task, std::int64_t candidates,
-                 std::int64_t dim);
+    /// Which R; both in this order.
+    enum class Asked { Kernel, Wave, Both };
+    SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+                 std::int64_t candidates, std::int64_t dim);
 
     /// B^T A x: its inner product with y is <A x, B y>, how much x prefers y.
     std::vector<double> wish(std::span<const float> x) const;
@@ -82,19 +85,21 @@ protected:
                                    std::span<const float> targets) const override;
 
 private:
-    SelectRelate(const NumberPart& part, const std::string& task, std::int64_t candidates,
-                 std::int64_t dim, SplitMix random);
+    SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+                 std::int64_t candidates, std::int64_t dim, SplitMix random);
     bool m_kernel, m_wave;
     std::vector<double> m_left, m_right;  // A and B, [dim, dim]
     SmoothRelations m_relations;
 };
 
 /// Two points x and y, uniform in the unit ball of R^dim, and a relation to be written as an inner
-/// product of feature maps. "gaussian-kernel": exp(-2 |x - y|^2), symmetric and positive.
-/// "order-relation": 1 when <w, x> < <w, y> and -1 otherwise, w a unit vector of the seed.
+/// product of feature maps. Kernel: exp(-2 |x - y|^2), symmetric and positive. Order: 1 when
+/// <w, x> < <w, y> and -1 otherwise, w a unit vector of the seed.
 class InnerProducts : public NumberSets {
 public:
-    InnerProducts(const NumberPart& part, const std::string& task, std::int64_t dim);
+    enum class Relation { Kernel, Order };
+    InnerProducts(const NumberPart& part, const std::string& task, Relation relation,
+                  std::int64_t dim);
     double relate(std::span<const float> x, std::span<const float> y) const;
 
 protected:

@@ -1,8 +1,8 @@
 #include "datasets/generators/relational_games.h"
 
 #include <algorithm>
+#include <map>
 
-#include "types/data_options.h"
 #include "types/suggest.h"
 
 namespace relascope {
@@ -40,19 +40,26 @@ constexpr double kNegativesOnLine = 0.78;
 
 RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std::move(options)) {
     const auto& task = m_options.task;
-    if (task == "same")
-        m_task = &RelationalGames::same;
-    else if (task == "between")
-        m_task = &RelationalGames::between;
-    else if (task == "occurs")
-        m_task = &RelationalGames::occurs;
-    else if (task == "xoccurs")
-        m_task = &RelationalGames::xoccurs;
-    else if (task == "match_pattern")
-        m_task = &RelationalGames::matchPattern;
-    else
-        throw OptionError("data.task", unknownName("task", task, relationalGamesTasks()));
-    if (task == "match_pattern" && m_options.patterns.size() < 2)
+    struct Game {
+        void (RelationalGames::*make)(SplitMix&, Scene&) const;
+        const char* since;  // of which version its images are; empty: of the first
+        std::vector<std::string> classNames;
+    };
+    using G = RelationalGames;
+    static const std::map<std::string, Game> games = {
+        {"same", {&G::same, "", {"different", "same"}}},
+        {"between", {&G::between, "", {"not between", "between"}}},
+        {"occurs", {&G::occurs, "0.5.0", {"absent", "occurs"}}},
+        {"xoccurs", {&G::xoccurs, "0.5.0", {"absent", "occurs"}}},
+        {"match_pattern", {&G::matchPattern, "0.5.0", {"no match", "match"}}}};
+    const auto game = games.find(task);
+    if (game == games.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, made] : games) names.push_back(name);
+        throw OptionError("data.task", unknownName("task", task, names));
+    }
+    m_task = game->second.make;
+    if (m_task == &G::matchPattern && m_options.patterns.size() < 2)
         throw OptionError("data.patterns", "needs at least two patterns");
 
     m_info.name = task + ", " + familyName(m_options.family);
@@ -61,15 +68,8 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
     m_info.channels = 3;
     m_info.height = m_info.width = kSide;
     m_info.task = task;
-    if (task != "same" && task != "between") m_info.since = "0.5.0";
-    if (task == "same")
-        m_info.classNames = {"different", "same"};
-    else if (task == "between")
-        m_info.classNames = {"not between", "between"};
-    else if (task == "match_pattern")
-        m_info.classNames = {"no match", "match"};
-    else
-        m_info.classNames = {"absent", "occurs"};
+    m_info.since = game->second.since;
+    m_info.classNames = game->second.classNames;
 }
 
 Scene RelationalGames::scene(std::int64_t index) const {

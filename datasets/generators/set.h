@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "datasets/generators/card_table.h"
+#include "datasets/generators/cards.h"
 #include "datasets/generators/permutation.h"
 
 namespace relascope {
@@ -28,7 +29,7 @@ struct SetPart {
 /// order of cards.h) is the same.
 class SetTriples : public ObjectDataset {
 public:
-    static constexpr std::int64_t kPool = 10000;
+    static constexpr std::int64_t kPool = kTriplePool;
 
     SetTriples(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part);
     const DatasetInfo& info() const override { return m_info; }
@@ -51,7 +52,7 @@ private:
 /// The answer is four bits, in the order of cards.h: 1 where the attribute is the same.
 class CardPairs : public ObjectDataset {
 public:
-    static constexpr std::int64_t kPool = 81 * 80;
+    static constexpr std::int64_t kPool = kCardPairs;
 
     CardPairs(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part);
     const DatasetInfo& info() const override { return m_info; }

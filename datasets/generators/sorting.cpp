@@ -88,10 +88,6 @@ void SortingObjects::disturb(double strength, SplitMix& random) {
         x = static_cast<float>(static_cast<double>(x) + strength * random.gaussian());
 }
 
-std::int64_t Sorting::poolSize(int length) {
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(100000, choices(length)));
-}
-
 Sorting::Sorting(SortingOptions options)
     : m_options(std::move(options)),
       m_pool(choices(m_options.length), m_options.seed, PoolStream + 16 * m_options.pool) {

@@ -65,7 +65,14 @@ struct SortingOptions {
 class Sorting : public SequenceDataset {
 public:
     /// How many sequences a pool has: 100,000, or all there are when they are fewer.
-    static std::int64_t poolSize(int length);
+    static constexpr std::int64_t poolSize(int length) {
+        std::int64_t sequences = 1;
+        for (int i = 0; i < length; ++i) {
+            sequences *= SortingObjects::kCount - i;
+            if (sequences >= 100000) return 100000;
+        }
+        return sequences;
+    }
 
     explicit Sorting(SortingOptions options);
     const DatasetInfo& info() const override { return m_info; }

@@ -3,8 +3,8 @@
 
 #include "datasets/augment/augmented_images.h"
 #include "datasets/generators/permutation.h"
-#include "datasets/kinds.h"
 #include "datasets/kinds/parts.h"
+#include "datasets/opener.h"
 #include "datasets/readers/cifar.h"
 #include "datasets/readers/idx.h"
 #include "datasets/readers/image_folder.h"
@@ -58,8 +58,6 @@ ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std
     return parts;
 }
 
-}  // namespace
-
 DataSplits openImages(const DataOptions& o, const ProgressCallback& progress,
                       std::stop_token stop) {
     const auto parts = readParts(o, progress, std::move(stop));
@@ -104,23 +102,7 @@ DatasetPtr evaluateImages(const std::string& path, const DataOptions& o, const s
     return data;
 }
 
-std::vector<DatasetEntry> listImages() {
-    return {{"images",
-             "cifar10",
-             "Small colour photographs in ten classes, read from the binary files.",
-             {},
-             cifarClassNames(10)},
-            {"images",
-             "cifar100",
-             "Small colour photographs in 100 classes, read from the binary files.",
-             {},
-             cifarClassNames(100)},
-            {"images",
-             "fashion-mnist",
-             "Greyscale images of clothing in ten classes, installed by the set-up.",
-             {},
-             fashionMnistClassNames()},
-            {"images", "folder", "Your own images, in one folder per class.", {}, {}}};
-}
+const KindOpenerRegistrar registered("images", {openImages, evaluateImages});
 
+}  // namespace
 }  // namespace relascope

@@ -3,8 +3,9 @@
 #include <filesystem>
 
 #include "datasets/generators/math/question_data.h"
-#include "datasets/kinds.h"
+#include "datasets/kinds/math_sizes.h"
 #include "datasets/kinds/parts.h"
+#include "datasets/opener.h"
 #include "datasets/readers/question_answer.h"
 #include "types/suggest.h"
 
@@ -15,8 +16,7 @@ namespace fs = std::filesystem;
 using mathematics::GeneratedQuestions;
 using mathematics::Side;
 
-// There is no end of generated questions: 0 stands for these.
-constexpr std::int64_t kUsualTrain = 100'000, kUsualValidation = 5'000, kUsualTest = 10'000;
+using mathematics::kUsualTest, mathematics::kUsualTrain, mathematics::kUsualValidation;
 
 // The training files of a module, in turn: three difficulties, or one file of all.
 std::vector<std::string> trainingFiles(const std::string& folder, const std::string& module) {
@@ -87,8 +87,6 @@ DataSplits openFiles(const DataOptions& o, const ProgressCallback& progress,
     return splits;
 }
 
-}  // namespace
-
 DataSplits openMath(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
     if (!o.path.empty()) return openFiles(o, progress, stop);
     const auto part = [&](Side side, std::int64_t wanted, std::int64_t usual) -> DatasetPtr {
@@ -121,24 +119,13 @@ DatasetPtr evaluateMath(const std::string& path, const DataOptions& o, const std
     return data;
 }
 
-std::vector<DatasetEntry> listMath() {
-    return {{"math", "algebra__linear_1d", "\"Solve 24*b = 21*b - 15 for b.\": -5.", {}, {}},
-            {"math",
-             "algebra__sequence_next_term",
-             "\"What comes next: 3, 8, 15, 24?\": 35, a polynomial of the index.",
-             {},
-             {}},
-            {"math",
-             "calculus__differentiate",
-             "A first, second or third derivative of a polynomial in up to four variables.",
-             {},
-             {}},
-            {"math",
-             "polynomials__add",
-             "Add multiples of polynomials, some of them given in several sentences.",
-             {},
-             {}},
-            {"math", "polynomials__expand", "Expand products and sums of polynomials.", {}, {}}};
+// A file of questions has no parts; the published folder has.
+DataParts importMath(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+    if (fs::is_directory(o.path)) return {};
+    return {{"all", evaluateMath(o.path, o, "", progress, std::move(stop))}};
 }
 
+const KindOpenerRegistrar registered("math", {openMath, evaluateMath, importMath});
+
+}  // namespace
 }  // namespace relascope

@@ -2,7 +2,7 @@
 // relations in the earlier manuscript of ABS).
 #include "datasets/generators/number_sets.h"
 
-#include "datasets/kinds.h"
+#include "datasets/opener.h"
 
 namespace relascope {
 namespace {
@@ -30,19 +30,23 @@ DataSplits openParts(const DataOptions& o, Make make) {
     return splits;
 }
 
-}  // namespace
-
 DataSplits openSelectRelate(const DataOptions& o, const ProgressCallback&, std::stop_token) {
     requireSize(o, o.objects + 1);
+    using Asked = SelectRelate::Asked;
+    const auto asked = o.task == "select-kernel" ? Asked::Kernel
+                       : o.task == "select-wave" ? Asked::Wave
+                                                 : Asked::Both;
     return openParts(o, [&](const NumberPart& part) {
-        return std::make_shared<SelectRelate>(part, o.task, o.objects, o.dim);
+        return std::make_shared<SelectRelate>(part, o.task, asked, o.objects, o.dim);
     });
 }
 
 DataSplits openInnerProducts(const DataOptions& o, const ProgressCallback&, std::stop_token) {
     requireSize(o, 2);
+    using Relation = InnerProducts::Relation;
+    const auto relation = o.task == "order-relation" ? Relation::Order : Relation::Kernel;
     return openParts(o, [&](const NumberPart& part) {
-        return std::make_shared<InnerProducts>(part, o.task, o.dim);
+        return std::make_shared<InnerProducts>(part, o.task, relation, o.dim);
     });
 }
 
@@ -58,45 +62,9 @@ DataSplits openSymbolRecovery(const DataOptions& o, const ProgressCallback&, std
     });
 }
 
-std::vector<DatasetEntry> listSelectRelate() {
-    return {{"select-relate",
-             "select-relate",
-             "One object selects one of eight others: what are its two relations to the selected "
-             "object?",
-             {},
-             {}},
-            {"select-relate",
-             "select-kernel",
-             "The same with one relation, a Gaussian kernel.",
-             {},
-             {}},
-            {"select-relate",
-             "select-wave",
-             "The same with one relation, a sine, which is a sum of two products.",
-             {},
-             {}}};
-}
+const KindOpenerRegistrar registered[] = {{"select-relate", {openSelectRelate}},
+                                          {"inner-products", {openInnerProducts}},
+                                          {"symbol-recovery", {openSymbolRecovery}}};
 
-std::vector<DatasetEntry> listInnerProducts() {
-    return {{"inner-products",
-             "gaussian-kernel",
-             "Two points and their Gaussian kernel, which is near 1 if they are close.",
-             {},
-             {}},
-            {"inner-products", "order-relation", "Two points and their order: 1 or -1.", {}, {}}};
-}
-
-std::vector<DatasetEntry> listSymbolRecovery() {
-    return {{"symbol-recovery",
-             "dense",
-             "A dense mixture of random symbols with outliers: recover the mixture weights.",
-             {},
-             {}},
-            {"symbol-recovery",
-             "sparse",
-             "A sparse mixture of a few of many random symbols with outliers: recover the weights.",
-             {},
-             {}}};
-}
-
+}  // namespace
 }  // namespace relascope

@@ -1,10 +1,11 @@
 // Pairwise order as a kind of data (ABS 4.1).
 #include "datasets/generators/pairs.h"
 
-#include "datasets/kinds.h"
 #include "datasets/kinds/parts.h"
+#include "datasets/opener.h"
 
 namespace relascope {
+namespace {
 
 DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_token) {
     const auto seed = static_cast<std::uint64_t>(o.seed);
@@ -30,17 +31,7 @@ DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_to
     return splits;
 }
 
-std::vector<DatasetEntry> listPairs() {
-    return {{"pairs",
-             "order",
-             "Two random objects: does the first come before the second?",
-             {},
-             {"after", "before"}},
-            {"pairs",
-             "sorting-order",
-             "The same with the objects of the sorting task, used for pretraining.",
-             {},
-             {"after", "before"}}};
-}
+const KindOpenerRegistrar registered("pairs", {openPairs});
 
+}  // namespace
 }  // namespace relascope

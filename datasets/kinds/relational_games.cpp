@@ -3,7 +3,8 @@
 
 #include <filesystem>
 
-#include "datasets/kinds.h"
+#include "datasets/kinds/relational_games_files.h"
+#include "datasets/opener.h"
 #include "datasets/readers/npz_images.h"
 
 namespace relascope {
@@ -48,15 +49,8 @@ DataSplits openGenerated(const DataOptions& o) {
     return splits;
 }
 
-// The published file names differ from the tasks' own.
-std::string fileTask(const std::string& task) {
-    if (task == "between") return "1task_between";
-    if (task == "match_pattern") return "1task_match_patt";
-    return task;
-}
-
 std::string fileIn(const std::string& folder, const DataOptions& o, const std::string& family) {
-    return (std::filesystem::path(folder) / (fileTask(o.task) + "_" + family + ".npz")).string();
+    return (std::filesystem::path(folder) / gameFile(o.task, family)).string();
 }
 
 DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first,
@@ -68,8 +62,6 @@ DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::in
                             "; lower data.train_size, data.validation_size or data.test_size");
     return sliceOf(data, first, count, name);
 }
-
-}  // namespace
 
 DataSplits openRelationalGames(const DataOptions& o, const ProgressCallback& progress,
                                std::stop_token stop) {
@@ -86,7 +78,7 @@ DataSplits openRelationalGames(const DataOptions& o, const ProgressCallback& pro
             folder ? o.family : "test",
             sliceOf(all, used, std::min(o.test_size, all->size() - used), "test"));
     if (folder) {
-        for (const char* family : {"pentos", "hexos", "stripes"}) {
+        for (const auto& family : gameFamilies()) {
             const auto other = fileIn(o.path, o, family);
             if (family == o.family || !std::filesystem::exists(other)) continue;
             const DatasetPtr data = readNpzImages(other, progress, stop);
@@ -105,24 +97,26 @@ DatasetPtr evaluateRelationalGames(const std::string& path, const DataOptions& o
                          progress, std::move(stop));
 }
 
-std::vector<DatasetEntry> listRelationalGames() {
-    std::vector<DatasetEntry> entries;
-    const char* help[] = {
-        "Two figures: are they the same in shape, orientation and colour?",
-        "Is the top figure among the three at the bottom?",
-        "Is the top figure among the three at the bottom, with the other two different?",
-        "Three figures in a line: are the outer two the same and the middle one different?",
-        "Do the top and the bottom row follow the same pattern, such as ABA?"};
-    for (std::size_t i = 0; i < relationalGamesTasks().size(); ++i) {
-        RelationalGamesOptions options;
-        options.task = relationalGamesTasks()[i];
-        entries.push_back({"relational-games",
-                           options.task,
-                           help[i],
-                           {"pentos", "hexos", "stripes"},
-                           RelationalGames(options).info().classNames});
+// A file, or those families of a task that are there.
+DataParts importRelationalGames(const DataOptions& o, const ProgressCallback& progress,
+                                std::stop_token stop) {
+    if (!std::filesystem::is_directory(o.path))
+        return {{"all", readNpzImages(o.path, progress, std::move(stop))}};
+    DataParts parts;
+    std::string why;
+    for (const auto& family : gameFamilies()) {
+        try {
+            parts.emplace_back(family, readNpzImages(fileIn(o.path, o, family), progress, stop));
+        } catch (const FileError& problem) {
+            if (why.empty()) why = problem.what();
+        }
     }
-    return entries;
+    if (parts.empty()) throw Error(why);
+    return parts;
 }
 
+const KindOpenerRegistrar registered(
+    "relational-games", {openRelationalGames, evaluateRelationalGames, importRelationalGames});
+
+}  // namespace
 }  // namespace relascope

@@ -2,8 +2,8 @@
 #include "datasets/generators/set.h"
 
 #include "datasets/generators/cards.h"
-#include "datasets/kinds.h"
 #include "datasets/kinds/parts.h"
+#include "datasets/opener.h"
 
 namespace relascope {
 namespace {
@@ -30,8 +30,6 @@ DataSplits partsOf(const DataOptions& o, std::shared_ptr<const CardTable> table,
     return splits;
 }
 
-}  // namespace
-
 DataSplits openSet(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
     const bool triples = o.task == "sets", bits = triples && o.set_input == "relations";
     // Bits need no network.
@@ -42,17 +40,7 @@ DataSplits openSet(const DataOptions& o, const ProgressCallback& progress, std::
                    : partsOf<CardPairs>(o, table, "pairs");
 }
 
-std::vector<DatasetEntry> listSet() {
-    return {{"set",
-             "sets",
-             "Three cards of the game SET: is each attribute the same on all or different on all?",
-             {},
-             {"no SET", "SET"}},
-            {"set",
-             "attributes",
-             "Two cards: which attributes do they share? Used for pretraining.",
-             {},
-             {cardAttributeNames().begin(), cardAttributeNames().end()}}};
-}
+const KindOpenerRegistrar registered("set", {openSet});
 
+}  // namespace
 }  // namespace relascope

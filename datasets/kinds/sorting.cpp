@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "datasets/kinds.h"
 #include "datasets/kinds/parts.h"
+#include "datasets/opener.h"
 
 namespace relascope {
 namespace {
@@ -12,8 +12,6 @@ namespace {
 std::string level(const char* name, int tenths) {
     return name + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
-
-}  // namespace
 
 DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_token) {
     const auto longest = static_cast<int>(std::max(o.length, o.longest));
@@ -67,14 +65,7 @@ DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_
     return splits;
 }
 
-std::vector<DatasetEntry> listSorting() {
-    return {
-        {"sorting", "argsort", "Ten of 48 random objects: sort them by their order.", {}, {}},
-        {"sorting",
-         "permuted-argsort",
-         "The same objects with a permuted order of their first attribute, used for pretraining.",
-         {},
-         {}}};
-}
+const KindOpenerRegistrar registered("sorting", {openSorting});
 
+}  // namespace
 }  // namespace relascope

@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <string>
 
+#include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
 namespace relascope {
@@ -21,8 +22,5 @@ ImageParts readCifar(int classes, const std::string& folder, const ProgressCallb
 void readCifarFile(const std::string& path, int labels, int classes, std::int64_t images,
                    std::vector<std::uint8_t>& pixels, std::vector<std::int32_t>& answers,
                    std::stop_token stop = {});
-
-/// The published names, by label.
-std::vector<std::string> cifarClassNames(int classes);
 
 }  // namespace relascope

@@ -131,13 +131,6 @@ ImageParts readIdxFolder(const std::string& folder, const std::string& task,
     return parts;
 }
 
-const std::vector<std::string>& fashionMnistClassNames() {
-    static const std::vector<std::string> names = {
-        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
-        "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
-    return names;
-}
-
 std::string installedFashionMnist() {
     for (const char* folder : {RELASCOPE_FASHION_MNIST, "/usr/share/datasets/fashion-mnist"}) {
         std::error_code ignored;

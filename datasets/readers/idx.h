@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
 namespace relascope {
@@ -27,8 +28,6 @@ ImageParts readIdxFolder(const std::string& folder, const std::string& task,
                          const std::vector<std::string>& classNames,
                          const ProgressCallback& progress = {}, std::stop_token stop = {});
 
-/// Fashion-MNIST's ten (Xiao, Rasul, Vollgraf 2017).
-const std::vector<std::string>& fashionMnistClassNames();
 /// Where the set-up or Debian's package puts Fashion-MNIST; empty when it is not installed.
 std::string installedFashionMnist();
 

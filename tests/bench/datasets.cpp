@@ -7,6 +7,7 @@
 
 #include "datasets/augment/augmented_images.h"
 #include "datasets/registry.h"
+#include "types/data_kind.h"
 
 using namespace relascope;
 
@@ -63,10 +64,8 @@ int main(int argc, char** argv) {
             continue;
         DataOptions o;
         o.kind = entry.kind, o.task = entry.name;
-        // What is drawn without end has no "all".
-        const bool endless = o.is("relational-games") || o.is("select-relate") ||
-                             o.is("inner-products") || o.is("symbol-recovery");
-        if (!endless) o.train_size = o.validation_size = o.test_size = 0;
+        const auto& kind = dataKind(entry.kind);
+        if (!kind.endless) o.train_size = o.validation_size = o.test_size = 0;
         const auto name = entry.kind + " " + entry.name;
         try {
             const auto start = std::chrono::steady_clock::now();
@@ -78,7 +77,7 @@ int main(int argc, char** argv) {
             for (const auto& [part, data] : splits.tests)
                 if (part == "interpolate") measure(name + ", " + part, data);
             const auto images = std::dynamic_pointer_cast<const ImageDataset>(splits.train);
-            if (!images || !o.is("images")) continue;
+            if (!images || kind.generated) continue;
             for (const auto& [how, words] : {std::pair{Augmentation::CropFlip, ", crop and flip"},
                                              {Augmentation::AutoAugment, ", AutoAugment"}})
                 measure(name + words, std::make_shared<AugmentedImages>(images, how, 0, 0));

@@ -149,6 +149,7 @@ public:
     explicit Mixtures(std::int64_t size) : m_trials(draw(size, 40, 10, 0.1)) {
         m_info.name = "mixtures";
         m_info.task = "dense";
+        m_info.exactNumbers = true;
         m_info.size = size;
         m_info.channels = 0;
         m_info.targets = TargetKind::Numbers;

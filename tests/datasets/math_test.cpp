@@ -10,6 +10,7 @@
 #include "datasets/generators/math/question_data.h"
 #include "datasets/generators/math/symbols.h"
 #include "datasets/registry.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 namespace {

@@ -109,8 +109,10 @@ TEST(NumberSets, PointsFillTheUnitBallEvenly) {
 
 TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
     const NumberPart part{5, 0, 500, "train"};
-    const SelectRelate both(part, "select-relate", 8, 4), kernel(part, "select-kernel", 8, 4),
-        wave(part, "select-wave", 8, 4);
+    using Asked = SelectRelate::Asked;
+    const SelectRelate both(part, "select-relate", Asked::Both, 8, 4),
+        kernel(part, "select-kernel", Asked::Kernel, 8, 4),
+        wave(part, "select-wave", Asked::Wave, 8, 4);
     std::vector<int> times(8);
     double kernels = 0, waves = 0;
     for (std::int64_t i = 0; i < 500; ++i) {
@@ -161,7 +163,9 @@ TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
 
 TEST(InnerProducts, AreAKernelAndAnOrder) {
     const NumberPart part{2, 0, 2000, "train"};
-    const InnerProducts kernel(part, "gaussian-kernel", 3), order(part, "order-relation", 3);
+    using Relation = InnerProducts::Relation;
+    const InnerProducts kernel(part, "gaussian-kernel", Relation::Kernel, 3),
+        order(part, "order-relation", Relation::Order, 3);
     int before = 0;
     for (std::int64_t i = 0; i < 2000; ++i) {
         std::vector<float> objects(6), same(6);

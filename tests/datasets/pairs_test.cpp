@@ -7,6 +7,7 @@
 #include <set>
 
 #include "datasets/registry.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "datasets/readers/npz_images.h"
 #include "datasets/registry.h"
+#include "types/data_kind.h"
 
 namespace relascope {
 namespace {
@@ -294,7 +295,7 @@ TEST(MatchPattern, RowsFollowTheirPatterns) {
 TEST(Registry, OpensEveryTaskAndKeepsPartsApart) {
     DataOptions o;
     o.train_size = 50, o.validation_size = 30, o.test_size = 20;
-    for (const auto& task : relationalGamesTasks()) {
+    for (const auto& task : tasksOf("relational-games")) {
         o.task = task;
         const auto splits = openData(o);
         EXPECT_EQ(splits.train->size(), 50);

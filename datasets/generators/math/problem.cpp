@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "datasets/generators/math/entities.h"
 #include "datasets/generators/math/symbols.h"
-#include "types/data_options.h"
+#include "types/error.h"
 #include "types/suggest.h"
 
 namespace relascope::mathematics {
@@ -180,14 +181,19 @@ Problem expansion(Draws& draws, double entropy) {
 }  // namespace
 
 Problem makeProblem(const std::string& module, const Entropies& entropies, SplitMix random) {
-    Problem (*make)(Draws&, double) = module == "algebra__linear_1d"            ? linearEquation
-                                      : module == "algebra__sequence_next_term" ? nextTerm
-                                      : module == "calculus__differentiate"     ? differentiation
-                                      : module == "polynomials__add"            ? addition
-                                      : module == "polynomials__expand"         ? expansion
-                                                                                : nullptr;
-    if (!make)
-        throw OptionError("data.task", unknownName("mathematics module", module, tasksOf("math")));
+    static const std::map<std::string, Problem (*)(Draws&, double)> modules = {
+        {"algebra__linear_1d", linearEquation},
+        {"algebra__sequence_next_term", nextTerm},
+        {"calculus__differentiate", differentiation},
+        {"polynomials__add", addition},
+        {"polynomials__expand", expansion}};
+    const auto made = modules.find(module);
+    if (made == modules.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, make] : modules) names.push_back(name);
+        throw OptionError("data.task", unknownName("mathematics module", module, names));
+    }
+    const auto make = made->second;
     Draws draws(random);
     for (;;) {
         try {

@@ -1,0 +1,151 @@
+// What the program knows of a kind of data before any of it is opened: one descriptor per kind. The
+// form, the command line, the Data page, estimates and training ask it; none compares names.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/data_options.h"
+#include "types/field.h"
+#include "types/model_options.h"
+
+namespace relascope {
+
+/// The noun for examples: "image", "images".
+struct Unit {
+    std::string one, several;
+};
+
+/// A task: a value of data.task.
+struct DataTask {
+    std::string name;   ///< "match_pattern"
+    std::string title;  ///< "Match pattern"
+    std::string help;   ///< one sentence
+    /// Of labels by number, or of bits; empty where only the opened data have them, or have none.
+    std::vector<std::string> classNames = {};
+    std::optional<Unit> unit = {};  ///< where it differs from the kind's
+};
+
+/// A field of DataOptions that only this kind has, with its place in the form (data_fields.cpp
+/// lists the places of the common ones; those of new kinds begin at 300).
+struct OwnField {
+    int order = 300;
+    Field<DataOptions> field;
+};
+
+/// A common field of DataOptions (data_fields.cpp) that this kind uses, and with which other
+/// values; always where `when` is empty.
+struct CommonField {
+    std::string name;
+    std::function<bool(const DataOptions&)> when = {};
+};
+
+/// The names in a folder, by which its format is recognised.
+struct FolderNames {
+    std::string path;
+    std::vector<std::string> files, folders;  ///< sorted, as written on disk
+
+    bool hasFile(const std::string& name) const;
+    bool hasFolder(const std::string& name) const;
+    /// The folder of that name in it.
+    FolderNames inside(const std::string& folder) const;
+    /// The first 20,000 names; none for a folder that cannot be read.
+    static FolderNames of(const std::string& path);
+};
+
+/// What a folder or file was recognised as.
+struct ImportMatch {
+    std::string path;   ///< to be read: of a part of a folder the folder
+    std::string task;   ///< of forms that leave it open
+    std::string words;  ///< "found data_batch_1.bin"; may be empty for a file
+};
+
+/// A format in which examples of a kind can be imported.
+struct ImportForm {
+    std::string id;         ///< "npz"
+    std::string title;      ///< "Labelled images (.npz)"
+    std::string help;       ///< what is expected there
+    std::string note;       ///< short, for the list of imported files
+    int order = 300;        ///< in the list; a folder is the first form that recognises it
+    std::string task = {};  ///< the task it is always of; empty: as chosen, or the default
+    bool asksTask = false;  ///< the user chooses among the tasks of the kind
+    bool anyTask = false;   ///< the files do not say of which task they are
+    std::function<std::optional<ImportMatch>(const FolderNames&)> folder = {};
+    std::function<std::optional<ImportMatch>(const std::string& path)> file = {};
+};
+
+struct DataKind {
+    std::string name;    ///< data.kind: "relational-games"
+    std::string title;   ///< "Relational Games"
+    std::string help;    ///< one sentence
+    std::string family;  ///< the heading under which lists show it: "Vision relations"
+    int order = 300;     ///< in the form and in lists; those of new kinds begin at 300
+    InputKind input = InputKind::Objects;
+    Unit unit;
+    std::vector<DataTask> tasks = {};        ///< the first is the default; empty: there is no task
+    std::vector<std::string> families = {};  ///< its test splits, where they are always the same
+    std::vector<std::string> attributes = {};  ///< in which the objects of examples differ
+
+    bool generated = true;    ///< false: its examples come from files alone
+    bool endless = false;     ///< there is no "all": sizes of 0 are refused
+    bool tasksAlike = false;  ///< options that suit one task suit the others
+
+    std::string metric = "accuracy";  ///< stands for a run (types/metric.h)
+    std::string freeMetric = {};  ///< the same where sequences are generated; empty: they are not
+
+    std::vector<CommonField> common = {};
+    std::vector<OwnField> (*fields)() = nullptr;  ///< null: none
+    /// Adds what of the options cannot be opened, beyond the ranges of the fields.
+    void (*problems)(const DataOptions&, std::vector<FieldProblem>& found) = nullptr;
+    /// Puts into the model what the data dictate: sizes of objects, vocabularies, lengths, classes.
+    /// Called with any task, also an unknown one. Null: nothing.
+    void (*fit)(const DataOptions&, ModelOptions&) = nullptr;
+    /// The training examples where data.train_size is 0; 0 where only opening them tells. Null: 0.
+    std::int64_t (*allExamples)(const DataOptions&) = nullptr;
+    /// Whether the size of images and the number of classes are known only from the opened files.
+    /// Null: never.
+    bool (*sizesFromFiles)(const DataOptions&) = nullptr;
+
+    std::vector<ImportForm> imports = {};
+    /// The form that imported options have, among several; null: the first.
+    std::string (*importOf)(const DataOptions&) = nullptr;
+
+    /// Null for an unknown task.
+    const DataTask* findTask(std::string_view task) const;
+    std::vector<std::string> taskNames() const;
+    const Unit& unitOf(std::string_view task) const;
+    /// Whether a common field has a meaning with these options, which are of this kind.
+    bool uses(std::string_view field, const DataOptions& options) const;
+};
+
+/// Every kind, in the order of the form. Not to be called while static objects are initialised.
+const std::vector<const DataKind*>& dataKinds();
+/// Null for an unknown name.
+const DataKind* findDataKind(std::string_view name);
+/// Throws OptionError with the nearest name for an unknown one.
+const DataKind& dataKind(std::string_view name);
+/// The tasks of a kind by name. Throws OptionError for an unknown kind.
+std::vector<std::string> tasksOf(std::string_view kind);
+
+/// A form with its kind.
+struct DataImport {
+    const DataKind* kind;
+    const ImportForm* form;
+};
+/// The forms of all kinds, in their order.
+const std::vector<DataImport>& dataImports();
+/// Throws OptionError for an unknown id.
+const DataImport& dataImport(std::string_view id);
+/// The form of such options; null where nothing of their kind can be imported.
+const ImportForm* importFormOf(const DataOptions& options);
+
+/// Registers a kind from a static object in its own file, so that no list names all of them. `make`
+/// is called when the kinds are first asked for, not before.
+struct DataKindRegistrar {
+    explicit DataKindRegistrar(const DataKind& (*make)());
+};
+
+}  // namespace relascope

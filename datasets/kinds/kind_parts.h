@@ -1,0 +1,67 @@
+// What the descriptors of several kinds of data share. Standard library alone.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "types/data_kind.h"
+
+namespace relascope {
+
+/// Of CommonField::when: for what only generated data have.
+inline bool withoutPath(const DataOptions& o) {
+    return o.path.empty();
+}
+
+inline void requireAtLeast(std::vector<FieldProblem>& found, const char* field, std::int64_t value,
+                           std::int64_t minimum) {
+    if (value < minimum)
+        found.push_back({field, "needs at least " + std::to_string(minimum) + ", not " +
+                                    std::to_string(value)});
+}
+
+/// Of endless data: 0 means all there are, and there is no end to them.
+inline void requireSizes(const DataOptions& o, std::vector<FieldProblem>& found) {
+    requireAtLeast(found, "train_size", o.train_size, 1);
+    requireAtLeast(found, "validation_size", o.validation_size, 1);
+    requireAtLeast(found, "test_size", o.test_size, 1);
+}
+
+/// Sets of `objects` vectors of `width` numbers, with that many numbers to predict.
+inline void fitObjects(ModelOptions& m, std::int64_t objects, std::int64_t width,
+                       std::int64_t outputs) {
+    m.n_objects = objects;
+    m.object_dim = width;
+    m.out_dim = outputs;
+}
+
+/// A source of `source` elements (`sourceSize`: numbers of one, or tokens there are) and a target
+/// of `target` tokens out of `targetSize`, of which the first `answers` can be answers.
+inline void fitSequences(ModelOptions& m, std::int64_t source, std::int64_t sourceSize,
+                         std::int64_t target, std::int64_t targetSize, std::int64_t answers) {
+    m.input_size = sourceSize;
+    m.in_block_size = source;
+    m.output_type = "token";
+    m.output_size = targetSize;
+    m.out_dim = answers;
+    m.out_block_size = target;
+}
+
+/// The last part of a path: the name of a file.
+inline std::string fileName(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
+inline std::string folderOf(const std::string& path) {
+    const auto slash = path.find_last_of('/');
+    return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+/// ASCII letters small.
+inline std::string lowerCase(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    });
+    return text;
+}
+
+}  // namespace relascope

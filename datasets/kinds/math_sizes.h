@@ -1,0 +1,10 @@
+// There is no end of generated questions: a size of 0 stands for these.
+#pragma once
+
+#include <cstdint>
+
+namespace relascope::mathematics {
+
+inline constexpr std::int64_t kUsualTrain = 100'000, kUsualValidation = 5'000, kUsualTest = 10'000;
+
+}  // namespace relascope::mathematics

@@ -1,0 +1,22 @@
+// The names of the published archives of the Relational Games.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+inline const std::vector<std::string>& gameFamilies() {
+    static const std::vector<std::string> names = {"pentos", "hexos", "stripes"};
+    return names;
+}
+
+/// "1task_between_hexos.npz": of two tasks the file names differ from the task's own.
+inline std::string gameFile(const std::string& task, const std::string& family) {
+    const std::string printed = task == "between"         ? "1task_between"
+                                : task == "match_pattern" ? "1task_match_patt"
+                                                          : task;
+    return printed + "_" + family + ".npz";
+}
+
+}  // namespace relascope

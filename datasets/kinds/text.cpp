@@ -1,0 +1,12 @@
+// Opens text; core/data reads it.
+#include "data/text.h"
+
+#include "datasets/opener.h"
+
+namespace relascope {
+namespace {
+
+const KindOpenerRegistrar registered("text", {openText});
+
+}  // namespace
+}  // namespace relascope

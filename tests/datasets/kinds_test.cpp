@@ -1,0 +1,227 @@
+// The descriptors of the kinds of data: complete, with an opener each, and true of what is opened.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "datasets/registry.h"
+#include "options/estimates.h"
+#include "options/field_text.h"
+#include "options/fit_data.h"
+#include "options/metrics.h"
+#include "options/options_json.h"
+#include "options/presets.h"
+#include "types/data_kind.h"
+
+namespace relascope {
+namespace {
+
+DataOptions optionsOf(const DataKind& kind, const std::string& task) {
+    DataOptions o;
+    o.kind = kind.name;
+    if (!task.empty()) o.task = task;
+    return o;
+}
+
+std::vector<std::string> tasks(const DataKind& kind) {
+    auto names = kind.taskNames();
+    return names.empty() ? std::vector<std::string>{""} : names;
+}
+
+TEST(DataKinds, AreComplete) {
+    std::set<std::string> names, titles, fields;
+    std::set<int> orders;
+    for (const auto& field : DataOptions::fieldTable()) fields.insert(field.spec.name);
+    EXPECT_EQ(fields.size(), DataOptions::fieldTable().size()) << "a field is there twice";
+    for (const auto* kind : dataKinds()) {
+        SCOPED_TRACE(kind->name);
+        EXPECT_TRUE(names.insert(kind->name).second);
+        EXPECT_TRUE(orders.insert(kind->order).second) << "two kinds have the same place";
+        EXPECT_FALSE(kind->title.empty() || kind->help.size() < 20 || kind->family.empty());
+        EXPECT_FALSE(kind->unit.one.empty() || kind->unit.several.empty());
+        EXPECT_NE(metricInfo(kind->metric).id, Metric::Other);
+        if (!kind->freeMetric.empty()) {
+            EXPECT_NE(metricInfo(kind->freeMetric).id, Metric::Other);
+            EXPECT_EQ(kind->input, InputKind::Pairs);
+        }
+        for (const auto& task : kind->tasks) {
+            EXPECT_TRUE(titles.insert(task.title).second) << task.title;
+            EXPECT_GT(task.help.size(), 20u) << task.name;
+        }
+        for (const auto& used : kind->common) EXPECT_TRUE(fields.count(used.name)) << used.name;
+        EXPECT_NO_THROW(fitToData([&]() -> RunOptions& {
+            static RunOptions o;
+            o.data.kind = kind->name;
+            o.data.task = "no such task";
+            return o;
+        }()));
+    }
+    EXPECT_GE(names.size(), 10u);
+}
+
+TEST(DataKinds, ReportUnknownNamesWithTheNearest) {
+    const auto message = [](auto&& run) -> std::string {
+        try {
+            run();
+            return {};
+        } catch (const OptionError& error) {
+            return error.what();
+        }
+    };
+    for (const auto& text : {message([] { dataKind("paris"); }), message([] {
+                                 DataOptions o;
+                                 o.kind = "paris";
+                                 o.check();
+                             }),
+                             message([] {
+                                 RunOptions o;
+                                 o.data.kind = "paris";
+                                 fitToData(o);
+                             })})
+        EXPECT_NE(text.find("'pairs'"), std::string::npos) << text;
+    EXPECT_NE(message([] {
+                  DataOptions o;
+                  o.kind = "pairs", o.task = "ordr";
+                  o.check();
+              }).find("'order'"),
+              std::string::npos);
+    EXPECT_NE(message([] { runOptionsFromJson(R"({"data": {"kind": "txt"}})"); }).find("'text'"),
+              std::string::npos);
+    EXPECT_THROW(openEvaluationData(
+                     "/x",
+                     [] {
+                         DataOptions o;
+                         o.kind = "paris";
+                         return o;
+                     }(),
+                     ""),
+                 OptionError);
+    EXPECT_EQ(findDataKind("paris"), nullptr);
+    EXPECT_THROW(dataImport("npy"), OptionError);
+    EXPECT_THROW(tasksOf("paris"), OptionError);
+}
+
+TEST(DataKinds, ReadOptionsOfEarlierVersions) {
+    // Text has no task: its runs hold whatever the default was.
+    const auto o = runOptionsFromJson(R"({"data": {"kind": "text", "task": "between"}})");
+    EXPECT_TRUE(o.data.problems().empty());
+    EXPECT_TRUE(o.data.isText());
+    EXPECT_EQ(runOptionsFromJson(R"({})").data, DataOptions());
+}
+
+/// Options of which all examples are soon made, at the sizes given.
+DataOptions small(const DataKind& kind, const std::string& task, std::int64_t size) {
+    auto o = optionsOf(kind, task);
+    o.train_size = size;
+    o.validation_size = o.test_size = 8;
+    o.objects = 9, o.dim = 3, o.nonzero = 2, o.length = o.longest = 3, o.embedding = 4;
+    o.set_input = "relations";  // needs no card network
+    return o;
+}
+
+TEST(DataKinds, KnowWhatTheyOpen) {
+    for (const auto* kind : dataKinds()) {
+        if (!kind->generated) continue;  // the readers' tests have files
+        for (const auto& task : tasks(*kind)) {
+            SCOPED_TRACE(kind->name + " " + task);
+            if (kind->name == "set" && task == "attributes") continue;  // trains a network first
+            RunOptions run;
+            run.data = small(*kind, task, 12);
+            run.train.batch_size = 1;
+            const auto some = openData(run.data);
+            EXPECT_EQ(some.train->size(), 12);
+            EXPECT_EQ(stepsPerEpoch(run), 12);
+            EXPECT_EQ(some.train->info().task, task);
+            for (const auto& family : kind->families) EXPECT_NE(some.find(family), nullptr);
+            const auto& known = kind->findTask(task)->classNames;
+            if (!known.empty()) {
+                EXPECT_EQ(some.train->info().classNames, known);
+            }
+
+            run.data.train_size = 0;
+            if (kind->endless) {
+                EXPECT_THROW(openData(run.data), OptionError);
+                continue;
+            }
+            const auto all = openData(run.data);
+            EXPECT_EQ(stepsPerEpoch(run), all.train->size());
+        }
+    }
+}
+
+TEST(DataKinds, SizeTheModelForWhatTheyOpen) {
+    for (const auto* kind : dataKinds()) {
+        if (!kind->generated || kind->input == InputKind::Images) continue;
+        for (const auto& task : tasks(*kind)) {
+            SCOPED_TRACE(kind->name + " " + task);
+            if (kind->name == "set" && task == "attributes") continue;
+            RunOptions run;
+            run.data = small(*kind, task, 12);
+            fitToData(run);
+            const auto& m = run.model;
+            const auto train = openData(run.data).train;
+            if (const auto* sets = dynamic_cast<const ObjectDataset*>(train.get())) {
+                EXPECT_EQ(kind->input, InputKind::Objects);
+                EXPECT_EQ(sets->shape().objects, m.n_objects);
+                EXPECT_EQ(sets->shape().width, m.object_dim);
+                EXPECT_EQ(sets->shape().targets, m.out_dim);
+            } else {
+                const auto shape = dynamic_cast<const SequenceDataset&>(*train).shape();
+                EXPECT_EQ(kind->input, InputKind::Pairs);
+                EXPECT_EQ(shape.source, m.in_block_size);
+                EXPECT_EQ(shape.width > 0 ? shape.width : shape.sourceVocabulary, m.input_size);
+                EXPECT_EQ(shape.target, m.out_block_size);
+                EXPECT_EQ(shape.targetVocabulary, m.output_size);
+            }
+        }
+    }
+}
+
+TEST(DataKinds, FindTheirImportsAgain) {
+    std::set<std::string> ids;
+    for (const auto& [kind, form] : dataImports()) {
+        SCOPED_TRACE(form->id);
+        EXPECT_TRUE(ids.insert(form->id).second);
+        EXPECT_TRUE(form->folder || form->file);
+        EXPECT_FALSE(form->title.empty() || form->help.empty() || form->note.empty());
+        if (!form->task.empty()) {
+            EXPECT_NE(kind->findTask(form->task), nullptr);
+        }
+    }
+    EXPECT_GE(ids.size(), 8u);
+}
+
+// Made with the program as it was before there were descriptors: what each preset's data make of
+// its model, its metric and the steps of an epoch.
+TEST(DataKinds, FitEveryPresetAsBefore) {
+    std::ifstream golden(RELASCOPE_FIXTURES "/preset_fit.txt");
+    std::set<std::string> lines;
+    for (std::string line; std::getline(golden, line);) {
+        std::istringstream words(line);
+        std::string preset, variant, word;
+        words >> preset >> variant;
+        SCOPED_TRACE(preset + " " + variant);
+        lines.insert(preset + " " + variant);
+        const auto o = presetOptions(preset, variant);
+        std::set<std::string> applying;
+        for (const auto& [key, text] : optionTexts(o)) applying.insert(key);
+        while (words >> word) {
+            const auto equals = word.find('=');
+            const auto key = word.substr(0, equals), value = word.substr(equals + 1);
+            if (key == "metric") {
+                EXPECT_EQ(shownMetric(o), value);
+            } else if (key == "steps") {
+                EXPECT_EQ(std::to_string(stepsPerEpoch(o)), value);
+            } else if (applying.count(key)) {
+                const auto& field = RunOptions::field(key);
+                EXPECT_EQ(field.get(o), parseFieldValue(key, field.spec, value)) << key;
+            }
+        }
+    }
+    EXPECT_GT(lines.size(), 100u);
+}
+
+}  // namespace
+}  // namespace relascope
