@@ -16,6 +16,7 @@
 #include "options/presets.h"
 #include "train/benchmark.h"
 #include "train/devices.h"
+#include "types/data_kind.h"
 
 namespace relascope::cli {
 namespace {
@@ -69,6 +70,7 @@ int listDatasets(bool json) {
                         {"name", entry.name},
                         {"title", entry.title},
                         {"help", entry.help},
+                        {"attributes", dataKind(entry.kind).attributes},
                         {"families", entry.families},
                         {"labels", entry.classNames}});
     }

@@ -102,10 +102,13 @@ std::vector<FieldProblem> DataOptions::problems() const {
         return {{"task", unknownName("task of " + kind, task, known->taskNames())}};
     std::vector<FieldProblem> found;
     if (known->problems) known->problems(*this, found);
-    DataOptions generated = *this;
-    generated.path.clear();
-    if (streaming && !path.empty() && known->uses("streaming", generated))
-        found.push_back({"streaming", "is for generated images only; leave data.path empty"});
+    if (streaming && !path.empty()) {
+        DataOptions generated = *this;
+        generated.path.clear();
+        // Other kinds have no such field: what is there is left from a form of another kind.
+        if (known->uses("streaming", generated))
+            found.push_back({"streaming", "is for generated images only; leave data.path empty"});
+    }
     return found;
 }
 

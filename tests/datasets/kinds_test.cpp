@@ -223,5 +223,73 @@ TEST(DataKinds, FitEveryPresetAsBefore) {
     EXPECT_GT(lines.size(), 100u);
 }
 
+// A kind of data of its own: what a newcomer writes, in two files, and nothing else.
+class Parity : public ObjectDataset {
+public:
+    explicit Parity(std::int64_t size) {
+        m_info.name = "parity";
+        m_info.size = size;
+        m_info.task = "parity";
+        m_info.channels = m_info.height = m_info.width = 0;
+        m_info.classNames = {"even", "odd"};
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    Shape shape() const override { return {3, 1, 1}; }
+    void read(std::int64_t index, std::span<float> objects,
+              std::span<float> targets) const override {
+        float sum = 0;
+        for (std::size_t i = 0; i < objects.size(); ++i)
+            sum += objects[i] = static_cast<float>(index >> i & 1);
+        targets[0] = static_cast<float>(static_cast<int>(sum) % 2);
+    }
+    ProbeSample sample(std::int64_t) const override { return {}; }
+
+private:
+    DatasetInfo m_info;
+};
+
+const DataKind& parity() {
+    static const DataKind kind = [] {
+        DataKind k;
+        k.name = "parity";
+        k.title = "Parity";
+        k.help = "A kind of data that a test adds.";
+        k.family = "Tests";
+        k.unit = {"word", "words"};
+        k.tasks = {{"parity", "Parity of bits", "Three bits: is their sum odd?", {"even", "odd"}}};
+        k.common = {{"test_size"}};
+        k.fit = [](const DataOptions&, ModelOptions& m) {
+            m.n_objects = 3, m.object_dim = 1, m.out_dim = 1;
+        };
+        k.allExamples = [](const DataOptions&) -> std::int64_t { return 8; };
+        return k;
+    }();
+    return kind;
+}
+
+DataSplits openParity(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+    DataSplits splits;
+    splits.train = splits.validation = std::make_shared<Parity>(o.train_size ? o.train_size : 8);
+    return splits;
+}
+
+const DataKindRegistrar parityKind(parity);
+const KindOpenerRegistrar parityOpener("parity", {openParity});
+
+TEST(DataKinds, AreAddedByTwoRegistrations) {
+    const auto entries = listDatasets();
+    EXPECT_EQ(entries.back().title, "Parity of bits");
+    RunOptions o = presetOptions("pairwise-order");
+    setOption(o, "data.kind", "parity");
+    setOption(o, "data.task", "parity");
+    setOption(o, "data.train_size", "0");
+    fitToData(o);
+    EXPECT_EQ(o.model.object_dim, 1);
+    EXPECT_TRUE(o.data.problems().empty());
+    EXPECT_EQ(shownMetric(o), "accuracy");
+    EXPECT_EQ(openData(o.data).train->size(), 8);
+    EXPECT_EQ(runOptionsFromJson(runOptionsToJson(o)).data, o.data);
+}
+
 }  // namespace
 }  // namespace relascope
