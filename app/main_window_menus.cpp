@@ -14,6 +14,7 @@
 #include "app/about.h"
 #include "app/command_field.h"
 #include "app/controllers/controllers.h"
+#include "app/documents.h"
 #include "app/main_window_actions.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
@@ -400,6 +401,9 @@ void MainWindow::makeHelpMenu() {
     add(menu, QStringLiteral("Tour"), {},
         QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
         [this] { showTour(*this); });
+    add(menu, QStringLiteral("Documentation"), QKeySequence(QStringLiteral("Ctrl+F1")),
+        QStringLiteral("Models, experiments, file formats, glossary"),
+        [this] { showDocuments(this); });
     menu->addSeparator();
     add(menu, QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
         [this] { showAbout(this); });

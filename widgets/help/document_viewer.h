@@ -1,0 +1,81 @@
+// The documentation in a window of its own: documents at the left, the text at the right.
+#pragma once
+
+#include <QByteArray>
+#include <QDialog>
+#include <QHash>
+#include <vector>
+
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QTextBrowser;
+class QToolButton;
+class QUrl;
+
+namespace relascope {
+
+struct HelpDocument {
+    QString name;      ///< as links call it: "models.md"
+    QString markdown;  ///< its first heading is the title in the list
+};
+
+/// Links between documents are followed here, all others are handed on. Ctrl+F searches in the
+/// document, Alt+Left and Alt+Right go back and forward.
+class DocumentViewer : public QDialog {
+    Q_OBJECT
+public:
+    explicit DocumentViewer(QWidget* parent = nullptr);
+
+    /// SVG pictures by the name that documents call them. Set them before the documents.
+    void setPictures(const QHash<QString, QByteArray>& svg);
+    /// In the order of the list; shows the first.
+    void setDocuments(std::vector<HelpDocument> documents);
+    /// "models.md", "models.md#4-dual-attention-and-its-blocks", or "#..." within the document
+    /// shown. False when there is no such document.
+    bool open(const QString& link);
+    QString current() const;  ///< the name of the document shown; empty without documents
+    void back() { travel(-1); }
+    void forward() { travel(1); }
+
+    QListWidget* list() const { return m_list; }
+    QTextBrowser* text() const { return m_text; }
+    QLineEdit* searchField() const { return m_search; }
+    int matches() const { return static_cast<int>(m_matches.size()); }
+
+Q_SIGNALS:
+    void externalLink(const QUrl& url);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    struct Place {
+        int document = -1;
+        int scroll = 0;
+    };
+    int indexOf(const QString& name) const;
+    void follow(const QUrl& url);
+    void turnTo(int document, const QString& anchor);
+    void render();
+    void remember();
+    void travel(int by);
+    void search();
+    void goToMatch(int by);
+    void refresh();
+
+    std::vector<HelpDocument> m_documents;
+    std::vector<Place> m_history;
+    int m_at = -1;  ///< in the history
+    std::vector<int> m_matches;
+    int m_match = -1;
+    bool m_rendering = false;
+    QListWidget* m_list;
+    QTextBrowser* m_text;
+    QLineEdit* m_search;
+    QLabel* m_count;
+    QToolButton *m_back, *m_forward, *m_previous, *m_next;
+};
+
+}  // namespace relascope
