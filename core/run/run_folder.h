@@ -1,4 +1,4 @@
-// The run folder (interface.md section 3): written so that a kill at any moment leaves a valid run.
+// The run folder (formats.md section 9): written so that a kill at any moment leaves a valid run.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Every form of attention against the plain one, outputs and gradients (reliability.md item 25);
+// Every form of attention against the plain one, outputs and gradients (performance.md section 1);
 // the plain one is held to loops in attention_test.cpp.
 #include <gtest/gtest.h>
 

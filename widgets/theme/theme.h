@@ -44,7 +44,7 @@ struct Theme {
 /// Sets palette, style and fonts of the application; widgets hear of it by QEvent::PaletteChange.
 void applyTheme(QApplication& application, ThemeMode mode);
 
-/// Loads the fonts named in design.md where installed; sizes in points of 1/72 at 96 dpi.
+/// The fonts of the window: Inter and JetBrains Mono where installed, else Noto or DejaVu.
 QFont bodyFont();                   ///< 13 px
 QFont smallFont();                  ///< 12 px: forms, tables
 QFont captionFont();                ///< 11 px: axes, badges
