@@ -531,8 +531,8 @@ void MainWindow::undo(bool redo) {
     const QString what = redo ? history.redoText() : history.undoText();
     if (what.isEmpty()) return;
     // Said first: a step that fails reports that itself.
-    m_controllers->messages.info((redo ? QStringLiteral("Redone: %1") : QStringLiteral("Undone: %1"))
-                                     .arg(what));
+    m_controllers->messages.info(
+        (redo ? QStringLiteral("Redone: %1") : QStringLiteral("Undone: %1")).arg(what));
     redo ? history.redo() : history.undo();
 }
 

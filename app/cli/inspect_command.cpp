@@ -154,8 +154,9 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                           std::to_string(map->rows) + " tokens");
     if (picture) {
         std::string error;
-        if (!renderer(result, {kind, a.layer - 1, a.index - 1, std::max(0, a.source), a.out,
-                               fs::path(a.path).lexically_normal().filename().string()},
+        if (!renderer(result,
+                      {kind, a.layer - 1, a.index - 1, std::max(0, a.source), a.out,
+                       fs::path(a.path).lexically_normal().filename().string()},
                       &error))
             throw FileError(a.out, error);
     } else if (!a.out.empty()) {

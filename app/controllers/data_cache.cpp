@@ -34,8 +34,8 @@ DataSplits DataCache::getForRun(const RunOptions& options, const ProgressCallbac
                                 std::stop_token stop) {
     DataSplits splits = *get(options.data, progress, stop);
     if (const auto before = options.pretraining())
-        splits.pretraining = std::make_shared<const DataSplits>(
-            getForRun(*before, progress, std::move(stop)));
+        splits.pretraining =
+            std::make_shared<const DataSplits>(getForRun(*before, progress, std::move(stop)));
     return splits;
 }
 

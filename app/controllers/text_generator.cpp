@@ -119,7 +119,8 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
         // Writing comes first: a look that takes long is taken less often.
         if (job.follow && Clock::now() - last >= pause) {
             const auto begin = Clock::now();
-            const Look look = lookAt(model, ids, ids.size(), longestProbe(model.options(), kFollowedMaps));
+            const Look look =
+                lookAt(model, ids, ids.size(), longestProbe(model.options(), kFollowedMaps));
             job.put([&](auto& post) { post.look = look; });
             last = Clock::now();
             pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),

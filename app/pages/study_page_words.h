@@ -32,8 +32,7 @@ inline QString planWords(const StudyInfo& study) {
     QString words = QString::fromStdString(plan.preset) + QStringLiteral(": ") +
                     factors.join(QStringLiteral(" \u00D7 "));
     const PresetInfo* preset = findPreset(plan.preset);
-    if (preset && !preset->notes.empty())
-        words += QStringLiteral(" \u00B7 partly inferred");
+    if (preset && !preset->notes.empty()) words += QStringLiteral(" \u00B7 partly inferred");
     return words;
 }
 

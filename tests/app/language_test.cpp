@@ -154,8 +154,8 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
     click(window->bar()->startButton());
     ASSERT_TRUE(trains(12));
     auto* outcome = source()->outcome();
-    ASSERT_TRUE(
-        waitUntil([&] { return outcome->isVisible() && outcome->title().startsWith("Sample at"); }));
+    ASSERT_TRUE(waitUntil(
+        [&] { return outcome->isVisible() && outcome->title().startsWith("Sample at"); }));
     const QString first = outcome->title();
     EXPECT_TRUE(waitUntil([&] { return outcome->title() != first; }));
     for (const auto& message : said)
@@ -196,8 +196,8 @@ TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
     chooseText();
     ASSERT_TRUE(window->bar()->startButton()->isEnabled());
     const auto rows = c().experiment.estimates();
-    const auto tokens = std::find_if(rows.begin(), rows.end(),
-                                     [](const auto& row) { return row.first == "Tokens per step"; });
+    const auto tokens = std::find_if(
+        rows.begin(), rows.end(), [](const auto& row) { return row.first == "Tokens per step"; });
     ASSERT_NE(tokens, rows.end());
     EXPECT_EQ(tokens->second, QString::number(2 * kContext));
     c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{1000000});

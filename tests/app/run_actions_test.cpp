@@ -276,9 +276,9 @@ TEST_F(RunActionsTest, AnEditsMarkLeadsBackToItsCheckpoint) {
     EXPECT_TRUE(c().experiment.resumes());
     QSignalSpy said(&c().messages, &Messages::message);
     click(window->bar()->startButton());
-    ASSERT_TRUE(trains(step + 2))
-        << (said.isEmpty() ? std::string() : said.last()[1].toString().toStdString())
-        << c().training.info().step;
+    ASSERT_TRUE(trains(step + 2)) << (said.isEmpty() ? std::string()
+                                                     : said.last()[1].toString().toStdString())
+                                  << c().training.info().step;
     EXPECT_EQ(c().training.run(), branch);
 
     // An edit of a version that kept no checkpoint cannot lead back.

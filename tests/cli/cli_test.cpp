@@ -69,8 +69,8 @@ TEST(Cli, ARefusedStartLeavesNoFolderBehind) {
     std::filesystem::create_directories(home.path());
     const std::string run = home / "run";
     const std::string bad[] = {
-        "train quick --data /nonexistent.npz --out " + run,             // no such data
-        "train quick --set data.train_size=0 --out " + run,             // a bad option
+        "train quick --data /nonexistent.npz --out " + run,                  // no such data
+        "train quick --set data.train_size=0 --out " + run,                  // a bad option
         "train text --set data.path=/etc/hostname --steps 2 --out " + run};  // too short a text
     for (const auto& words : bad) {
         EXPECT_NE(cli(words).code, 0) << words;

@@ -108,7 +108,8 @@ TEST_F(Source, TakesNoLengthForAPickle) {
 TEST_F(Source, FindsTheArchiveOfAFolder) {
     expectRefused(home.path(), "contains no weights");
     writeTextFile(home / "run.json", "{}");
-    expectRefused(home.path(), "is a run folder; open one of the folders in its 'checkpoints' folder");
+    expectRefused(home.path(),
+                  "is a run folder; open one of the folders in its 'checkpoints' folder");
     writeBytes(home / "checkpoint.pt", archive(dict({{"w", tensor()}})));
     writeOne(home / "io.safetensors", {"input/x"});
     writeTextFile(home / "config.json", "{}");

@@ -170,8 +170,8 @@ TEST(CurvePanel, SharesThatAreAllZeroHaveAnAxisOfOnePercent) {
     panel.setRuns({{"a", "a", "", 0, false}});
     std::vector<MetricPoint> points;
     for (int i = 1; i <= 3; ++i)
-        points.push_back({i * 10, 1.0 * i, i, 1.0 * i, Split::Validation,
-                          {{"loss", 1.0}, {"accuracy", 0.0}}});
+        points.push_back(
+            {i * 10, 1.0 * i, i, 1.0 * i, Split::Validation, {{"loss", 1.0}, {"accuracy", 0.0}}});
     panel.appendPoints("a", points);
     panel.show();
     panel.flush();

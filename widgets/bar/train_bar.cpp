@@ -269,7 +269,7 @@ void TrainBar::refresh() {
     const bool now = m_ending == Ending::Now, job = (running || paused) && !now;
     const QString saving = QStringLiteral("The run is saving a checkpoint");
     m_start->setEnabled(enabled && !now);
-    m_start->setToolTip(now      ? saving
+    m_start->setToolTip(now       ? saving
                         : running ? QStringLiteral("Pause after the current step (Space)")
                         : paused  ? QStringLiteral("Resume (Space)")
                         : enabled && m_resumes ? QStringLiteral("Resume the selected run (Space)")

@@ -1,5 +1,5 @@
-// What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves and
-// widgets/study.
+// What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves
+// and widgets/study.
 #pragma once
 
 #include <QColor>

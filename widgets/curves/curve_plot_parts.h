@@ -382,7 +382,8 @@ struct CurvePlot::Parts {
             plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
             return;
         }
-        // Shares that are all the same, such as 0 %: one percent high, not the rounding of a double.
+        // Shares that are all the same, such as 0 %: one percent high, not the rounding of a
+        // double.
         if (isShare(metric) && y1 - y0 < 0.01) {
             y0 = std::max(0.0, y0 - 0.005);
             y1 = y0 + 0.01;

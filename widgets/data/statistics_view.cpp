@@ -3,8 +3,8 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "widgets/export/pgfplots.h"
 #include "widgets/export/export.h"
+#include "widgets/export/pgfplots.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {

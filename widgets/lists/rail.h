@@ -62,7 +62,7 @@ public:
 Q_SIGNALS:
     void presetChosen(const QString& preset);
     void runsSelected(const QStringList& paths);
-    void runActivated(const QString& path);  ///< double click or Enter
+    void runActivated(const QString& path);                             ///< double click or Enter
     void runMenuRequested(const QStringList& paths, const QPoint& at);  ///< on the screen
     void deleteRequested(const QStringList& paths);
     void renameRequested(const QString& path);

@@ -12,7 +12,7 @@
 namespace relascope {
 namespace {
 
-constexpr int largestFit = 56;     ///< a map of one cell need not fill the panel
+constexpr int largestFit = 56;  ///< a map of one cell need not fill the panel
 constexpr int manyCells = 8;
 constexpr int largestOfMany = 110;
 constexpr int largestObject = 88;  ///< nor one of a few objects, which have something to see

@@ -12,10 +12,10 @@ namespace relascope {
 /// One small picture.
 struct MultipleItem {
     MapKind kind = MapKind::Relation;
-    int index = 0;                                 ///< within its kind
-    QString label;                                 ///< "r 1", "head 1"
-    QImage cells;  ///< one pixel a cell, or a block of `blockFor` cells
-    float magnitude = 0;                           ///< largest |value|, for sorting
+    int index = 0;        ///< within its kind
+    QString label;        ///< "r 1", "head 1"
+    QImage cells;         ///< one pixel a cell, or a block of `blockFor` cells
+    float magnitude = 0;  ///< largest |value|, for sorting
     MapValues::Mask mask = MapValues::Mask::None;  ///< that side of the picture is hatched
     QSize shape = {};  ///< columns and rows of the map; of `cells` where it is not said
 };

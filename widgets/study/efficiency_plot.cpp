@@ -216,9 +216,9 @@ QString EfficiencyPlot::pgfplots(const QString& caption) const {
         if (!series.x.empty()) plot.series.push_back(std::move(series));
         for (const auto source : {CurveSource::Published, CurveSource::Relascope}) {
             PgfSeries other;
-            other.name = name + (source == CurveSource::Published
-                                     ? QStringLiteral(", published")
-                                     : QStringLiteral(", Relascope's own"));
+            other.name =
+                name + (source == CurveSource::Published ? QStringLiteral(", published")
+                                                         : QStringLiteral(", Relascope's own"));
             other.color = Theme::current().seriesColor(row);
             other.dashed = true;
             for (const auto& p : m->beside)

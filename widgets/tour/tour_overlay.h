@@ -22,7 +22,8 @@ struct TourStep {
     std::function<void()> prepare = {};
 };
 
-/// Covers its parent and follows its size. Right and Return show the next step, Left the previous one, Escape ends it.
+/// Covers its parent and follows its size. Right and Return show the next step, Left the previous
+/// one, Escape ends it.
 class TourOverlay : public QWidget {
     Q_OBJECT
 public:
