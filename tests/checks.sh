@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the linker cannot see of the rules of the house: who includes whom.
+# What the linker and the compiler cannot see: who includes whom, names defined twice, documents that are cited but not
+# there, formatting, and (where clang-tidy is installed) the lines changed since main. RELASCOPE_TIDY=0 skips the last.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top"
@@ -18,4 +19,22 @@ if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo
 if ! compared=$(python3 tests/name_comparisons.py .); then bad=1; fi
 echo "$compared"
 [ "$bad" = 0 ] && echo "rooms: in order"
+if ! cited=$(python3 tests/cited_documents.py .); then echo "documents:"; echo "$cited"; bad=1; else echo "documents: in order"; fi
+
+. app/setup.sh
+formatter=$(clang_format_path)
+formatted=(app widgets tests/app tests/bench tests/cli tests/files tests/fuzz tests/support tests/text tests/widgets)
+if [ -z "$formatter" ]; then
+  echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
+elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then
+  echo "formatting: run clang-format -i on these files"; bad=1
+else
+  echo "formatting: in order"
+fi
+
+base=$(git rev-parse -q --verify main 2>/dev/null || git rev-parse -q --verify HEAD 2>/dev/null || true)
+if [ -n "$base" ] && [ "${RELASCOPE_TIDY:-1}" != 0 ]; then
+  code=0; python3 tests/tidy.py --since "$base" --jobs 2 --most 30 || code=$?
+  [ "$code" = 1 ] && bad=1
+fi
 exit "$bad"

@@ -6,6 +6,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
 need_torch
 need_texts
+need_clang_format
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
 configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON
