@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The documentation that is built into the program, in its own window.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Checks that what comments cite and documents link is there.
 
 A comment may cite a document of resources/docs ("formats.md"), with a numbered section

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes golden folders with the published package, or computes existing ones again.
 
   make_golden.py CONFIG.json FOLDER [--seed N]   a new case: random weights and inputs

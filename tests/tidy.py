@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs clang-tidy (see .clang-tidy) on source files of a configured build folder.
 
 GCC's precompiled headers are none for clang, so it gets compile commands of its own, in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The documents that Help shows: all are built in, and every link in them leads somewhere.
 #include <QListWidget>
 #include <QRegularExpression>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The viewer of the documentation: links, history, search, pictures, themes.
 #include <gtest/gtest.h>
 

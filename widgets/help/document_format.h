@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a Markdown document looks: fonts, tables, code and anchors of headings in the current theme.
 #pragma once
 

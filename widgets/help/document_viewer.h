@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The documentation in a window of its own: documents at the left, the text at the right.
 #pragma once
 
