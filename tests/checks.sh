@@ -21,8 +21,12 @@ echo "$compared"
 [ "$bad" = 0 ] && echo "rooms: in order"
 if ! cited=$(python3 tests/cited_documents.py .); then echo "documents:"; echo "$cited"; bad=1; else echo "documents: in order"; fi
 
+# To be switched on with the commit that runs tests/add_spdx.py over the tree:
+# if ! lacking=$(python3 tests/add_spdx.py --check); then echo "licence:"; echo "$lacking"; bad=1; else echo "licence: in order"; fi
+
 . app/setup.sh
 formatter=$(clang_format_path)
+# The rest follows when it has been formatted: formatted=(app core datasets tests widgets)
 formatted=(app widgets tests/app tests/bench tests/cli tests/files tests/fuzz tests/support tests/text tests/widgets)
 if [ -z "$formatter" ]; then
   echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
