@@ -38,7 +38,7 @@ fi
 
 base=$(git rev-parse -q --verify main 2>/dev/null || git rev-parse -q --verify HEAD 2>/dev/null || true)
 if [ -n "$base" ] && [ "${RELASCOPE_TIDY:-1}" != 0 ]; then
-  code=0; python3 tests/tidy.py --since "$base" --jobs 2 --most 30 || code=$?
+  code=0; python3 tests/tidy.py --since "$base" --jobs 2 --most 12 || code=$?
   [ "$code" = 1 ] && bad=1
 fi
 exit "$bad"
