@@ -2,10 +2,10 @@
 """Comparisons of strings with known names outside the files that describe what is named.
 
 A kind of data, a task or a metric is described in one place (datasets/kinds, core/types/metric.h), a preset
-and its models in resources/presets; other code asks the description. This finds == "NAME", != "NAME" and
-.is("NAME") with such a name. There must be none; architectures are counted until their descriptors are there.
+and its models in resources/presets, an architecture in core/model/FAMILY; other code asks the description. This finds == "NAME", != "NAME" and
+.is("NAME") with such a name. There must be none.
 
-usage: name_comparisons.py ROOT [--all]     --all: print the lines of architectures, too
+usage: name_comparisons.py ROOT
 """
 import json
 import re
@@ -27,13 +27,9 @@ for file in kind_files:  # k.tasks = {{"order", "Pairwise order", "help", ...}, 
     for block in re.findall(r"k\.tasks = \{\s*(\{.*?\})\};", file.read_text(), re.S):
         data |= set(re.findall(r'\{\s*"([a-z0-9_-]+)",\s*"[^"]+",\s*"', block))
 metrics = names(r'\{Metric::\w+, "([^"]+)"', root / "core/types/metric.h")
-architectures = {name for file in (root / "core").rglob("*.h")
-                 for name in re.findall(r'"((?:Vision|Seq2Seq|Object|Dual|Symbolic|Abstractor|CoRel|Predi|Pair|Fixed|'
-                                        r'Message|Relational|Sensory|Rca|Inner|Robust|Transformer|MLP)\w*)"',
-                                        file.read_text())}
-architectures |= {name for name in names(r'\.is\("(\w+)"\)', *[p for p in sources if "model" in p.name or
-                                                               p.parent.name in ("model", "probe", "options")])
-                  if name[0].isupper()}
+# In the descriptors: a.name = "X", or the last arguments of a function that makes several.
+architectures = names(r'"((?:[A-Z][a-z]*\d?[A-Za-z\d]*|ESBN))"', *sorted((root / "core/model").glob("*/*.cpp"))) & names(
+    r'RegisterModel::of<[^>]*>\(\s*"(\w+)"', *sorted((root / "core/model").glob("*/*.cpp")))
 presets, variants = set(), set()
 for file in (root / "resources/presets").glob("*.json"):
     text = json.loads(file.read_text())
@@ -45,7 +41,7 @@ for file in (root / "resources/presets").glob("*.json"):
 # Words that mean something else where they are compared: the left side of the comparison says so.
 other_meanings = re.compile(r"(image_norm|ra_type|\bsplit|\bkey)$")
 own = {"data": ("datasets/kinds/",), "metrics": ("core/types/metric.h",),
-       "architectures": (), "presets": ("datasets/kinds/",), "variants": ()}
+       "architectures": ("core/model/",), "presets": ("datasets/kinds/",), "variants": ()}
 known = {"data": data, "metrics": metrics, "architectures": architectures, "presets": presets,
          "variants": variants - presets}
 if min(map(len, known.values())) == 0:
@@ -64,11 +60,8 @@ for path in sources:
                 if (a or b or c) in words and not place.startswith(own[group] or ("\0",)):
                     found[group].append(f"{place}:{number}: {line.strip()}")
 
-bad = [line for group in ("data", "metrics", "presets", "variants") for line in found[group]]
+bad = [line for lines in found.values() for line in lines]
 for line in bad:
     print(line)
-if "--all" in sys.argv:
-    for line in found["architectures"]:
-        print(f"architecture: {line}")
 print("comparisons with names: " + ", ".join(f"{group} {len(lines)}" for group, lines in found.items()))
 sys.exit(bool(bad))

@@ -71,7 +71,7 @@ Json infoJson(const CheckpointInfo& info) {
                    {"config", config},           {"config_from", info.configFrom},
                    {"problems", problems},       {"tensors", tensors}};
     if (info.model) {
-        object["model"] = info.model->architecture;
+        object["model"] = info.model->architecture();
         object["parameters"] = info.parameters;
         object["trainable"] = info.trainable;
         object["loads"] = info.loads();
@@ -94,7 +94,7 @@ void printInfo(const CheckpointInfo& info) {
         std::printf("configuration (%s): %s\n", info.configFrom.c_str(), info.config.c_str());
     if (info.model)
         std::printf("model: %s, %lld parameters, %lld trainable%s\n",
-                    info.model->architecture.c_str(), static_cast<long long>(info.parameters),
+                    info.model->architecture().c_str(), static_cast<long long>(info.parameters),
                     static_cast<long long>(info.trainable), info.loads() ? ", loads" : "");
     for (const auto& p : info.problems)
         std::printf("%s: %s: %s\n", problemKindName(p.kind), p.subject.c_str(), p.message.c_str());

@@ -53,7 +53,7 @@ ProbeResult lookInside(const InspectArguments& a) {
     ProbeSample sample;
     std::vector<std::string> classNames;
     if (!a.image.empty()) {
-        const auto& shape = opened.options().image_shape;
+        const auto& shape = opened.options().get<ImageInput>().image_shape;
         sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]),
                                 static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         sample.origin = fs::path(a.image).filename().string();

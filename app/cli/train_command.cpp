@@ -160,7 +160,7 @@ int evaluate(const EvalArguments& a) {
     DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;
-    const bool text = opened.options().isLanguage();
+    const bool text = opened.options().input() == InputKind::Tokens;
     if (text) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
         data = openEvaluationText(

@@ -24,27 +24,20 @@ InputOffer offerOf(const OpenedModel& model) {
     const ModelOptions& o = model.options();
     InputOffer offer;
     offer.references = model.referenceInputs();
-    switch (o.input()) {
-        case InputKind::Images:
-            offer.kind = InputOffer::Kind::Images;
-            break;
-        case InputKind::Tokens:
-            offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
-            offer.vocabulary = o.vocab_size;
-            offer.longest = static_cast<int>(o.max_block_size);
-            break;
-        case InputKind::Pairs:
-            offer.kind = InputOffer::Kind::Vectors;
-            if (o.input_type != "token" || o.output_type != "token") break;  // nobody types vectors
-            offer.kind = InputOffer::Kind::Tokens;
-            offer.vocabulary = o.input_size;
-            offer.longest = static_cast<int>(o.in_block_size);
-            offer.targetVocabulary = o.output_size;
-            offer.targetLongest = static_cast<int>(o.out_block_size);
-            break;
-        case InputKind::Objects:
-            offer.kind = InputOffer::Kind::Vectors;
-            break;
+    offer.kind = InputOffer::Kind::Vectors;
+    if (o.input() == InputKind::Images) offer.kind = InputOffer::Kind::Images;
+    if (const auto* tokens = o.find<TokenInput>()) {
+        offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
+        offer.vocabulary = tokens->vocab_size;
+        offer.longest = static_cast<int>(tokens->max_block_size);
+    }
+    const auto* pairs = o.find<PairInput>();
+    if (pairs && pairs->input_type == "token" && pairs->output_type == "token") {
+        offer.kind = InputOffer::Kind::Tokens;
+        offer.vocabulary = pairs->input_size;
+        offer.longest = static_cast<int>(pairs->in_block_size);
+        offer.targetVocabulary = pairs->output_size;
+        offer.targetLongest = static_cast<int>(pairs->out_block_size);
     }
     return offer;
 }
@@ -77,7 +70,8 @@ ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::strin
             if (sample.target.tokens.empty()) return inPieces(model, sample);
             break;
         case InputWish::Kind::Picture: {
-            const auto& shape = model.options().image_shape;  // channels, width, height
+            // Channels, width, height.
+            const auto& shape = model.options().get<ImageInput>().image_shape;
             sample.image =
                 fitImage(readImageFile(wish.picture.toStdString()), static_cast<int>(shape[1]),
                          static_cast<int>(shape[2]), static_cast<int>(shape[0]));
@@ -90,7 +84,6 @@ ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::strin
 
 DatasetPtr dataOf(const EvaluationWish& wish, const OpenedModel& opened, const std::string& run,
                   const ProgressCallback& progress, const std::stop_token& stop) {
-    const ModelOptions& model = opened.options();
     if (wish.text)
         return openEvaluationText(opened, {run, wish.file.toStdString(), wish.split, wish.windows},
                                   progress, stop);
@@ -102,8 +95,9 @@ DatasetPtr dataOf(const EvaluationWish& wish, const OpenedModel& opened, const s
             openEvaluationData(wish.file.toStdString(), wish.options, wish.split, progress, stop);
     if (!data) throw OptionError("split", "there is no split '" + wish.split + "'");
     const DatasetInfo& info = data->info();
-    requireFit(info, model.image_shape[0], model.image_shape[2], model.image_shape[1],
-               model.num_classes);
+    const auto& images = opened.options().get<ImageInput>();
+    requireFit(info, images.image_shape[0], images.image_shape[2], images.image_shape[1],
+               images.num_classes);
     return data;
 }
 

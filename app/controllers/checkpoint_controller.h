@@ -93,7 +93,7 @@ public:
     /// What the text of the run that was loaded began with; empty: no run.
     const QString& prompt() const { return m_prompt; }
     bool bfloat16() const { return m_bfloat16; }
-    bool isLanguage() const { return m_info && m_info->model && m_info->model->isLanguage(); }
+    bool isLanguage() const { return m_info && m_info->model && m_info->model->input() == InputKind::Tokens; }
     bool loaded() const { return m_info && !m_loaded.isEmpty() && m_loaded == path(); }
     const InputOffer& offer() const { return m_offer; }
     bool busy() const { return m_task != nullptr; }

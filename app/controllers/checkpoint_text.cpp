@@ -16,7 +16,7 @@ QString CheckpointController::generateObstacle() const {
         return QStringLiteral(
                    "No tokenizer was found next to these weights, and the vocabulary size %1 is "
                    "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
-            .arg(groupedNumber(m_info->model->vocab_size));
+            .arg(groupedNumber(m_info->model->outputs()));
     return {};
 }
 

@@ -288,7 +288,7 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
         m_preset = presetForm(options.preset, options.variant);
         // Fitted to the characters of the text, not changed by the user.
         if (options.data.isText() && options.data.tokenizer == "characters")
-            m_preset.model.vocab_size = options.model.vocab_size;
+            m_preset.model.set("vocab_size", options.model.value("vocab_size"));
     } catch (const Error&) {
         m_preset = options;  // a preset of another version: nothing counts as changed
     }
@@ -400,8 +400,9 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
     for (const auto& field : DataOptions::fieldTable())
         if (given(field.spec.name)) field.set(m_options.data, field.get(data));
     if (m_options.model.input() == InputKind::Images && info.channels > 0) {
-        m_options.model.image_shape = {info.channels, info.width, info.height};
-        m_options.model.num_classes =
+        auto& images = m_options.model.get<ImageInput>();
+        images.image_shape = {info.channels, info.width, info.height};
+        images.num_classes =
             std::max<std::int64_t>(2, static_cast<std::int64_t>(info.classNames.size()));
     }
     fitToData(m_options);

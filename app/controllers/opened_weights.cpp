@@ -14,7 +14,7 @@ void OpenedWeights::load(const std::string& from, std::stop_token stop,
     auto fresh = std::make_unique<OpenedModel>(from, "", "auto", std::move(stop), progress);
     // A run's own tokenizer stands in the run, not beside the weights.
     const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
-    if (fresh->options().isLanguage()) {
+    if (fresh->options().input() == InputKind::Tokens) {
         if (from == path && !tokenizer.empty())
             fresh->setTokenizer(tokenizer);
         else if (!run.empty() && fs::exists(own))

@@ -87,7 +87,7 @@ void ProbeController::chooseImage(const QString& path) {
                           .arg(exampleWord(m_options->data, true)));
         return;
     }
-    const auto shape = m_options->model.image_shape;
+    const auto shape = m_options->model.get<ImageInput>().image_shape;
     const auto work = [file = path.toStdString(), name = QFileInfo(path).fileName().toStdString(),
                        shape](std::stop_token) {
         ProbeSample read;

@@ -23,13 +23,13 @@ TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
     const std::uint64_t budget = probeBudget();
     const std::int64_t longest = longestProbe(model, budget);
     std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
-    if (count > model.max_block_size)
+    if (count > model.tokens())
         typed.note = std::to_string(count) + " tokens: the model's context is " +
-                     std::to_string(model.max_block_size) + "; ";
-    if (longest < std::min(count, model.max_block_size))
-        typed.note += "the maps of " + std::to_string(std::min(count, model.max_block_size)) +
+                     std::to_string(model.tokens()) + "; ";
+    if (longest < std::min(count, model.tokens()))
+        typed.note += "the maps of " + std::to_string(std::min(count, model.tokens())) +
                       " tokens need " +
-                      byteText(probeBytes(model, std::min(count, model.max_block_size))) + ", " +
+                      byteText(probeBytes(model, std::min(count, model.tokens()))) + ", " +
                       byteText(budget) + " are free; ";
     if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
     typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);

@@ -192,8 +192,10 @@ void TrainingController::fetch() {
 void TrainingController::takeModel(const RunInfo& info) {
     RunOptions fitted = m_options;
     try {
-        for (const auto& [key, text] : info.options)
-            if (key.rfind("model.", 0) == 0) setOption(fitted, key, text);
+        std::vector<std::pair<std::string, std::string>> model;
+        for (const auto& option : info.options)
+            if (option.first.starts_with("model.")) model.push_back(option);
+        setOptions(fitted, model, OtherArchitectures::Ignore);
     } catch (const Error&) {
         return;  // as they were asked for
     }

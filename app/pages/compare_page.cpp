@@ -227,9 +227,10 @@ const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) 
     options.preset = info.preset;
     options.variant = info.variant;
     try {
-        for (const auto& [key, text] : info.options)
-            if (key.rfind("data.", 0) == 0 || key.rfind("model.", 0) == 0)
-                setOption(options, key, text);
+        std::vector<std::pair<std::string, std::string>> values;
+        for (const auto& option : info.options)
+            if (!option.first.starts_with("train.")) values.push_back(option);
+        setOptions(options, values, OtherArchitectures::Ignore);
         found = publishedResults(options);
     } catch (const Error&) {
         // A run of another version: no number stands beside it.

@@ -1,10 +1,10 @@
 #include "checkpoint/checkpoint_model.h"
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "model/architecture.h"
 #include "options/published_config.h"
 #include "run/run_folder.h"
 
@@ -13,19 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How many different N the names "<prefix>N.<rest>" have.
-std::int64_t countLayers(const CheckpointSource& source, const std::string& prefix) {
-    std::set<std::int64_t> layers;
-    for (const auto& tensor : source.tensors()) {
-        if (!tensor.name.starts_with(prefix)) continue;
-        std::int64_t layer = -1;
-        const char* begin = tensor.name.data() + prefix.size();
-        std::from_chars(begin, tensor.name.data() + tensor.name.size(), layer);
-        if (layer >= 0) layers.insert(layer);
-    }
-    return static_cast<std::int64_t>(layers.size());
-}
-
 // Every weight of a model is F32; these can be made one.
 bool widens(const std::string& dtype) {
     return dtype == "F32" || dtype == "F16" || dtype == "BF16" || dtype == "F64";
@@ -33,19 +20,11 @@ bool widens(const std::string& dtype) {
 
 // What the configuration does not say and the tensors do.
 void takeFromTensors(ModelOptions& m, const CheckpointSource& source) {
-    if (m.isVision() && source.find("final_out.1.weight")) m.final_norm = true;
-    // How wide their heads' keys are, these two do not say.
-    const auto rows = [&](const char* name) -> std::int64_t {
+    if (!m.info().readTensors) return;
+    m.info().readTensors(m, [&source](const std::string& name) {
         const auto* tensor = source.find(name);
-        return tensor && tensor->shape.size() == 2 ? tensor->shape[0] : 0;
-    };
-    if (m.is("PrediNet") && m.key_dim == 0) m.key_dim = rows("predinet.W_k.weight");
-    if (m.is("MessagePassingAbstractor") && m.use_self_attn && m.key_dim == 0 && m.n_heads_sa > 0)
-        m.key_dim = rows("layers.0.self_attn.wq.weight") / m.n_heads_sa;
-    // The published class builds as many decoder blocks as encoder blocks, whatever was asked for.
-    if (m.is("Seq2SeqDualAttnTransformer") && m.n_layers_dec != m.n_layers_enc &&
-        countLayers(source, "layers.decoder_blocks.") == m.n_layers_enc)
-        m.n_layers_dec = m.n_layers_enc;
+        return tensor ? tensor->shape : std::vector<std::int64_t>{};
+    });
 }
 
 }  // namespace

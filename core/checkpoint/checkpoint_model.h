@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "checkpoint/source.h"
-#include "model/shapes.h"
+#include "model/outline.h"
 #include "types/checkpoint_info.h"
 
 namespace relascope {

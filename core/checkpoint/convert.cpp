@@ -10,6 +10,7 @@
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
+#include "model/architecture.h"
 #include "options/published_config.h"
 #include "text/tokenizer.h"
 
@@ -121,7 +122,7 @@ void requireCheckpointFolder(const std::string& out) {
 std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
     try {
         const auto model = checkpointModel(source);
-        *hubModel = model.isLanguage();
+        *hubModel = model.info().plainConfig;
         return modelToPublishedConfig(model);
     } catch (const FileError&) {
         return source.config();

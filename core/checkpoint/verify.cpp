@@ -10,7 +10,7 @@
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "model/generate.h"
+#include "model/decode/generate.h"
 #include "probe/collector.h"
 
 namespace relascope {
@@ -83,7 +83,7 @@ Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folde
     if (t.scalar_type() != torch::kLong || t.dim() != rank || shaped.dim() < rank ||
         t.sizes() != shaped.sizes().slice(0, static_cast<std::size_t>(rank)))
         refuse("input/targets must be integers, one for each output");
-    const std::int64_t ignored = o.input() == InputKind::Pairs ? o.loss_ignore_idx : -1;
+    const std::int64_t ignored = o.ignoredTarget();
     const std::int64_t classes = o.outputs() == 1 ? 2 : o.outputs();
     const auto wrong = t.lt(0).logical_or(t.ge(classes));
     if ((sequence ? wrong.logical_and(t.ne(ignored)) : wrong).any().item<bool>())
@@ -95,10 +95,10 @@ Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folde
 // Mean over the counted targets; a single logit is a yes or no.
 torch::Tensor lossOf(const torch::Tensor& logits, const torch::Tensor& targets,
                      const ModelOptions& o) {
-    if (o.input() == InputKind::Objects && o.out_dim == 1)
+    if (o.input() == InputKind::Objects && o.outputs() == 1)
         return torch::binary_cross_entropy_with_logits(logits.squeeze(-1),
                                                        targets.to(logits.scalar_type()));
-    const std::int64_t ignored = o.input() == InputKind::Pairs ? o.loss_ignore_idx : -1;
+    const std::int64_t ignored = o.ignoredTarget();
     return torch::cross_entropy_loss(logits.flatten(0, -2), targets.flatten(), {},
                                      at::Reduction::Mean, ignored);
 }
@@ -163,7 +163,7 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         const std::int64_t more = greedy->second.dim() == 2 && prompt.dim() == 2
                                       ? greedy->second.size(1) - prompt.size(1)
                                       : -1;
-        if (options.isLanguage() && more >= 0 && more <= 4096)
+        if (options.input() == InputKind::Tokens && more >= 0 && more <= 4096)
             ours["generate/greedy"] = generateGreedy(*model, options, prompt.to(device), more);
     }
 

@@ -78,8 +78,7 @@ Batch sequenceBatch(const SequenceDataset& data, const std::int64_t* indices, st
                           : torch::empty({count, shape.source, shape.width});
     batch.targets = torch::empty({count, shape.target}, torch::kLong);
     for (std::int64_t i = 0; i < count; ++i)
-        data.read(indices[i],
-                  tokens ? std::span<float>() : rowOf<float>(batch.inputs, i),
+        data.read(indices[i], tokens ? std::span<float>() : rowOf<float>(batch.inputs, i),
                   tokens ? rowOf<std::int64_t>(batch.inputs, i) : std::span<std::int64_t>(),
                   rowOf<std::int64_t>(batch.targets, i));
     batch.targetIn = torch::cat({torch::full({count, 1}, shape.start, torch::kLong),

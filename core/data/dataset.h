@@ -85,13 +85,13 @@ public:
 class SequenceDataset : public Dataset {
 public:
     struct Shape {
-        std::int64_t source = 0;           ///< elements, after padding
-        std::int64_t width = 0;            ///< numbers of one source vector; 0: tokens
+        std::int64_t source = 0;            ///< elements, after padding
+        std::int64_t width = 0;             ///< numbers of one source vector; 0: tokens
         std::int64_t sourceVocabulary = 0;  ///< of tokens
-        std::int64_t target = 0;           ///< tokens, after padding
+        std::int64_t target = 0;            ///< tokens, after padding
         std::int64_t targetVocabulary = 0;
-        std::int64_t start = 0;    ///< the token that the decoder reads first
-        std::int64_t end = -1;     ///< the token after an answer; -1: answers are all as long
+        std::int64_t start = 0;     ///< the token that the decoder reads first
+        std::int64_t end = -1;      ///< the token after an answer; -1: answers are all as long
         std::int64_t padding = -1;  ///< fills up behind the end, not scored; -1: none
         bool operator==(const Shape&) const = default;
     };

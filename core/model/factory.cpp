@@ -1,64 +1,38 @@
 #include "model/factory.h"
 
 #include <map>
+#include <stdexcept>
 
-#include "model/fixed_relations.h"
-#include "model/language.h"
-#include "model/message_passing.h"
-#include "model/object_abstractor.h"
-#include "model/object_baselines.h"
-#include "model/one_head.h"
-#include "model/published_start.h"
-#include "model/relational_baselines.h"
-#include "model/robust_regression.h"
-#include "model/seq2seq.h"
-#include "model/seq2seq_abstractor.h"
-#include "model/vision.h"
+#include "model/blocks/parameters.h"
+#include "model/blocks/recording.h"
 
 namespace relascope {
 namespace {
 
-template <class Impl>
-ModelPtr build(const ModelOptions& options) {
-    return std::make_shared<Impl>(options);
-}
+struct Maker {
+    ModelPtr (*build)(const ModelOptions&);
+    RegisterModel::Initialise initialise;
+};
 
-const std::map<std::string, ModelPtr (*)(const ModelOptions&)>& builders() {
-    static const std::map<std::string, ModelPtr (*)(const ModelOptions&)> table = {
-        {"VisionDualAttnTransformer", build<VisionDualAttnTransformerImpl>},
-        {"VisionTransformer", build<VisionTransformerImpl>},
-        {"AbstractorModel", build<ImageAbstractorImpl>},
-        {"CoRelNet", build<CoRelNetImpl>},
-        {"CoRelNetSoftmax", build<CoRelNetImpl>},
-        {"PrediNet", build<PrediNetImpl>},
-        {"DualAttnTransformerLM", build<DualAttnTransformerLMImpl>},
-        {"TransformerLM", build<TransformerLMImpl>},
-        {"Seq2SeqDualAttnTransformer", build<Seq2SeqDualAttnTransformerImpl>},
-        {"Seq2SeqTransformer", build<Seq2SeqTransformerImpl>},
-        {"Seq2SeqAbstractor", build<Seq2SeqAbstractorImpl>},
-        {"MessagePassingAbstractor", build<MessagePassingAbstractorImpl>},
-        {"ObjectAbstractor", build<ObjectAbstractorImpl>},
-        {"ObjectCoRelNet", build<ObjectCoRelNetImpl>},
-        {"ObjectPrediNet", build<ObjectPrediNetImpl>},
-        {"ObjectTransformer", build<ObjectTransformerImpl>},
-        {"RelationalHead", build<OneHeadModelImpl>},
-        {"SensoryHead", build<OneHeadModelImpl>},
-        {"RcaHead", build<OneHeadModelImpl>},
-        {"InnerProductRelation", build<InnerProductRelationImpl>},
-        {"RobustRegression", build<RobustRegressionImpl>},
-        {"ObjectMLP", build<ObjectMlpImpl>},
-        {"SymbolicMLP", build<ObjectMlpImpl>},
-        {"PairRelations", build<PairRelationsImpl>},
-        {"FixedRelationAbstractor", build<FixedRelationAbstractorImpl>}};
-    return table;
+std::map<std::string, Maker>& makers() {
+    static std::map<std::string, Maker> all;
+    return all;
 }
 
 }  // namespace
 
+RegisterModel::RegisterModel(const char* architecture, Build build, Initialise initialise) {
+    makers()[architecture] = {build, initialise};
+}
+
 ModelPtr makeModel(const ModelOptions& options) {
     options.check();
-    auto model = builders().at(options.architecture)(options);
-    startAsPublished(*model, options);
+    const auto found = makers().find(options.architecture());
+    if (found == makers().end())
+        throw std::logic_error("no class is registered for " + options.architecture());
+    auto model = found->second.build(options);
+    if (found->second.initialise && parameterFill() == ParameterFill::Fresh)
+        found->second.initialise(*model);
     for (const auto& item : model->named_modules())
         if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
             if (point->path.empty()) point->path = item.key();  // shared modules: the first name

@@ -15,6 +15,27 @@ namespace relascope {
 /// anything is allocated.
 ModelPtr makeModel(const ModelOptions& options);
 
+/// Names the class that is built from an architecture's options, as a static object of the file
+/// that defines the class. `initialise` draws the published start where it is not the modules' own.
+class RegisterModel {
+public:
+    using Initialise = void (*)(torch::nn::Module& model);
+
+    template <class Impl, class Options>
+    static RegisterModel of(const char* architecture, Initialise initialise = nullptr) {
+        return RegisterModel(
+            architecture,
+            [](const ModelOptions& options) -> ModelPtr {
+                return std::make_shared<Impl>(options.get<Options>());
+            },
+            initialise);
+    }
+
+private:
+    using Build = ModelPtr (*)(const ModelOptions&);
+    RegisterModel(const char* architecture, Build build, Initialise initialise);
+};
+
 /// A parameter or stored buffer, or a further name of one, as checkpoints use them.
 struct NamedTensor {
     std::string name;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "model/row_blocks.h"
+#include "model/attention/chunked_attention.h"
 
 namespace relascope {
 
@@ -30,12 +30,12 @@ struct ModelImpl : torch::nn::Module {
 
     /// Training keeps only the input of each block and computes the rest again for the backward
     /// pass (image and language models).
-    bool recomputesActivations = false;
+    bool checkpointsActivations = false;
 
 protected:
     using Block = std::function<torch::Tensor(const torch::Tensor&)>;
     torch::Tensor throughBlock(const Block& block, const torch::Tensor& x) const {
-        return recomputesActivations && is_training() ? recomputed(block, x) : block(x);
+        return checkpointsActivations && is_training() ? activationCheckpoint(block, x) : block(x);
     }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;

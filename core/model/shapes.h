@@ -1,15 +1,16 @@
-// What a model is made of, without building it. No torch here.
+// The tensors of a model that was never built: names, order and shapes by arithmetic. The built
+// model is held against these lists by a test, for every preset and checkpoint.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "types/checkpoint_info.h"
 #include "types/model_options.h"
 
 namespace relascope {
 
-/// A parameter or stored buffer of a model that was never built.
+/// A parameter or stored buffer.
 struct TensorShape {
     std::string name;
     std::vector<std::int64_t> shape;
@@ -22,9 +23,12 @@ struct TensorShape {
         for (const auto size : shape) n *= size;
         return n;
     }
+    bool operator==(const TensorShape&) const = default;
 };
-/// Every tensor under its first name, in the order of registration, then every further name.
-/// Nothing is allocated. Throws OptionError for options that cannot be built.
+
+/// Every tensor under its first name, in the order of registration (a module's own parameters
+/// before those of its parts), then buffers, then every further name. Throws OptionError for
+/// options that cannot be built.
 std::vector<TensorShape> modelShapes(const ModelOptions& options);
 
 /// Parameters of such a model, each once.
@@ -33,8 +37,33 @@ struct ParameterCount {
 };
 ParameterCount countParameters(const ModelOptions& options);
 
-/// The model as an outline for people: encoder, blocks, heads, relations, symbols, with the
-/// parameters of each.
-OutlineNode modelOutline(const ModelOptions& options);
+/// Collects the shapes of one model, in the order of registration.
+class ShapeList {
+public:
+    void parameter(const std::string& name, std::vector<std::int64_t> shape, bool trainable = true);
+    void buffer(const std::string& name, std::vector<std::int64_t> shape);
+    /// A further name of a parameter that is listed under `first`.
+    void alias(const std::string& name, const std::string& first);
+
+    /// weight [out, in], bias [out].
+    void linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true,
+                bool trainable = true);
+    void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
+    /// "layernorm": weight and bias; "rmsnorm": weight; "none": nothing.
+    void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
+    /// Linear layers at the places 0, 2, 4 ... (a relu between two counts).
+    void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
+    /// dff 0: 4 d, of swiglu 8/3 d.
+    void feedForward(const std::string& name, std::int64_t d, std::int64_t dff,
+                     const std::string& activation, bool bias);
+
+    std::vector<TensorShape> take();
+
+private:
+    std::vector<TensorShape> m_parameters, m_buffers, m_aliases;
+};
+
+/// The width of a feed-forward block: dff, or what 0 stands for.
+std::int64_t feedForwardWidth(std::int64_t d, std::int64_t dff, const std::string& activation);
 
 }  // namespace relascope

@@ -14,8 +14,8 @@ const std::string& publishedRelationalGames();
 const std::string& publishedSorting();
 /// resources/published/tables.csv: preset,model,layers,split,accuracy; of no training size.
 const std::string& publishedTables();
-/// resources/reference/relational_games.csv: task,test,model,train_size,mean,sem,runs,commit,machine,
-/// date; measured with this program.
+/// resources/reference/relational_games.csv:
+/// task,test,model,train_size,mean,sem,runs,commit,machine, date; measured with this program.
 const std::string& referenceRelationalGames();
 /// The program's version, "0.2.0".
 const char* version();

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "files/memory.h"
-#include "model/shapes.h"
+#include "model/architecture.h"
 #include "types/data_kind.h"
 
 namespace relascope {
@@ -19,8 +19,8 @@ namespace {
 // Tokens of one training example.
 double exampleTokens(const RunOptions& o) {
     if (o.data.isText()) return static_cast<double>(o.data.context);
-    if (o.model.input() == InputKind::Pairs)
-        return static_cast<double>(o.model.in_block_size + o.model.out_block_size);
+    if (const auto* pairs = o.model.find<PairInput>())
+        return static_cast<double>(pairs->in_block_size + pairs->out_block_size);
     return static_cast<double>(o.model.tokens());
 }
 
@@ -42,31 +42,27 @@ double tokensPerStep(const RunOptions& o) {
 }
 
 std::uint64_t trainingBytes(const RunOptions& o) {
-    const auto& m = o.model;
+    const auto work = o.model.info().work(o.model);
     const double n = exampleTokens(o), batch = static_cast<double>(o.train.batch_size),
-                 tokens = batch * n, d = static_cast<double>(m.d_model),
-                 layers = static_cast<double>(
-                     m.input() == InputKind::Pairs ? m.n_layers_enc + m.n_layers_dec : m.n_layers);
-    const double dff = static_cast<double>(m.dff > 0 ? m.dff : 4 * m.d_model);
-    const double relations = static_cast<double>(m.isDual() ? m.relations() : 0);
-    const bool whole = n < kWholeMatrices || (m.isDual() && m.dropout_rate > 0);
+                 tokens = batch * n, d = static_cast<double>(work.d_model),
+                 layers = static_cast<double>(work.layers);
+    const bool whole = n < kWholeMatrices || work.keepsMatrices;
     // Rows of every object, kept for the backward pass: norms, projections, residuals,
     // feed-forward.
-    double block = tokens * (16.0 * d + 4.0 * dff);
-    if (m.isDual() && m.symbol_retrieval == "symbolic_attention")
-        block += 2.0 * tokens * static_cast<double>(m.symbol_heads * m.n_symbols);
-    if (whole) block += tokens * n * (4.0 * static_cast<double>(m.heads()) + 2.0 * relations);
+    double block = tokens * (16.0 * d + 4.0 * static_cast<double>(work.dff));
+    block += 2.0 * tokens * static_cast<double>(work.symbolScores);
+    if (whole)
+        block +=
+            tokens * n *
+            (4.0 * static_cast<double>(work.heads) + 2.0 * static_cast<double>(work.relations));
     double activations = layers * block;
     if (o.train.activation_checkpointing) activations = layers * tokens * d + block;
     // Scores of a vocabulary, their softmax and their gradient.
-    if (m.input() == InputKind::Tokens)
-        activations += 3.0 * tokens * static_cast<double>(m.vocab_size);
-    else if (m.input() == InputKind::Images)
-        activations += tokens * static_cast<double>(m.patchDim());
-    else
-        activations += tokens * static_cast<double>(m.object_dim + m.outputs());
-    return static_cast<std::uint64_t>(4.0 *
-                                      (4.0 * static_cast<double>(parameterCount(m)) + activations));
+    activations += tokens * static_cast<double>(3 * work.vocabulary + work.tokenNumbers);
+    // Weights, gradients and the two moments of Adam; autocast keeps a copy of half the width.
+    const double copies = o.train.precision == "bfloat16" ? 4.5 : 4.0;
+    return static_cast<std::uint64_t>(
+        4.0 * (copies * static_cast<double>(parameterCount(o.model)) + activations));
 }
 
 std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
@@ -115,10 +111,11 @@ std::int64_t totalSteps(const RunOptions& o) {
 }
 
 double trainingFlops(const RunOptions& o) {
-    const auto& m = o.model;
-    const double tokens = tokensPerStep(o);
-    const double attention = 4.0 * static_cast<double>(m.n_layers * m.d_model) * exampleTokens(o);
-    return 3.0 * tokens * (2.0 * static_cast<double>(parameterCount(m)) + attention);
+    const auto work = o.model.info().work(o.model);
+    const double attention =
+        4.0 * static_cast<double>(work.layers * work.d_model) * exampleTokens(o);
+    return 3.0 * tokensPerStep(o) *
+           (2.0 * static_cast<double>(parameterCount(o.model)) + attention);
 }
 
 }  // namespace relascope

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "model/architecture.h"
 #include "types/suggest.h"
 
 namespace relascope {
 namespace {
+
+const std::string kModel = "model.", kArchitecture = "model.architecture";
 
 std::string numberText(double value) {
     if (value == std::floor(value) && std::abs(value) < 1e15)
@@ -134,7 +137,8 @@ void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldV
     }
 }
 
-void setOption(RunOptions& options, const std::string& key, const std::string& text) {
+void setOption(RunOptions& options, const std::string& key, const std::string& text,
+               OtherArchitectures others) {
     if (key == "train.early_stopping" && !text.empty() && text.front() == '{') {
         const auto object = nlohmann::json::parse(text, nullptr, false);
         if (!object.is_object()) throw OptionError(key, "is not a JSON object");
@@ -144,7 +148,20 @@ void setOption(RunOptions& options, const std::string& key, const std::string& t
         return;
     }
     const auto& field = RunOptions::field(key);
-    field.set(options, parseFieldValue(key, field.spec, text));
+    const auto value = parseFieldValue(key, field.spec, text);
+    if (key.starts_with(kModel) && key != kArchitecture &&
+        !options.model.has(key.substr(kModel.size()))) {
+        if (others == OtherArchitectures::Ignore) return;
+        throw OptionError(key, "is not an option of " + options.model.architecture());
+    }
+    field.set(options, value);
+}
+
+void setOptions(RunOptions& options, const std::vector<std::pair<std::string, std::string>>& values,
+                OtherArchitectures others) {
+    for (const bool architecture : {true, false})
+        for (const auto& [key, text] : values)
+            if ((key == kArchitecture) == architecture) setOption(options, key, text, others);
 }
 
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options) {
@@ -156,42 +173,7 @@ std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& o
 }
 
 std::string modelWords(const ModelOptions& m) {
-    const auto heads = [](const BlockOptions& b) {
-        return " sa" + std::to_string(b.n_heads_sa) + " ra" + std::to_string(b.n_heads_ra);
-    };
-    const std::string count = " " + std::to_string(m.n_heads_sa) + " heads";
-    if (m.is("VisionDualAttnTransformer")) return "ViDAT" + heads(m);
-    if (m.is("VisionTransformer")) return "ViT sa" + std::to_string(m.n_heads_sa);
-    if (m.is("DualAttnTransformerLM")) return "DAT-LM" + heads(m);
-    if (m.is("TransformerLM")) return "Transformer-LM" + count;
-    if (m.is("Seq2SeqDualAttnTransformer")) return "DAT seq2seq" + heads(m);
-    if (m.is("Seq2SeqTransformer")) return "Transformer seq2seq" + count;
-    if (m.isSeq2SeqAbstractor())
-        return m.abstractor_architecture == "none"
-                   ? "Transformer" + count
-                   : (m.relational ? "Abstractor (" : "Ablation (") + m.abstractor_architecture +
-                         ")";
-    if (m.is("ObjectAbstractor"))
-        return "Abstractor " + std::to_string(m.abstractorHeads()) + " heads";
-    if (m.is("AbstractorModel")) return "Abstractor" + count;
-    if (m.is("MessagePassingAbstractor"))
-        return "Abstractor " + std::to_string(m.n_relations) + " relations";
-    if (m.is("PairRelations")) return "Pair relations";
-    if (m.is("FixedRelationAbstractor"))
-        return "Abstractor " + std::to_string(m.n_relations) + " frozen relations";
-    if (m.is("CoRelNet")) return "CoRelNet, linear";
-    if (m.is("CoRelNetSoftmax")) return "CoRelNet";
-    if (m.is("ObjectCoRelNet"))
-        return m.symmetric_rels ? "CoRelNet, symmetric" : "CoRelNet, asymmetric";
-    if (m.is("PrediNet") || m.is("ObjectPrediNet")) return "PrediNet" + count;
-    if (m.is("ObjectTransformer")) return "Transformer" + count;
-    if (m.is("RelationalHead")) return "Relational head";
-    if (m.is("SensoryHead")) return "Sensory head";
-    if (m.is("RcaHead")) return "RCA head";
-    if (m.is("InnerProductRelation"))
-        return m.symmetric_rels ? "Inner product, symmetric" : "Inner product, asymmetric";
-    if (m.is("RobustRegression")) return "Robust regression";
-    return m.is("SymbolicMLP") ? "Symbolic MLP" : "MLP";
+    return m.info().words(m);
 }
 
 }  // namespace relascope

@@ -17,9 +17,16 @@ FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const 
 /// Throws OptionError unless the value is within the field's bounds and choices.
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value);
 
+/// What becomes of a model option that only other architectures have.
+enum class OtherArchitectures { Refuse, Ignore };
+
 /// --set KEY=TEXT. "train.early_stopping={...}" takes a JSON object of its fields. Throws
 /// OptionError; an unknown key names the nearest ones.
-void setOption(RunOptions& options, const std::string& key, const std::string& text);
+void setOption(RunOptions& options, const std::string& key, const std::string& text,
+               OtherArchitectures others = OtherArchitectures::Refuse);
+/// One after another, the architecture first: its options are not there before.
+void setOptions(RunOptions& options, const std::vector<std::pair<std::string, std::string>>& values,
+                OtherArchitectures others = OtherArchitectures::Refuse);
 
 /// Every option as key and text, in the order of the form; those that do not apply are left out.
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options);

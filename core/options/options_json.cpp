@@ -55,10 +55,15 @@ FieldValue valueFromJson(const std::string& key, const FieldSpec& spec, const Js
     return value;
 }
 
+const std::string kArchitecture = "model.architecture";
+// Stored up to version 0.5, and never read.
+const std::string kRetired = "model.decoder.rope";
+
 void readGroup(RunOptions& options, const std::string& prefix, const Json& object) {
     if (!object.is_object()) throw OptionError(prefix, "is not a JSON object");
     for (const auto& [name, value] : object.items()) {
         const std::string key = prefix + "." + name;
+        if (key == kArchitecture || key == kRetired) continue;
         if (value.is_object()) {
             readGroup(options, key, value);
             continue;
@@ -73,6 +78,7 @@ void readGroup(RunOptions& options, const std::string& prefix, const Json& objec
 std::string runOptionsToJson(const RunOptions& options) {
     Json json = {{"preset", options.preset}, {"variant", options.variant}};
     for (const auto& field : RunOptions::fieldTable()) {
+        if (!field.present(options)) continue;
         std::string pointer = "/" + field.spec.name;
         for (auto& c : pointer)
             if (c == '.') c = '/';
@@ -85,6 +91,11 @@ RunOptions runOptionsFromJson(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object()) throw Error("the options are not a JSON object");
     RunOptions options;
+    // Which fields the others are, the architecture says.
+    if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
+        const auto& field = RunOptions::field(kArchitecture);
+        field.set(options, valueFromJson(kArchitecture, field.spec, json[at]));
+    }
     for (const auto& [key, value] : json.items()) {
         if (key == "preset" && value.is_string())
             options.preset = value.get<std::string>();

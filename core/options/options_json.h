@@ -7,10 +7,11 @@
 
 namespace relascope {
 
-/// {"preset", "variant", "model": {...}, "train": {...}, "data": {...}}, every field.
+/// {"preset", "variant", "model": {...}, "train": {...}, "data": {...}}, every field that this
+/// architecture has.
 std::string runOptionsToJson(const RunOptions& options);
-/// The inverse; fields that are missing keep their defaults, unknown or ill-typed ones throw
-/// OptionError.
+/// The inverse; fields that are missing keep their defaults, those of other architectures (stored
+/// by earlier versions) are left out, unknown or ill-typed ones throw OptionError.
 RunOptions runOptionsFromJson(const std::string& text);
 
 }  // namespace relascope

@@ -19,9 +19,9 @@ struct Definition {
     std::vector<std::pair<std::string, Json>> models;
 };
 
-void apply(RunOptions& options, const Json& settings) {
+void add(std::vector<std::pair<std::string, std::string>>& values, const Json& settings) {
     for (const auto& [key, value] : settings.items())
-        setOption(options, key, value.is_string() ? value.get<std::string>() : value.dump());
+        values.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 const std::vector<Definition>& definitions() {
@@ -88,9 +88,10 @@ RunOptions presetOptions(const std::string& preset, const std::string& variant) 
             RunOptions options;
             options.preset = preset;
             options.variant = name;
-            apply(options, d.base);
-            apply(options, d.own);
-            apply(options, settings);
+            std::vector<std::pair<std::string, std::string>> values;
+            for (const auto* part : {&d.base, &d.own, &settings}) add(values, *part);
+            // What a family sets for all its models, some of them have not.
+            setOptions(options, values, OtherArchitectures::Ignore);
             fitToData(options);
             options.check();
             return options;

@@ -10,11 +10,11 @@
 namespace relascope {
 
 struct PresetInfo {
-    std::string name;                   ///< "relational-games-between"
-    std::string family;                 ///< "Vision relations"
-    std::string title;                  ///< "Between"
-    std::string help;                   ///< one sentence
-    std::vector<std::string> variants;  ///< models; the first is the default
+    std::string name;                      ///< "relational-games-between"
+    std::string family;                    ///< "Vision relations"
+    std::string title;                     ///< "Between"
+    std::string help;                      ///< one sentence
+    std::vector<std::string> variants;     ///< models; the first is the default
     std::vector<std::string> variantHelp;  ///< one sentence for each of them
     /// Option key -> a sentence: how the value is known where the papers do not state it.
     std::map<std::string, std::string> notes;

@@ -39,7 +39,7 @@ std::optional<RunOptions> RunOptions::pretraining() const {
     return stage;
 }
 
-std::string RunOptions::handedOn() const {
+std::string RunOptions::initFrom() const {
     return lastStage(train.start_from).second;
 }
 

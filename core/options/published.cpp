@@ -120,8 +120,9 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options) {
         for (const auto& point : publishedPoints(options.preset, "accuracy", split))
             if (point.series == options.variant && point.size == options.data.train_size)
                 results.push_back({split, point.mean, point.error});
-    const auto& m = options.model;
-    const auto layers = m.input() == InputKind::Pairs ? m.n_layers_enc : m.n_layers;
+    const auto* pairs = options.model.find<EncoderDecoderDepth>();
+    const auto* stack = options.model.find<StackDepth>();
+    const auto layers = pairs ? pairs->n_layers_enc : stack ? stack->n_layers : 0;
     eachRow(builtin::publishedTables(), 5, [&](const Row& row) {
         if (row[0] == options.preset && row[1] == options.variant &&
             static_cast<std::int64_t>(number(row[2])) == layers)

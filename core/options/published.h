@@ -23,8 +23,8 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options);
 std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 
-/// What this program reached with the same presets (resources/reference, which says at which commit,
-/// on which machine and when), in the same form.
+/// What this program reached with the same presets (resources/reference, which says at which
+/// commit, on which machine and when), in the same form.
 std::vector<PublishedPoint> referencePoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 

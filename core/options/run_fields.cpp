@@ -15,6 +15,7 @@ void add(FieldTable<RunOptions>& all, const char* group, Part RunOptions::*part)
         field.get = [inner, part](const RunOptions& o) { return inner.get(o.*part); };
         field.set = [inner, part](RunOptions& o, const FieldValue& v) { inner.set(o.*part, v); };
         field.applies = [inner, part](const RunOptions& o) { return inner.applies(o.*part); };
+        field.present = [inner, part](const RunOptions& o) { return inner.present(o.*part); };
         if (inner.choicesFor)
             field.choicesFor = [inner, part](const RunOptions& o) {
                 return inner.choicesFor(o.*part);
@@ -63,12 +64,12 @@ std::vector<FieldProblem> RunOptions::problems() const {
                                             "sets of objects"};
         all.push_back(
             {"data.kind", data.kind + " data are " + words[static_cast<std::size_t>(kind->input)] +
-                              ", but model.architecture " + model.architecture + " expects " +
+                              ", but model.architecture " + model.architecture() + " expects " +
                               words[static_cast<std::size_t>(model.input())]});
-    } else if (kind && kind->input == InputKind::Tokens && data.context > model.max_block_size) {
+    } else if (kind && kind->input == InputKind::Tokens && data.context > model.tokens()) {
         all.push_back({"data.context", std::to_string(data.context) +
                                            " tokens exceed model.max_block_size " +
-                                           std::to_string(model.max_block_size)});
+                                           std::to_string(model.tokens())});
     }
     if (!train.pretrain.empty() && train.start_from.empty())
         all.push_back(

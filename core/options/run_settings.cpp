@@ -10,12 +10,14 @@ RunOptions runOptions(const RunSettings& s) {
     if (s.preset.empty())
         throw OptionError("preset", "give an experiment; `relascope-cli presets` lists them");
     RunOptions options = presetOptions(s.preset, s.model);
+    std::vector<std::pair<std::string, std::string>> values;
     for (const auto& setting : s.set) {
         const auto equals = setting.find('=');
         if (equals == std::string::npos)
             throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
+        values.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
     }
+    setOptions(options, values);
     if (!s.data.empty()) options.data.path = s.data;
     if (s.epochs > 0) options.train.epochs = s.epochs, options.train.steps = 0;
     if (s.steps > 0) options.train.steps = s.steps;

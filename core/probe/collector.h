@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/recording.h"
+#include "model/blocks/recording.h"
 
 namespace relascope {
 

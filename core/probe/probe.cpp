@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "model/architecture.h"
 #include "probe/collector.h"
 #include "probe/layers.h"
 #include "probe/probe_memory.h"
@@ -20,12 +21,11 @@ bool endsWith(const std::string& text, const std::string& tail) {
 }
 
 // Heads that mix relations, or symbols weighted by relations; all others mix what objects are.
-bool isRelational(const std::string& module, const ModelOptions& o) {
+bool isRelational(const std::string& module, const LayerPlace& place) {
     for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
         if (endsWith(module, tail)) return true;
     return module == "relation" || module == "regression" ||
-           (module == "head" && !o.is("SensoryHead")) ||
-           (o.is("MessagePassingAbstractor") && !endsWith(module, "self_attn"));
+           (place.relational && !endsWith(module, "self_attn"));
 }
 
 // maps [count, rows, columns], any device and floating type.
@@ -47,7 +47,7 @@ void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, b
     }
 }
 
-torch::Tensor imageInput(const ProbeSample& sample, const ModelOptions& o) {
+torch::Tensor imageInput(const ProbeSample& sample, const ImageInput& o) {
     const auto& image = sample.image;
     if (image.channels != o.image_shape[0] || image.width != o.image_shape[1] ||
         image.height != o.image_shape[2])
@@ -85,11 +85,10 @@ torch::Tensor sequenceInput(const ProbeSequence& s, bool tokens, std::int64_t si
 
 void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOptions& o,
                       const std::vector<std::string>& classNames) {
-    if (o.isOneHead() || o.is("InnerProductRelation") || o.is("RobustRegression"))
-        return;  // they answer with numbers
+    if (o.info().numbers) return;
     logits = logits.detach().to(torch::kCPU, torch::kFloat);
     logits = (logits.dim() == 3 ? logits.select(1, -1) : logits)[0];  // of the last element
-    if (o.input() == InputKind::Objects && o.out_dim == 1) {
+    if (o.input() == InputKind::Objects && o.outputs() == 1) {
         const float yes = torch::sigmoid(logits)[0].item<float>();
         result.probabilities = {1.0F - yes, yes};
         result.classNames =
@@ -116,24 +115,23 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
 }  // namespace
 
 ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
-    switch (o.input()) {
-        case InputKind::Images:
-            break;
-        case InputKind::Tokens:
-            return sequenceInput(sample.source, true, o.vocab_size, o.max_block_size, "tokens");
-        case InputKind::Pairs:
-            return {sequenceInput(sample.source, o.input_type == "token", o.input_size,
-                                  o.in_block_size, "source"),
-                    sequenceInput(sample.target, o.output_type == "token", o.output_size,
-                                  o.out_block_size, "target")};
-        case InputKind::Objects:
-            if (sample.source.size() != o.n_objects)
-                throw OptionError("objects", std::to_string(sample.source.size()) +
-                                                 " objects, but the model expects " +
-                                                 std::to_string(o.n_objects));
-            return sequenceInput(sample.source, false, o.object_dim, o.n_objects, "objects");
+    if (const auto* tokens = o.find<TokenInput>())
+        return sequenceInput(sample.source, true, tokens->vocab_size, tokens->max_block_size,
+                             "tokens");
+    if (const auto* pairs = o.find<PairInput>())
+        return {sequenceInput(sample.source, pairs->input_type == "token", pairs->input_size,
+                              pairs->in_block_size, "source"),
+                sequenceInput(sample.target, pairs->output_type == "token", pairs->output_size,
+                              pairs->out_block_size, "target")};
+    if (const auto* objects = o.find<ObjectInput>()) {
+        if (sample.source.size() != objects->n_objects)
+            throw OptionError("objects", std::to_string(sample.source.size()) +
+                                             " objects, but the model expects " +
+                                             std::to_string(objects->n_objects));
+        return sequenceInput(sample.source, false, objects->object_dim, objects->n_objects,
+                             "objects");
     }
-    return imageInput(sample, o);
+    return imageInput(sample, o.get<ImageInput>());
 }
 
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
@@ -160,14 +158,17 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
     ProbeResult result;
     result.step = step;
     result.sample = sample;
-    if (options.input() == InputKind::Images)
-        result.grid = {static_cast<int>(options.gridRows()),
-                       static_cast<int>(options.gridColumns()), options.isVision()};
+    if (const auto* images = options.find<ImageInput>())
+        result.grid = {static_cast<int>(images->gridRows()),
+                       static_cast<int>(images->gridColumns()), options.info().classToken};
     result.sides = probeSides(options, sample);
-    const auto places = layerPlaces(options);
+    const auto places = options.info().layers(options);
     for (const auto& place : places) result.layers.push_back(place.layer);
     addProbabilities(result, logits, options, classNames);
 
+    // Recorded as published: [b, i, j, relation], but [b, head, i, j] where each head has its own.
+    const auto* block = options.find<BlockOptions>();
+    const bool relationsByHead = options.info().dual && block->ra_type == "disrca";
     // Each tensor goes as soon as its maps are copied: at full size two of everything do not fit.
     for (auto& [key, recorded] : collector.take()) {
         const torch::Tensor tensor = std::move(recorded);
@@ -185,15 +186,13 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
         const int layer = layerOfModule(places, module);
         if (layer < 0) continue;
         const bool causal = places[static_cast<std::size_t>(layer)].causal;
-        const bool relational = isRelational(module, options);
+        const bool relational = isRelational(module, places[static_cast<std::size_t>(layer)]);
         if (kind == "scores") {
             addMaps(result, relational ? MapKind::RelationalAttention : MapKind::SensoryAttention,
                     layer, tensor[0], causal);
         } else if (kind == "relations" && relational) {
-            // [b, i, j, relation], but [b, head, i, j] for disrca.
-            const bool heads = options.isDual() && options.ra_type == "disrca";
             addMaps(result, MapKind::Relation, layer,
-                    heads ? tensor[0] : tensor[0].permute({2, 0, 1}), causal);
+                    relationsByHead ? tensor[0] : tensor[0].permute({2, 0, 1}), causal);
         }
     }
     std::stable_sort(
@@ -218,32 +217,27 @@ ProbeSample randomSample(const ModelOptions& o, std::uint64_t seed) {
     constexpr std::int64_t longest = 24;
     ProbeSample sample;
     sample.origin = "random input, seed " + std::to_string(seed);
-    switch (o.input()) {
-        case InputKind::Images: {
-            auto& image = sample.image;
-            image.channels = static_cast<int>(o.image_shape[0]);
-            image.width = static_cast<int>(o.image_shape[1]);
-            image.height = static_cast<int>(o.image_shape[2]);
-            std::uniform_int_distribution<int> byte(0, 255);
-            const auto size = static_cast<std::size_t>(image.channels) *
-                              static_cast<std::size_t>(image.width) *
-                              static_cast<std::size_t>(image.height);
-            for (std::size_t i = 0; i < size; ++i)
-                image.pixels.push_back(static_cast<std::uint8_t>(byte(engine)));
-            break;
-        }
-        case InputKind::Tokens:
-            fill(sample.source, true, o.vocab_size, std::min(longest, o.max_block_size));
-            break;
-        case InputKind::Pairs:
-            fill(sample.source, o.input_type == "token", o.input_size,
-                 std::min(longest, o.in_block_size));
-            fill(sample.target, o.output_type == "token", o.output_size,
-                 std::min(longest, o.out_block_size));
-            break;
-        case InputKind::Objects:
-            fill(sample.source, false, o.object_dim, o.n_objects);
-            break;
+    if (const auto* images = o.find<ImageInput>()) {
+        auto& image = sample.image;
+        image.channels = static_cast<int>(images->image_shape[0]);
+        image.width = static_cast<int>(images->image_shape[1]);
+        image.height = static_cast<int>(images->image_shape[2]);
+        std::uniform_int_distribution<int> byte(0, 255);
+        const auto size = static_cast<std::size_t>(image.channels) *
+                          static_cast<std::size_t>(image.width) *
+                          static_cast<std::size_t>(image.height);
+        for (std::size_t i = 0; i < size; ++i)
+            image.pixels.push_back(static_cast<std::uint8_t>(byte(engine)));
+    } else if (const auto* tokens = o.find<TokenInput>()) {
+        fill(sample.source, true, tokens->vocab_size, std::min(longest, tokens->max_block_size));
+    } else if (const auto* pairs = o.find<PairInput>()) {
+        fill(sample.source, pairs->input_type == "token", pairs->input_size,
+             std::min(longest, pairs->in_block_size));
+        fill(sample.target, pairs->output_type == "token", pairs->output_size,
+             std::min(longest, pairs->out_block_size));
+    } else {
+        const auto& objects = o.get<ObjectInput>();
+        fill(sample.source, false, objects.object_dim, objects.n_objects);
     }
     return sample;
 }

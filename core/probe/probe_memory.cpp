@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "files/memory.h"
+#include "model/architecture.h"
 #include "types/error.h"
 
 namespace relascope {
@@ -15,24 +16,23 @@ constexpr std::uint64_t kAlwaysAllowed = 64ULL << 20;
 }  // namespace
 
 std::uint64_t probeBytes(const ModelOptions& m, std::int64_t tokens) {
+    const auto work = m.info().work(m);
     const auto n = static_cast<double>(tokens);
-    const auto heads = static_cast<double>(m.heads());
-    const double relations = m.isDual() ? static_cast<double>(m.relations()) : 0.0;
-    const double retrieved = m.isDual() && m.symbol_retrieval == "symbolic_attention"
-                                 ? n * static_cast<double>(m.symbol_heads * m.n_symbols)
-                                 : n * n;
-    const double layer = n * n * (heads + relations) + retrieved;
+    const auto maps = static_cast<double>(work.heads + work.relations);
+    const double retrieved =
+        work.symbolScores > 0 ? n * static_cast<double>(work.symbolScores) : n * n;
+    const double layer = n * n * maps + retrieved;
     // Within a layer's forward pass: scores, their softmax and a copy of the relations; of a mean
     // feed-forward block and the logits a few rows each token.
-    const double working = 3.0 * n * n * (heads + relations) +
-                           n * static_cast<double>(8 * m.d_model + 4 * m.dff +
-                                                   (m.isLanguage() ? m.vocab_size : 0));
+    const double working =
+        3.0 * n * n * maps +
+        n * static_cast<double>(8 * work.d_model + 4 * work.dff + work.vocabulary);
     return static_cast<std::uint64_t>(
-        4.0 * (static_cast<double>(std::max<std::int64_t>(1, m.n_layers)) * layer + working));
+        4.0 * (static_cast<double>(std::max<std::int64_t>(1, work.layers)) * layer + working));
 }
 
 std::int64_t longestProbe(const ModelOptions& m, std::uint64_t bytes) {
-    std::int64_t fits = 1, most = m.max_block_size;
+    std::int64_t fits = 1, most = m.tokens();
     while (fits < most) {  // bytes grow with the length
         const std::int64_t middle = fits + (most - fits + 1) / 2;
         if (probeBytes(m, middle) <= bytes)
@@ -53,7 +53,7 @@ void requireProbeMemory(const ModelOptions& m, std::int64_t tokens) {
     const auto needed = probeBytes(m, tokens), budget = probeBudget();
     if (needed <= budget) return;
     throw OptionError("text", std::to_string(tokens) + " tokens need " + byteText(needed) +
-                                  " for the maps of " + std::to_string(m.n_layers) +
+                                  " for the maps of " + std::to_string(m.info().work(m).layers) +
                                   " layers, and " + byteText(budget) +
                                   " are free for them; shorten it to " +
                                   std::to_string(longestProbe(m, budget)) + " tokens");

@@ -7,8 +7,8 @@
 
 namespace relascope {
 
-/// Bytes of a probe of `tokens` tokens at its highest, weights not counted: every map of every layer
-/// in float32, and what one layer's forward pass takes.
+/// Bytes of a probe of `tokens` tokens at its highest, weights not counted: every map of every
+/// layer in float32, and what one layer's forward pass takes.
 std::uint64_t probeBytes(const ModelOptions& model, std::int64_t tokens);
 
 /// The most tokens whose probe fits into `bytes`, at least 1 and at most the model's context.

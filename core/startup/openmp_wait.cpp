@@ -50,5 +50,5 @@ void boundOpenMpSpinning(int, char** argv, char** environment) {
 
 }  // namespace
 
-__attribute__((section(".preinit_array"), used)) static void (*const boundSpinning)(
-    int, char**, char**) = boundOpenMpSpinning;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const boundSpinning)(int, char**, char**) = boundOpenMpSpinning;

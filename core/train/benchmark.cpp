@@ -14,9 +14,11 @@
 #include <fstream>
 
 #include "files/memory.h"
+#include "model/attention/relational_attention.h"
+#include "model/decode/generate.h"
 #include "model/factory.h"
-#include "model/generate.h"
-#include "model/relational_attention.h"
+#include "model/language/language_options.h"
+#include "model/vision/vision_options.h"
 #include "options/estimates.h"
 #include "options/presets.h"
 #include "train/devices.h"
@@ -56,27 +58,29 @@ std::vector<double> timed(double seconds, bool cuda, const std::function<void()>
 
 // d 512, vocabulary 8192, sa 4 + ra 4, 32 relations, symbolic attention (benchmarks.md).
 ModelOptions languageModel(std::int64_t layers, std::int64_t context) {
-    ModelOptions m;
-    m.architecture = "DualAttnTransformerLM";
+    ModelOptions options("DualAttnTransformerLM");
+    auto& m = options.get<DualAttnTransformerLMOptions>();
     m.vocab_size = 8192, m.max_block_size = context;
     m.d_model = 512, m.n_layers = layers, m.dff = 2048;
     m.n_heads_sa = m.n_heads_ra = 4;
     m.n_relations = 32, m.symmetric_rels = false;
     m.symbol_retrieval = "symbolic_attention", m.n_symbols = 512, m.symbol_heads = 4;
     m.activation = "gelu", m.dropout_rate = 0.0, m.pos_enc_type = "RoPE";
-    return m;
+    return options;
 }
 
 Workload workload(const std::string& name) {
     if (name == "relgames_dat" || name == "contended") {
         auto m = presetOptions("relational-games-between", "dat").model;
-        m.rel_proj_dim = 0;  // the package's width, as in the figures that this is compared with
+        m.set("rel_proj_dim",
+              0L);  // the package's width, as in the figures that this is compared with
         return {m, 512};
     }
     if (name == "relgames_transformer")
         return {presetOptions("relational-games-between", "transformer").model, 512};
     if (name == "cifar_vidat") {
-        ModelOptions m;
+        ModelOptions options("VisionDualAttnTransformer");
+        auto& m = options.get<VisionDualAttnTransformerOptions>();
         m.image_shape = {3, 32, 32};
         m.patch_size = {4, 4};
         m.num_classes = 10;
@@ -89,16 +93,15 @@ Workload workload(const std::string& name) {
         m.bias = true;
         m.symbol_retrieval = "position_relative";
         m.symmetric_rels = true;
-        return {m, 32};
+        return {options, 32};
     }
     if (name == "lm_dat_512" || name == "generate_256") return {languageModel(4, 512), 2};
     if (name == "lm_dat_1024") return {languageModel(2, 1024), 2};
     if (name == "lm_dat_memory") return {languageModel(2, 2048), 1};
     if (name == "lm_transformer_512") {
         auto m = languageModel(4, 512);
-        m.architecture = "TransformerLM";
-        m.n_heads_sa = 8;
-        m.n_heads_ra = m.n_relations = 0;
+        m.setArchitecture("TransformerLM");
+        m.set("n_heads_sa", 8L);
         return {m, 2};
     }
     if (name == "lm_dat_343m") return {presetOptions("lm-343m", "dat").model, 8};
@@ -108,8 +111,9 @@ Workload workload(const std::string& name) {
 ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t tokens,
                        const torch::Device& device) {
     if (o.input() == InputKind::Tokens)
-        return torch::randint(o.vocab_size, {batch, tokens}, torch::kLong).to(device);
-    return torch::rand({batch, o.image_shape[0], o.image_shape[2], o.image_shape[1]}).to(device);
+        return torch::randint(o.outputs(), {batch, tokens}, torch::kLong).to(device);
+    const auto& shape = o.get<ImageInput>().image_shape;
+    return torch::rand({batch, shape[0], shape[2], shape[1]}).to(device);
 }
 
 // A busy loop in a session of its own, as any other program on a desktop is: the scheduler shares a
@@ -125,8 +129,7 @@ public:
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-        const int error =
-            posix_spawn(&m_process, "/bin/sh", nullptr, &attributes, words, environ);
+        const int error = posix_spawn(&m_process, "/bin/sh", nullptr, &attributes, words, environ);
         posix_spawnattr_destroy(&attributes);
         if (error != 0) throw Error("bench contended: no busy process could be started");
     }
@@ -150,7 +153,7 @@ double ownMb(const char* name) {
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
                    BenchmarkResult& result) {
     for (const std::int64_t n : {256, 256, 512, 1024, 2048}) {  // the first makes what stays
-        const auto tokens = torch::randint(options.vocab_size, {1, n}, torch::kLong);
+        const auto tokens = torch::randint(options.outputs(), {1, n}, torch::kLong);
         optimizer.zeroGradients();
         malloc_trim(0);  // what is free but still held would hide what the step takes
         std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
@@ -169,7 +172,7 @@ void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& opt
 // A prompt of 32 tokens and 224 more, one at a time.
 double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double seconds) {
     torch::manual_seed(1);
-    const auto prompt = torch::randint(options.vocab_size, {32}, torch::kLong);
+    const auto prompt = torch::randint(options.outputs(), {32}, torch::kLong);
     const std::int64_t count = 224;
     const auto times = timed(seconds, model.parameters().front().is_cuda(), [&] {
         LanguageReader reader(model, options);
@@ -189,9 +192,9 @@ void measureGeneration(ModelImpl& model, const ModelOptions& options, double sec
     const torch::NoGradGuard noGrad;
     const auto device = model.parameters().front().device();
     result.figures.emplace_back("tokens_per_s", tokensPerSecond(model, options, seconds));
-    const auto text = torch::randint(options.vocab_size, {1, 256}, torch::kLong).to(device);
+    const auto text = torch::randint(options.outputs(), {1, 256}, torch::kLong).to(device);
     const auto exact = model.forward(text);
-    narrowWeights(model);
+    castToBFloat16(model);
     result.figures.emplace_back("bf16_tokens_per_s", tokensPerSecond(model, options, seconds));
     const auto rounded = model.forward(text);
     result.figures.emplace_back("bf16_largest_error",
@@ -243,8 +246,8 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
         const auto input = randomBatch(options, batch, options.tokens(), device);
         const bool text = options.input() == InputKind::Tokens;
         const auto targets =
-            text ? torch::randint(options.vocab_size, {batch, options.tokens()}, torch::kLong)
-                 : torch::randint(options.num_classes, {batch}, torch::kLong);
+            text ? torch::randint(options.outputs(), {batch, options.tokens()}, torch::kLong)
+                 : torch::randint(options.outputs(), {batch}, torch::kLong);
         const auto wanted = targets.to(device);
         const auto scores = [&] {
             const AutocastScope autocast(half && device.is_cuda());

@@ -11,7 +11,7 @@
 #include <random>
 
 #include "data/batches.h"
-#include "model/parameters.h"
+#include "model/blocks/parameters.h"
 #include "train/optimizer.h"
 
 namespace relascope {

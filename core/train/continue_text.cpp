@@ -10,7 +10,7 @@ namespace relascope {
 TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
                      const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink) {
-    requireVocabulary(tokenizer, modelOptions.vocab_size);
+    requireVocabulary(tokenizer, modelOptions.outputs());
     TokenSampler sampler(options);
     std::vector<std::int64_t> next;
     for (const auto id : tokenizer.encode(prompt)) next.push_back(id);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/generate.h"
+#include "model/decode/generate.h"
 #include "text/tokenizer.h"
 #include "types/relation_map.h"
 

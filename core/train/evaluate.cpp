@@ -33,7 +33,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
     const torch::NoGradGuard noGrad;
     model.eval();
     Evaluation result;
-    Tally tally(outputs, ignore);
+    MetricAccumulator tally(outputs, ignore);
     try {
         BatchLoader loader(data, plainOrder(data->size()), options.batchSize);
         while (auto batch = loader.next()) {
@@ -55,10 +55,10 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                 return metricInfo(value.first).id == Metric::Recovered;
             });
         if (freely) {
-            const auto free =
-                answerFreely(model, modelOptions, *sequences,
-                             std::max<std::int64_t>(0, options.freely), options.batchSize, stop,
-                             [&](double share) { return report(0.5 + 0.5 * share), true; });
+            const auto free = decodeFreeRunning(
+                model, modelOptions, *sequences, std::max<std::int64_t>(0, options.freely),
+                options.batchSize, stop,
+                [&](double share) { return report(0.5 + 0.5 * share), true; });
             result.values.emplace_back("element_accuracy", free.elementAccuracy);
             result.values.emplace_back("sequence_accuracy", free.sequenceAccuracy);
         }

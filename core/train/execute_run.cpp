@@ -21,8 +21,7 @@ std::array<int, 3> versionNumbers(const std::string& text) {
 // The same options of data may mean other examples since the run began.
 void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSink& sink) {
     const std::string began = folder.fact("version");
-    if (data.since.empty() || began.empty() ||
-        versionNumbers(began) >= versionNumbers(data.since))
+    if (data.since.empty() || began.empty() || versionNumbers(began) >= versionNumbers(data.since))
         return;
     const Note note{Note::Level::Warning, folder.info().step,
                     "the run was begun by version " + began + ", and version " + data.since +

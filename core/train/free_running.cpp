@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "data/batches.h"
-#include "model/seq2seq_decode.h"
+#include "model/decode/seq2seq_decode.h"
 
 namespace relascope {
 
-FreeRunning answerFreely(ModelImpl& model, const ModelOptions& options, const SequenceDataset& data,
-                         std::int64_t examples, std::int64_t batchSize, std::stop_token stop,
-                         const ProgressCallback& progress) {
+FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
+                              const SequenceDataset& data, std::int64_t examples,
+                              std::int64_t batchSize, std::stop_token stop,
+                              const ProgressCallback& progress) {
     const auto shape = data.shape();
     const auto device = model.parameters().front().device();
     const std::int64_t count = examples > 0 ? std::min(examples, data.size()) : data.size();

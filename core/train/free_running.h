@@ -19,8 +19,9 @@ struct FreeRunning {
 
 /// Decodes the first `examples` (all when 0) of a data set in batches, with a cache, and holds the
 /// answers against its own. Throws Cancelled.
-FreeRunning answerFreely(ModelImpl& model, const ModelOptions& options, const SequenceDataset& data,
-                         std::int64_t examples, std::int64_t batchSize, std::stop_token stop = {},
-                         const ProgressCallback& progress = {});
+FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
+                              const SequenceDataset& data, std::int64_t examples,
+                              std::int64_t batchSize, std::stop_token stop = {},
+                              const ProgressCallback& progress = {});
 
 }  // namespace relascope

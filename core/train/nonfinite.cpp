@@ -3,7 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 
-#include "model/recording.h"
+#include "model/blocks/recording.h"
 
 namespace relascope {
 namespace {

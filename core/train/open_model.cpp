@@ -5,7 +5,7 @@
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
-#include "model/parameters.h"
+#include "model/blocks/parameters.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
@@ -76,7 +76,7 @@ const char* inputKey(const ModelOptions& options) {
 
 // A run keeps its tokenizer, unless it is one that comes with the program.
 TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
-    if (!isRun) return tokenizerBeside(path, run.model.vocab_size);
+    if (!isRun) return tokenizerBeside(path, run.model.outputs());
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
     const auto file = std::filesystem::path(path) / "tokenizer.json";
     return std::filesystem::exists(file) ? openTokenizer(file.string()) : nullptr;
@@ -111,7 +111,7 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
     }
     std::string trouble;  // a tokenizer that cannot be read keeps nobody from the weights
     try {
-        if (p.options.isLanguage()) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
+        if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
     } catch (const Cancelled&) {
         throw;
     } catch (const std::exception& error) {
@@ -196,19 +196,20 @@ TokenizerPtr OpenedModel::tokenizer() const {
 
 void OpenedModel::setTokenizer(const std::string& nameOrPath) {
     auto tokenizer = openTokenizer(nameOrPath);
-    requireVocabulary(*tokenizer, m_parts->options.vocab_size);
+    requireVocabulary(*tokenizer, m_parts->options.outputs());
     m_parts->tokenizer = std::move(tokenizer);
 }
 
 namespace {
 
 const Tokenizer& required(const TokenizerPtr& tokenizer, const ModelOptions& options) {
-    if (!options.isLanguage())
-        throw OptionError("text", "is for language models only; this is a " + options.architecture);
+    if (options.input() != InputKind::Tokens)
+        throw OptionError("text",
+                          "is for language models only; this is a " + options.architecture());
     if (!tokenizer)
         throw OptionError(
             "tokenizer", "no tokenizer was found next to the checkpoint, and the vocabulary size " +
-                             std::to_string(options.vocab_size) +
+                             std::to_string(options.outputs()) +
                              " is not GPT-2's 50257; give its tokenizer.json or vocab.json");
     return *tokenizer;
 }
@@ -217,8 +218,8 @@ const Tokenizer& required(const TokenizerPtr& tokenizer, const ModelOptions& opt
 
 ProbeSample OpenedModel::textInput(const std::string& text) const {
     const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
-    requireVocabulary(tokenizer, m_parts->options.vocab_size);
-    return textSample(tokenizer, text, m_parts->options.max_block_size, "typed text");
+    requireVocabulary(tokenizer, m_parts->options.outputs());
+    return textSample(tokenizer, text, m_parts->options.tokens(), "typed text");
 }
 
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
@@ -228,7 +229,7 @@ TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& 
 }
 
 void OpenedModel::narrow() {
-    narrowWeights(*m_parts->model);
+    castToBFloat16(*m_parts->model);
 }
 
 Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,

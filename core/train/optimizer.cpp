@@ -29,7 +29,7 @@ void Optimizer::zeroGradients() {
     for (auto& parameter : m_parameters) parameter.mutable_grad() = torch::Tensor();
 }
 
-double Optimizer::clipAndNorm() {
+double Optimizer::clipGradNorm() {
     std::vector<torch::Tensor> gradients;
     for (const auto& parameter : m_parameters)
         if (parameter.grad().defined()) gradients.push_back(parameter.grad());

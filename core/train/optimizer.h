@@ -20,7 +20,7 @@ public:
 
     void zeroGradients();
     /// The norm of all gradients together, before clipping to `clip_norm`.
-    double clipAndNorm();
+    double clipGradNorm();
     void step(double learningRate);
 
     /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.

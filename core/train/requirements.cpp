@@ -21,7 +21,7 @@ void requireAtLeast(std::int64_t model, std::int64_t data, const char* field,
                                                              what + " " + std::to_string(data));
 }
 
-void requireImages(const ModelOptions& m, const Dataset& data) {
+void requireImages(const ImageInput& m, const Dataset& data) {
     const auto& info = data.info();
     if (info.channels != m.image_shape[0] || info.width != m.image_shape[1] ||
         info.height != m.image_shape[2])
@@ -34,7 +34,7 @@ void requireImages(const ModelOptions& m, const Dataset& data) {
                    "the classes of " + info.name + ",");
 }
 
-void requireObjects(const ModelOptions& m, const ObjectDataset& data) {
+void requireObjects(const ObjectInput& m, const ObjectDataset& data) {
     const auto s = data.shape();
     const auto& name = data.info().name;
     require(m.n_objects, s.objects, "n_objects", "sets of " + name + " have");
@@ -48,7 +48,7 @@ void requireObjects(const ModelOptions& m, const ObjectDataset& data) {
                        "out_dim", "the classes of " + name + ",");
 }
 
-void requireSequences(const ModelOptions& m, const SequenceDataset& data) {
+void requireSequences(const PairInput& m, const SequenceDataset& data) {
     const auto s = data.shape();
     const auto& name = data.info().name;
     if ((m.input_type == "token") != (s.width == 0))
@@ -68,28 +68,28 @@ void requireSequences(const ModelOptions& m, const SequenceDataset& data) {
 void requireReadable(const ModelOptions& m, const Dataset& data) {
     switch (m.input()) {
         case InputKind::Images:
-            if (dynamic_cast<const ImageDataset*>(&data)) return requireImages(m, data);
+            if (dynamic_cast<const ImageDataset*>(&data))
+                return requireImages(m.get<ImageInput>(), data);
             break;
         case InputKind::Tokens:
             if (const auto* text = dynamic_cast<const TokenDataset*>(&data)) {
-                if (text->context() > m.max_block_size)
+                if (text->context() > m.tokens())
                     throw OptionError("data.context", std::to_string(text->context()) +
                                                           " tokens exceed the model's " +
-                                                          std::to_string(m.max_block_size));
+                                                          std::to_string(m.tokens()));
                 return;
             }
             break;
         case InputKind::Objects:
             if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
-                return requireObjects(m, *sets);
+                return requireObjects(m.get<ObjectInput>(), *sets);
             break;
         case InputKind::Pairs:
             if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data))
-                return requireSequences(m, *pairs);
+                return requireSequences(m.get<PairInput>(), *pairs);
             break;
     }
-    throw OptionError("data",
-                      data.info().name + " cannot be used with a " + m.architecture);
+    throw OptionError("data", data.info().name + " cannot be used with a " + m.architecture());
 }
 
 }  // namespace relascope

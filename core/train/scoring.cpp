@@ -59,23 +59,23 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
                                           " classes");
 }
 
-Tally::Tally(std::int64_t outputs, std::int64_t ignore)
+MetricAccumulator::MetricAccumulator(std::int64_t outputs, std::int64_t ignore)
     : m_ignore(ignore),
       m_classRight(static_cast<std::size_t>(outputs == 1 ? 2 : outputs), 0),
       m_classSeen(m_classRight) {}
 
-std::int64_t Tally::answers(const Batch& batch) const {
+std::int64_t MetricAccumulator::answers(const Batch& batch) const {
     if (batch.kind != TargetKind::Tokens || m_ignore < 0) return batch.targets.numel();
     return batch.targets.ne(m_ignore).sum().item<std::int64_t>();
 }
 
-void Tally::addLoss(double mean, const Batch& batch) {
+void MetricAccumulator::addLoss(double mean, const Batch& batch) {
     const auto count = answers(batch);
     m_loss += mean * static_cast<double>(count);
     m_counted += count;
 }
 
-void Tally::add(const torch::Tensor& scores, const Batch& batch) {
+void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
     m_examples += batch.size();
     if (batch.kind == TargetKind::Numbers) {
         m_numbers = true;
@@ -108,16 +108,16 @@ void Tally::add(const torch::Tensor& scores, const Batch& batch) {
     }
 }
 
-double Tally::loss() const {
+double MetricAccumulator::loss() const {
     return m_loss / static_cast<double>(std::max<std::int64_t>(1, m_counted));
 }
 
-double Tally::accuracy() const {
+double MetricAccumulator::accuracy() const {
     if (m_numbers) return kNaN;
     return static_cast<double>(m_right) / static_cast<double>(std::max<std::int64_t>(1, m_answers));
 }
 
-std::vector<double> Tally::classAccuracy() const {
+std::vector<double> MetricAccumulator::classAccuracy() const {
     std::vector<double> shares;
     for (std::size_t c = 0; c < m_classSeen.size(); ++c)
         shares.push_back(m_classSeen[c] ? static_cast<double>(m_classRight[c]) /
@@ -126,7 +126,7 @@ std::vector<double> Tally::classAccuracy() const {
     return shares;
 }
 
-std::vector<std::pair<std::string, double>> Tally::values() const {
+std::vector<std::pair<std::string, double>> MetricAccumulator::values() const {
     if (!m_numbers) return {};
     return {{"mean_error", m_error / static_cast<double>(std::max<std::int64_t>(1, m_answers))},
             {"largest_error", m_largest},

@@ -30,9 +30,9 @@ torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64
 void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore = -1);
 
 /// Adds up answers over batches.
-class Tally {
+class MetricAccumulator {
 public:
-    Tally(std::int64_t outputs, std::int64_t ignore);
+    MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
     /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
     /// batch is counted with them when it is given.
     void add(const torch::Tensor& scores, const Batch& batch);

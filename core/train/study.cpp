@@ -122,10 +122,6 @@ RunFolder openCell(const std::string& study, const StudyPlan& plan, const StudyC
 
 }  // namespace
 
-bool isStudyFolder(const std::string& path) {
-    return fs::is_regular_file(fs::path(path) / "study.json");
-}
-
 void createStudy(const std::string& path, const StudyPlan& plan) {
     studyCells(plan);  // refuses what cannot be run before anything is made
     std::error_code error;
@@ -153,30 +149,6 @@ StudyInfo readStudy(const std::string& path) {
     study.cells = studyCells(study.plan);
     for (auto& cell : study.cells) look(path, cell, false);
     return study;
-}
-
-std::vector<std::string> listStudies(const std::string& folder) {
-    std::vector<std::pair<fs::file_time_type, std::string>> found;
-    const auto add = [&](const fs::path& path) {
-        std::error_code error;
-        const auto time = fs::last_write_time(path / "study.json", error);
-        if (!error) found.emplace_back(time, path.string());
-    };
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (!entry.is_directory(error)) continue;
-        if (isStudyFolder(entry.path().string())) {
-            add(entry.path());
-            continue;
-        }
-        for (const auto& inner : fs::directory_iterator(entry.path(), error))
-            if (inner.is_directory(error) && isStudyFolder(inner.path().string()))
-                add(inner.path());
-    }
-    std::sort(found.rbegin(), found.rend());
-    std::vector<std::string> paths;
-    for (auto& [time, path] : found) paths.push_back(std::move(path));
-    return paths;
 }
 
 void workOnStudy(const std::string& path, const StudyWork& work, const DataOpener& open,

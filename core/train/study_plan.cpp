@@ -17,6 +17,8 @@
 namespace relascope {
 namespace {
 
+namespace fs = std::filesystem;
+
 using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
@@ -134,9 +136,11 @@ void failCell(const std::string& run, const std::string& message) {
 
 RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell) {
     RunOptions options = presetOptions(plan.preset, cell.model);
-    for (const auto& [key, value] : plan.settings) setOption(options, key, value);
+    // A setting for all the study's models, some of which may not have it.
+    auto settings = plan.settings;
     for (std::size_t i = 0; i < plan.vary.size(); ++i)
-        setOption(options, plan.vary[i].key, cell.values.at(i));
+        settings.emplace_back(plan.vary[i].key, cell.values.at(i));
+    setOptions(options, settings, OtherArchitectures::Ignore);
     if (!plan.sizes.empty()) options.data.train_size = cell.size;
     options.train.seeds = {cell.seed};
     if (!plan.sameData) options.data.seed = cell.seed;
@@ -200,10 +204,49 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
     if (twice != names.end())
         throw OptionError("study", "two of its runs would have the same name, " + *twice +
                                        "; give each model, size, seed and value only once");
+    // An option that none of the models has would silently change nothing.
+    auto keys = plan.settings;
+    for (const auto& axis : plan.vary) keys.emplace_back(axis.key, axis.values.front());
+    for (const auto& [key, value] : keys) {
+        const auto& field = RunOptions::field(key);
+        const auto has = [&](const StudyCell& cell) {
+            return field.present(cellOptions(plan, cell));
+        };
+        if (std::none_of(cells.begin(), cells.end(), has))
+            throw OptionError(key, "is not an option of any of the study's models");
+    }
     // Every size is held against the preset before anything runs.
     for (const auto& cell : cells)
         if (cell.seed == plan.seeds.front()) (void)cellOptions(plan, cell);
     return cells;
+}
+
+bool isStudyFolder(const std::string& path) {
+    return fs::is_regular_file(fs::path(path) / "study.json");
+}
+
+std::vector<std::string> listStudies(const std::string& folder) {
+    std::vector<std::pair<fs::file_time_type, std::string>> found;
+    const auto add = [&](const fs::path& path) {
+        std::error_code error;
+        const auto time = fs::last_write_time(path / "study.json", error);
+        if (!error) found.emplace_back(time, path.string());
+    };
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!entry.is_directory(error)) continue;
+        if (isStudyFolder(entry.path().string())) {
+            add(entry.path());
+            continue;
+        }
+        for (const auto& inner : fs::directory_iterator(entry.path(), error))
+            if (inner.is_directory(error) && isStudyFolder(inner.path().string()))
+                add(inner.path());
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::vector<std::string> paths;
+    for (auto& [time, path] : found) paths.push_back(std::move(path));
+    return paths;
 }
 
 }  // namespace relascope

@@ -12,7 +12,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
     DataOptions o =
         text.run.empty() ? DataOptions{} : runData(text.run, readRunOptions(text.run).data);
     o.kind = "text";
-    o.context = std::min(o.context, model.options().max_block_size);
+    o.context = std::min(o.context, model.options().tokens());
     std::string split = text.split;
     if (!text.file.empty()) {
         if (!model.tokenizer())
@@ -30,7 +30,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
         if (text.windows > 0) (split == "train" ? o.train_size : o.validation_size) = text.windows;
     }
     const auto splits = openText(o, progress, stop);
-    requireTokensWithin(splits, model.options().vocab_size, {}, stop);
+    requireTokensWithin(splits, model.options().outputs(), {}, stop);
     auto data = splits.find(split);
     if (!data) throw OptionError("split", unknownName("split", split, splits.names()));
     return data;

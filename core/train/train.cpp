@@ -100,7 +100,7 @@ void Trainer::trainEpoch() {
 std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches) {
     std::int64_t answers = 0;
     const std::int64_t ignore = m_options.model.ignoredTarget();
-    Tally tally(m_options.model.outputs(), ignore);
+    MetricAccumulator tally(m_options.model.outputs(), ignore);
     for (const auto& batch : batches) answers += tally.answers(batch);
     double loss = 0.0;
     for (const auto& batch : batches) {
@@ -136,7 +136,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
         restoreGenerator(m_device, generator);  // the step never was
         throw;
     }
-    const double norm = m_optimizer->clipAndNorm();
+    const double norm = m_optimizer->clipGradNorm();
     if (!std::isfinite(loss) || !std::isfinite(norm)) {
         restoreGenerator(m_device, generator);
         throw NonFinite("the loss is not finite at step " + std::to_string(m_state.step + 1) +

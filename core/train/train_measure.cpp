@@ -88,10 +88,10 @@ void Trainer::evaluate() {
     const double shown = point.value(info.metric);
     if (!(lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown))
         info.bestMetric = shown;
-    if (noteBest(result)) checkpoint();
+    if (updateBest(result)) checkpoint();
 }
 
-bool Trainer::noteBest(const Evaluation& e) {
+bool Trainer::updateBest(const Evaluation& e) {
     const auto& stopping = m_options.train.early_stopping;
     // Without early stopping the best weights are those of the highest accuracy; of text, and of
     // data without an accuracy, those of the lowest loss.

@@ -7,14 +7,15 @@
 #include <filesystem>
 
 #include "data/text.h"
-#include "model/published_start.h"
+#include "model/architecture.h"
+#include "model/attention/relational_attention.h"
 #include "options/builtin_resources.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/metrics.h"
 #include "run/captures.h"
 #include "train/continue_text.h"
-#include "train/hand_on.h"
+#include "train/init_from.h"
 #include "train/requirements.h"
 #include "train/trainer.h"
 #include "types/data_kind.h"
@@ -39,10 +40,10 @@ void Trainer::fitImages() {
         !checkpointSteps(m_folder.checkpointsPath()).empty())
         return;
     const auto& info = m_data.train->info();
-    auto& model = m_options.model;
-    model.image_shape = {info.channels, info.width, info.height};
-    model.num_classes = static_cast<std::int64_t>(info.classNames.size());
-    model.check();
+    auto& images = m_options.model.get<ImageInput>();
+    images.image_shape = {info.channels, info.width, info.height};
+    images.num_classes = static_cast<std::int64_t>(info.classNames.size());
+    m_options.model.check();
     m_folder.setOptions(m_options);
 }
 
@@ -52,14 +53,14 @@ void Trainer::fitImages() {
 void Trainer::fitVocabulary() {
     const auto& tokenizer = m_data.tokenizer;
     const bool fresh = checkpointSteps(m_folder.checkpointsPath()).empty();
-    auto& vocabulary = m_options.model.vocab_size;
+    auto& vocabulary = m_options.model.get<TokenInput>().vocab_size;
     if (tokenizer && fresh &&
         (m_options.data.tokenizer == "characters" || vocabulary < tokenizer->size())) {
         vocabulary = tokenizer->size();
         m_folder.setOptions(m_options);
     }
-    if (tokenizer) requireVocabulary(*tokenizer, m_options.model.vocab_size);
-    requireTokensWithin(m_data, m_options.model.vocab_size, {}, m_stop);
+    if (tokenizer) requireVocabulary(*tokenizer, vocabulary);
+    requireTokensWithin(m_data, vocabulary, {}, m_stop);
     const std::string file = m_folder.path() + "/tokenizer.json";
     if (tokenizer && m_options.data.tokenizer != "gpt2" && !std::filesystem::exists(file))
         writeTokenizer(*tokenizer, file);
@@ -81,9 +82,9 @@ void Trainer::prepare() {
     m_model = makeModel(model);
     if (m_options.train.init == "may-2024") initRelationsAsMay2024(*m_model);
     if (m_options.pretraining() && checkpointSteps(m_folder.checkpointsPath()).empty())
-        handOn(m_folder.path() + "/before", m_options.handedOn(), *m_model);
+        initFrom(m_folder.path() + "/before", m_options.initFrom(), *m_model);
     m_model->to(m_device);
-    m_model->recomputesActivations = m_options.train.activation_checkpointing;
+    m_model->checkpointsActivations = m_options.train.activation_checkpointing;
     m_optimizer = std::make_unique<Optimizer>(*m_model, m_options.train);
     m_state.baseRate = m_options.train.learning_rate;
     m_state.evaluateEvery = m_options.train.evaluate_every;
@@ -135,10 +136,11 @@ void Trainer::prepare() {
 void Trainer::chooseProbes() {
     const auto& model = m_options.model;
     const double tokens = static_cast<double>(model.tokens());
-    const double perSample =
-        4.0 * tokens * tokens *
-        static_cast<double>(model.n_layers *
-                            (model.heads() + (model.isDual() ? model.relations() + 4 : 0)));
+    const auto work = model.info().work(model);
+    const std::int64_t symbols = model.info().dual ? 4 : 0;
+    const double perSample = 4.0 * tokens * tokens *
+                             static_cast<double>(std::max<std::int64_t>(
+                                 1, work.layers * (work.heads + work.relations + symbols)));
     const double fits = static_cast<double>(kCaptureBudget) /
                         (perSample * static_cast<double>(captureCount(
                                          m_totalSteps, m_options.train.capture_every)));
@@ -151,8 +153,7 @@ void Trainer::chooseProbes() {
         if (m_data.tokenizer && m_options.train.capture_samples > 0 && longest > 0 &&
             !m_options.data.pinned_text.empty())
             m_probes.push_back(textSample(*m_data.tokenizer, m_options.data.pinned_text,
-                                          std::min(longest, model.max_block_size),
-                                          "pinned sentence"));
+                                          std::min(longest, model.tokens()), "pinned sentence"));
         return;
     }
     for (std::int64_t i = 0; i < samples; ++i) {

@@ -61,7 +61,7 @@ private:
     EvaluationOptions measuring() const;
     void evaluate();
     void test();
-    bool noteBest(const Evaluation& evaluation);
+    bool updateBest(const Evaluation& evaluation);
     void capture();
     void checkpoint();
     void serve();

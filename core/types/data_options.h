@@ -21,7 +21,7 @@ struct DataOptions {
 
     // Relational Games: path is a folder of <task>_<split>.npz or one .npz file
     std::string family = "pentos";  // trained and validated on
-    bool streaming = false;  // a fresh image for every example; train_size is then an epoch
+    bool streaming = false;         // a fresh image for every example; train_size is then an epoch
     std::string patterns = "AAA,AAB,ABA,ABB,ABC";  // match_pattern
 
     // Text: path is a text file, a folder of them, JSON lines, or token shards (formats.md 8)
@@ -35,13 +35,13 @@ struct DataOptions {
     std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
 
     // Objects: random vectors
-    std::int64_t objects = 64;    // pairs: of the order; select-relate: to choose among; symbols
-    std::int64_t dim = 32;        // numbers of one object
-    std::int64_t length = 10;     // sorting: objects of a sequence
-    std::int64_t longest = 10;    // sorting: test splits of every length from 11 to this
-    bool corruptions = false;     // sorting: test splits of disturbed objects
-    double adversarial = 0.1;     // symbol recovery: share of entries far off
-    std::int64_t nonzero = 5;     // symbol recovery, sparse: symbols of one relation
+    std::int64_t objects = 64;  // pairs: of the order; select-relate: to choose among; symbols
+    std::int64_t dim = 32;      // numbers of one object
+    std::int64_t length = 10;   // sorting: objects of a sequence
+    std::int64_t longest = 10;  // sorting: test splits of every length from 11 to this
+    bool corruptions = false;   // sorting: test splits of disturbed objects
+    double adversarial = 0.1;   // symbol recovery: share of entries far off
+    std::int64_t nonzero = 5;   // symbol recovery, sparse: symbols of one relation
 
     // SET
     std::string set_split = "draws";      // or "triples": no triple on both sides

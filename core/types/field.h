@@ -26,10 +26,12 @@ struct FieldSpec {
     FieldKind kind = FieldKind::Text;
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
-    std::vector<std::string> choices = {};  ///< for FieldKind::Choice, in the order shown
-    bool live = false;      ///< may change while a run goes on; otherwise it needs a restart
-    bool advanced = false;  ///< shown behind "more" in the form
-    bool aboveMinimum = false;  ///< the minimum itself is refused
+    std::vector<std::string> choices = {};       ///< for FieldKind::Choice, in the order shown
+    std::vector<std::string> choiceTitles = {};  ///< what the form calls them; empty: as they are
+    bool live = false;            ///< may change while a run goes on; otherwise it needs a restart
+    bool advanced = false;        ///< shown behind "more" in the form
+    bool aboveMinimum = false;    ///< the minimum itself is refused
+    std::string formerName = {};  ///< as earlier versions stored it
 };
 
 /// One field of `Options`: its description and how to read and write it. `applies` says whether the
@@ -40,6 +42,8 @@ struct Field {
     std::function<FieldValue(const Options&)> get;
     std::function<void(Options&, const FieldValue&)> set;
     std::function<bool(const Options&)> applies = [](const Options&) { return true; };
+    /// Whether these options have the field at all; the values of others stand nowhere.
+    std::function<bool(const Options&)> present = [](const Options&) { return true; };
     /// Of a choice: those that go with the other values, where they are not all. May be empty.
     std::function<std::vector<std::string>(const Options&)> choicesFor = {};
     /// What 0 stands for with the other values, where 0 means "automatic": "2" or "once per epoch".

@@ -75,7 +75,7 @@ struct ProbeSequence {
     std::vector<float> vectors;  ///< [n, width] row-major, where the objects are vectors
     int width = 0;
     std::vector<std::string> words;  ///< what the screens call each element; may be empty
-    bool text = false;  ///< words are pieces of text, as bytes: joined they are the text
+    bool text = false;            ///< words are pieces of text, as bytes: joined they are the text
     std::vector<Image> pictures;  ///< of objects that can be drawn, one each; may be empty
 
     int size() const {

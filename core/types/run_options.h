@@ -35,7 +35,7 @@ struct RunOptions {
     /// applied. Throws OptionError for a setting that is none.
     std::optional<RunOptions> pretraining() const;
     /// Which of that stage's weights this run starts from (train.start_from of the last stage).
-    std::string handedOn() const;
+    std::string initFrom() const;
     /// The fields as a form shows them, `preset` beside the present values.
     std::vector<FieldState> states(const RunOptions& presetValues) const;
 };

@@ -21,8 +21,8 @@ struct StudyAxis {
 /// What is run: every model with every size, every value of each axis and every seed.
 struct StudyPlan {
     std::string preset;
-    std::vector<std::string> models;      ///< of the preset
-    std::vector<std::int64_t> sizes;      ///< data.train_size; empty: the preset's own
+    std::vector<std::string> models;  ///< of the preset
+    std::vector<std::int64_t> sizes;  ///< data.train_size; empty: the preset's own
     std::vector<std::int64_t> seeds = {0};
     std::vector<StudyAxis> vary;
     std::vector<std::pair<std::string, std::string>> settings;  ///< --set, for every run

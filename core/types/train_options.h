@@ -47,7 +47,7 @@ struct TrainOptions {
     std::int64_t checkpoint_every = 0;  // steps; 0: every epoch, at most once in ten seconds
     std::vector<std::int64_t> seeds = {0};
     std::int64_t decode_examples = 256;  // validation sequences answered freely; 0 = none
-    std::string init = "package";  // W_r of relational heads: package | may-2024
+    std::string init = "package";        // W_r of relational heads: package | may-2024
     std::string pretrain;    // stages before: "key=value key=value | key=value" over these options
     std::string start_from;  // weights each hands on: "all", or "name name>other ... | ..."
     std::string device = "auto";

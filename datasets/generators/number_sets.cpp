@@ -248,7 +248,8 @@ std::vector<std::string> SymbolRecovery::words(Vector objects, Vector targets) c
             value += static_cast<double>(targets[i]) * static_cast<double>(objects[i * d + k]);
         off += std::abs(value - static_cast<double>(a[k])) > 1e-5;
     }
-    all.push_back("observed, " + std::to_string(off) + " of " + std::to_string(d) + " are outliers");
+    all.push_back("observed, " + std::to_string(off) + " of " + std::to_string(d) +
+                  " are outliers");
     return all;
 }
 

@@ -144,9 +144,11 @@ const DataKind& images() {
         };
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             if (ownFolder(o)) return;
-            m.image_shape = installed(o) ? std::vector<std::int64_t>{1, 28, 28}
-                                         : std::vector<std::int64_t>{3, 32, 32};
-            m.num_classes = o.task == "cifar100" ? 100 : 10;
+            auto* images = m.find<ImageInput>();
+            if (!images) return;
+            images->image_shape = installed(o) ? std::vector<std::int64_t>{1, 28, 28}
+                                               : std::vector<std::int64_t>{3, 32, 32};
+            images->num_classes = o.task == "cifar100" ? 100 : 10;
         };
         k.allExamples = [](const DataOptions& o) -> std::int64_t {
             if (ownFolder(o)) return 0;

@@ -31,21 +31,29 @@ inline void requireSizes(const DataOptions& o, std::vector<FieldProblem>& found)
 /// Sets of `objects` vectors of `width` numbers, with that many numbers to predict.
 inline void fitObjects(ModelOptions& m, std::int64_t objects, std::int64_t width,
                        std::int64_t outputs) {
-    m.n_objects = objects;
-    m.object_dim = width;
-    m.out_dim = outputs;
+    auto* sets = m.find<ObjectInput>();
+    if (!sets) return;  // of another kind of input: a problem of the run's options
+    sets->n_objects = objects;
+    sets->object_dim = width;
+    sets->out_dim = outputs;
 }
 
 /// A source of `source` elements (`sourceSize`: numbers of one, or tokens there are) and a target
-/// of `target` tokens out of `targetSize`, of which the first `answers` can be answers.
-inline void fitSequences(ModelOptions& m, std::int64_t source, std::int64_t sourceSize,
-                         std::int64_t target, std::int64_t targetSize, std::int64_t answers) {
-    m.input_size = sourceSize;
-    m.in_block_size = source;
-    m.output_type = "token";
-    m.output_size = targetSize;
-    m.out_dim = answers;
-    m.out_block_size = target;
+/// of `target` tokens out of `targetSize`, of which the first `answers` can be answers. `type`: of
+/// the source's elements, "token" or "vector".
+inline void fitSequences(ModelOptions& m, const char* type, std::int64_t source,
+                         std::int64_t sourceSize, std::int64_t target, std::int64_t targetSize,
+                         std::int64_t answers, std::int64_t ignoredTarget = -1) {
+    auto* pairs = m.find<PairInput>();
+    if (!pairs) return;  // of another kind of input: a problem of the run's options
+    pairs->input_type = type;
+    pairs->input_size = sourceSize;
+    pairs->in_block_size = source;
+    pairs->output_type = "token";
+    pairs->output_size = targetSize;
+    pairs->out_dim = answers;
+    pairs->out_block_size = target;
+    if (ignoredTarget >= 0) pairs->loss_ignore_idx = ignoredTarget;
 }
 
 /// The last part of a path: the name of a file.

@@ -68,10 +68,8 @@ const DataKind& math() {
         k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}};
         k.fit = [](const DataOptions&, ModelOptions& m) {
             // Both sides end with one token more than they have characters.
-            m.input_type = "token";
-            fitSequences(m, kMostQuestion + 1, kVocabulary, kMostAnswer + 1, kVocabulary,
-                         kVocabulary);
-            m.loss_ignore_idx = kPadding;
+            fitSequences(m, "token", kMostQuestion + 1, kVocabulary, kMostAnswer + 1, kVocabulary,
+                         kVocabulary, kPadding);
         };
         k.allExamples = [](const DataOptions& o) -> std::int64_t {
             return o.path.empty() ? kUsualTrain : 0;

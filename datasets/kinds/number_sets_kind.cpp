@@ -110,10 +110,11 @@ const DataKind& symbolRecovery() {
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             fitObjects(m, o.objects + 1, o.dim, o.objects);
             // The weight of |u|_1 belongs to sparse relations, and only to them.
+            if (!m.has("sparsity")) return;
             if (!sparse(o))
-                m.rel_scale = 0.0;
-            else if (m.is("RobustRegression") && m.rel_scale == 0.0)
-                m.rel_scale = 1.0;
+                m.set("sparsity", 0.0);
+            else if (m.value("sparsity") == FieldValue(0.0))
+                m.set("sparsity", 1.0);
         };
         return k;
     }();

@@ -34,7 +34,6 @@ const DataKind& pairs() {
         };
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             fitObjects(m, 2, o.task == "sorting-order" ? SortingObjects::kWidth : o.dim, 1);
-            if (m.is("ObjectAbstractor")) m.in_block_size = 2;
         };
         k.allExamples = [](const DataOptions& o) -> std::int64_t {
             const std::int64_t objects = random(o) ? o.objects : SortingObjects::kCount;

@@ -56,10 +56,10 @@ std::string fileIn(const std::string& folder, const DataOptions& o, const std::s
 DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first,
                         std::int64_t count, const std::string& name) {
     if (first + count > data->size())
-        throw FileError(path,
-                        "has " + std::to_string(data->size()) + " images; " + name +
-                            " needs the first " + std::to_string(first + count) +
-                            "; lower data.train_size, data.validation_size or data.test_size");
+        throw FileError(
+            path, "has " + std::to_string(data->size()) + " images; " + name + " needs the first " +
+                      std::to_string(first + count) +
+                      "; lower data.train_size, data.validation_size or data.test_size");
     return sliceOf(data, first, count, name);
 }
 
@@ -115,8 +115,9 @@ DataParts importRelationalGames(const DataOptions& o, const ProgressCallback& pr
     return parts;
 }
 
-const KindOpenerRegistrar registered(
-    "relational-games", {openRelationalGames, evaluateRelationalGames, importRelationalGames});
+const KindOpenerRegistrar registered("relational-games",
+                                     {openRelationalGames, evaluateRelationalGames,
+                                      importRelationalGames});
 
 }  // namespace
 }  // namespace relascope

@@ -46,9 +46,9 @@ const DataKind& sorting() {
         };
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             const auto longest = std::max(o.length, o.longest);
-            m.input_type = "vector";
             // One token more than places to name: the start, which is never an answer.
-            fitSequences(m, longest, SortingObjects::kWidth, longest, longest + 1, longest);
+            fitSequences(m, "vector", longest, SortingObjects::kWidth, longest, longest + 1,
+                         longest);
         };
         k.allExamples = [](const DataOptions& o) {
             return Sorting::poolSize(static_cast<int>(o.length)) * 7 / 10;

@@ -161,17 +161,17 @@ TEST_F(AnyDataTest, ValuesThatThePapersDoNotStateSaySo) {
 TEST_F(AnyDataTest, ModelsFollowTheirData) {
     auto& experiment = c().experiment;
     ASSERT_TRUE(experiment.choosePreset("pairwise-order"));
-    EXPECT_EQ(experiment.options().model.object_dim, 32);
+    EXPECT_EQ(experiment.options().model.number("object_dim"), 32);
     experiment.set("data.dim", std::int64_t{8});
-    EXPECT_EQ(experiment.options().model.object_dim, 8);
+    EXPECT_EQ(experiment.options().model.number("object_dim"), 8);
     for (const auto& state : experiment.states())
         if (state.key == "model.object_dim") {
             EXPECT_EQ(std::get<std::int64_t>(state.value), 8);
         }
     ASSERT_TRUE(experiment.choosePreset("sort-argsort"));
     experiment.set("data.longest", std::int64_t{12});
-    EXPECT_EQ(experiment.options().model.out_block_size, 12);
-    EXPECT_EQ(experiment.options().model.output_size, 13);
+    EXPECT_EQ(experiment.options().model.number("out_block_size"), 12);
+    EXPECT_EQ(experiment.options().model.number("output_size"), 13);
     EXPECT_TRUE(experiment.problems().empty());
     EXPECT_TRUE(experiment.title().contains("sequences"));
 }
@@ -195,8 +195,8 @@ TEST_F(AnyDataTest, TrainOnThisFindsTheExperiment) {
     photos.classNames = {"cat", "dog", "bird"};
     experiment.trainOn(importOptions("folder", "", folder.path().toStdString()), {"task"}, photos);
     EXPECT_EQ(experiment.options().data.task, "folder");
-    EXPECT_EQ(experiment.options().model.image_shape, (std::vector<std::int64_t>{3, 48, 32}));
-    EXPECT_EQ(experiment.options().model.num_classes, 3);
+    EXPECT_EQ(std::get<std::vector<std::int64_t>>(experiment.options().model.value("image_shape")), (std::vector<std::int64_t>{3, 48, 32}));
+    EXPECT_EQ(experiment.options().model.number("num_classes"), 3);
 }
 
 TEST_F(AnyDataTest, TrainOnAnImportedTextCanBeStarted) {

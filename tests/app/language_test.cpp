@@ -241,7 +241,7 @@ TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     const auto fitted = readRunOptions(path.toStdString()).model.vocab_size;
     EXPECT_LT(fitted, 64);
-    ASSERT_TRUE(waitUntil([&] { return c().experiment.options().model.vocab_size == fitted; }));
+    ASSERT_TRUE(waitUntil([&] { return c().experiment.options().model.number("vocab_size") == fitted; }));
     // Words that were not there before change nothing of what the ids mean.
     writeText(QStringLiteral("cats.txt"),
               QStringLiteral("XYZ the cat sat on the mat. ").repeated(60));

@@ -200,7 +200,7 @@ TEST_F(RunActionsTest, ADuplicateIsANewRunWithTheSameOptions) {
     ASSERT_TRUE(c().experiment.choosePreset("set"));
     actions().perform(RunActions::Kind::Duplicate, {first});
     ASSERT_TRUE(waitUntil([&] { return c().experiment.options().preset == "quick"; }));
-    EXPECT_EQ(c().experiment.options().model.d_model, 16);
+    EXPECT_EQ(c().experiment.options().model.number("d_model"), 16);
     EXPECT_TRUE(c().experiment.run().isEmpty());
     EXPECT_EQ(window->bar()->startButton()->text(), "Start");
     click(window->bar()->startButton());
@@ -359,17 +359,17 @@ TEST_F(RunActionsTest, AVariantKeepsWhatTheUserSet) {
     EXPECT_EQ(c().experiment.options().variant, "transformer");
     EXPECT_EQ(c().experiment.options().train.epochs, 37);
     EXPECT_EQ(c().experiment.options().train.seeds, (std::vector<std::int64_t>{0, 1, 2}));
-    EXPECT_EQ(c().experiment.options().model.n_heads_sa,
+    EXPECT_EQ(c().experiment.options().model.number("n_heads_sa"),
               presetOptions("relational-games-between", "transformer").model.n_heads_sa)
         << "what was not touched is the variant's";
-    EXPECT_EQ(c().experiment.options().model.symmetric_rels,
+    EXPECT_EQ(std::get<bool>(c().experiment.options().model.value("symmetric_rels")),
               presetOptions("relational-games-between", "transformer").model.symmetric_rels)
         << "it has no relations";
     EXPECT_TRUE(window->form()->row("train.epochs")->changed());
     EXPECT_EQ(window->form()->changedWords(), "Changed: Epochs, Seeds");
     c().history.undo();
     EXPECT_EQ(c().experiment.options().variant, "dat");
-    EXPECT_FALSE(c().experiment.options().model.symmetric_rels);
+    EXPECT_FALSE(std::get<bool>(c().experiment.options().model.value("symmetric_rels")));
 }
 
 TEST_F(RunActionsTest, ALiveEditShowsAsChangedInTheNextRun) {

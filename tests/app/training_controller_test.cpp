@@ -47,7 +47,7 @@ TEST_F(TrainingTest, EditsOfTheLearningRateAreMarked) {
         c().runs.marks(path).front().text.contains(QString::fromStdString(fieldValueText(5e-4))));
     // What needs a restart stays as it is.
     c().experiment.set(QStringLiteral("model.d_model"), std::int64_t{32});
-    EXPECT_EQ(c().experiment.options().model.d_model, 16);
+    EXPECT_EQ(c().experiment.options().model.number("d_model"), 16);
     c().training.cancel();
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
     EXPECT_DOUBLE_EQ(readRunOptions(path.toStdString()).train.learning_rate, 5e-4);

@@ -34,9 +34,9 @@ inline bool waitUntil(const std::function<bool()>& holds, int milliseconds = 200
 /// Quick with a model and data so small that a step takes about a millisecond.
 inline RunOptions tinyOptions(std::int64_t steps = 100000) {
     RunOptions options = presetOptions("quick");
-    options.model.d_model = 16;
-    options.model.dff = 16;
-    options.model.n_layers = 2;
+    options.model.set("d_model", 16);
+    options.model.set("dff", 16);
+    options.model.set("n_layers", 2);
     options.data.train_size = 64;
     options.data.validation_size = 32;
     options.data.test_size = 16;

@@ -86,9 +86,9 @@ int main(int argc, char** argv) {
     window.show();
 
     RunOptions options = presetOptions("quick");
-    options.model.d_model = 16;
-    options.model.dff = 16;
-    options.model.n_layers = 1;
+    options.model.set("d_model", 16);
+    options.model.set("dff", 16);
+    options.model.set("n_layers", 1);
     options.data.train_size = 512;
     options.data.validation_size = 64;
     options.train.batch_size = 8;

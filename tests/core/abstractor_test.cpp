@@ -3,12 +3,13 @@
 
 #include <cmath>
 
-#include "model/abstractor.h"
+#include "model/abstractor/abstractor.h"
+#include "model/abstractor/message_passing.h"
+#include "model/attention/positions.h"
+#include "model/baselines/relational_baselines.h"
+#include "model/blocks/parameters.h"
 #include "model/factory.h"
-#include "model/message_passing.h"
-#include "model/parameters.h"
-#include "model/positions.h"
-#include "model/relational_baselines.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -168,20 +169,21 @@ TEST(MessagePassing, EqualsItsLoop) {
         for (const bool symmetric : {false, true}) {
             ModelOptions o;
             for (const auto& [name, options] : smallModels())
-                if (options.is("MessagePassingAbstractor")) o = options;
-            o.use_self_attn = false, o.abs_norm = "none", o.symmetric_rels = symmetric;
-            o.message_softmax = softmax, o.rel_activation = "tanh";
-            MessagePassingLayer m(o, 5);
+                if ((options.architecture() == "MessagePassingAbstractor")) o = options;
+            o.set("use_self_attn", false), o.set("abs_norm", "none"),
+                o.set("symmetric_rels", symmetric);
+            o.set("message_softmax", softmax), o.set("rel_activation", "tanh");
+            MessagePassingLayer m(o.get<MessagePassingOptions>(), 5);
             m->to(torch::kDouble);
             m->eval();
             // Without feed-forward what is left is norm1 of the messages.
             m->ff_block->linear2->weight.zero_();
             m->ff_block->linear2->bias.zero_();
-            const auto x = torch::randn({1, 3, o.d_model}, torch::kDouble),
+            const auto x = torch::randn({1, 3, o.number("d_model")}, torch::kDouble),
                        a = torch::randn({1, 3, 5}, torch::kDouble);
             const auto q = project(rowsOf(x[0]), m->wq), k = project(rowsOf(x[0]), m->wk);
             const auto abstract = rowsOf(a[0]);
-            const auto w = static_cast<std::size_t>(o.rel_proj_dim);
+            const auto w = static_cast<std::size_t>(o.number("rel_proj_dim"));
             Matrix expected(3);
             for (std::size_t i = 0; i < 3; ++i)
                 for (std::size_t r = 0; r < 2; ++r) {
@@ -250,10 +252,13 @@ TEST(Initialisation, OfTheAbstractorIsItsFrameworks) {
     torch::manual_seed(2);
     ModelOptions o;
     for (const auto& [name, options] : smallModels())
-        if (options.isSeq2SeqAbstractor() && options.abstractor_architecture == "b") o = options;
-    o.relational = true, o.symbol_retrieval = "learned", o.n_abstractors = 1;
-    o.d_model = o.key_dim = 64, o.n_heads_sa = 4, o.dff = 64, o.input_type = "vector";
-    o.output_size = o.out_dim = 200, o.in_block_size = 500;
+        if (options.architecture() == "Seq2SeqAbstractor" &&
+            text(options, "abstractor_architecture") == "b")
+            o = options;
+    o.set("relational", true), o.set("symbol_retrieval", "learned"), o.set("n_abstractors", 1);
+    o.set("d_model", 64), o.set("key_dim", 64), o.set("n_heads_sa", 4), o.set("dff", 64),
+        o.set("input_type", "vector");
+    o.set("output_size", 200), o.set("out_dim", 200), o.set("in_block_size", 500);
     auto model = makeModel(o);
     const auto spread = [](const torch::Tensor& t) { return t.abs().max().item<double>(); };
     int seen = 0;

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
 
+#include "model/attention/relational_attention.h"
+#include "model/blocks/layers.h"
 #include "model/factory.h"
-#include "model/layers.h"
-#include "model/relational_attention.h"
 #include "support/reference.h"
 
 namespace relascope {
@@ -187,12 +187,13 @@ TEST(Gradients, AgreeWithFiniteDifferences) {
          {"positional_symbols", "position_relative", "symbolic_attention", "rel_sym_attn"})
         for (const bool normFirst : {true, false}) {
             ModelOptions m;
-            m.image_shape = {1, 4, 4}, m.patch_size = {2, 2}, m.d_model = 8, m.dff = 6,
-            m.n_heads_sa = m.n_heads_ra = 2;
-            m.n_layers = 1, m.symbol_retrieval = symbols, m.n_symbols = 3, m.symbol_heads = 2,
-            m.rel_n_heads = 2;
-            m.norm_first = normFirst, m.norm_type = normFirst ? "rmsnorm" : "layernorm",
-            m.rope = normFirst;
+            m.set("image_shape", std::vector<std::int64_t>{1, 4, 4}),
+                m.set("patch_size", std::vector<std::int64_t>{2, 2}), m.set("d_model", 8),
+                m.set("dff", 6), m.set("n_heads_sa", 2), m.set("n_heads_ra", 2);
+            m.set("n_layers", 1), m.set("symbol_retrieval", symbols), m.set("n_symbols", 3),
+                m.set("symbol_heads", 2), m.set("rel_n_heads", 2);
+            m.set("norm_first", normFirst), m.set("norm_type", normFirst ? "rmsnorm" : "layernorm"),
+                m.set("rope", normFirst);
             auto model = inDouble(makeModel(m));
             expectGradients(*model, torch::rand({2, 1, 4, 4}, torch::kDouble),
                             [&](const torch::Tensor& x) { return model->forward(x); });
@@ -217,11 +218,14 @@ TEST(Rotary, RotatesAdjacentPairsByPosition) {
 
 TEST(Symbols, NeighbourhoodIsClampedAndOrdered) {
     ModelOptions m;
-    m.d_model = 8, m.rel_n_heads = 2, m.nbhd_delta = 2, m.symbol_heads = 2, m.n_symbols = 5;
+    m.set("d_model", 8), m.set("rel_n_heads", 2), m.set("nbhd_delta", 2), m.set("symbol_heads", 2),
+        m.set("n_symbols", 5);
     for (const bool causal : {true, false})
         for (const bool self : {true, false}) {
-            m.causal_nbhd = causal, m.include_self = self, m.normalize_rels = self;
-            auto module = inDouble(std::make_shared<RelationalSymbolicAttentionImpl>(m));
+            m.set("causal_nbhd", causal), m.set("include_self", self),
+                m.set("normalize_rels", self);
+            auto module = inDouble(
+                std::make_shared<RelationalSymbolicAttentionImpl>(m.get<SymbolOptions>(), 8));
             const auto x = randomInput(1, 4, 8);
             const torch::NoGradGuard noGrad;
             const auto q = module->q_proj(x)[0], k = module->k_proj(x)[0];
@@ -293,8 +297,10 @@ TEST(Recording, DoesNotChangeTheResult) {
     };
     for (const char* type : {"relational_attention", "rca", "disrca"}) {
         ModelOptions m;
-        m.image_shape = {3, 32, 32}, m.patch_size = {4, 4}, m.d_model = 32,
-        m.n_heads_sa = m.n_heads_ra = 2, m.ra_type = type, m.dropout_rate = 0;
+        m.set("image_shape", std::vector<std::int64_t>{3, 32, 32}),
+            m.set("patch_size", std::vector<std::int64_t>{4, 4}), m.set("d_model", 32),
+            m.set("n_heads_sa", 2), m.set("n_heads_ra", 2), m.set("ra_type", type),
+            m.set("dropout_rate", 0);
         auto model = makeModel(m);
         model->eval();
         const auto images = torch::rand({2, 3, 32, 32});
@@ -315,8 +321,9 @@ TEST(Recording, DoesNotChangeTheResult) {
 TEST(Initialisation, IsPyTorchs) {
     torch::manual_seed(1);
     ModelOptions m;
-    m.image_shape = {3, 64, 64}, m.patch_size = {16, 16}, m.d_model = 256,
-    m.n_heads_sa = m.n_heads_ra = 4, m.n_layers = 1;
+    m.set("image_shape", std::vector<std::int64_t>{3, 64, 64}),
+        m.set("patch_size", std::vector<std::int64_t>{16, 16}), m.set("d_model", 256),
+        m.set("n_heads_sa", 4), m.set("n_heads_ra", 4), m.set("n_layers", 1);
     auto model = makeModel(m);
     const auto spread = [](const torch::Tensor& t) {
         return std::pair{t.abs().max().item<double>(), t.std().item<double>()};

@@ -138,18 +138,19 @@ TEST(CheckpointModel, TakesFromTheTensorsWhatTheConfigurationDoesNotSay) {
     TemporaryFolder home("checkpoint-model");
     auto vision = find("VisionDualAttnTransformer final norm");
     const auto folder = saved(home, vision, "vision");
-    vision.final_norm = false;
+    vision.set("final_norm", false);
     write(folder + "/config.json", modelToPublishedConfig(vision));
-    EXPECT_TRUE(checkpointModel(*CheckpointSource::open(folder)).final_norm);
+    EXPECT_EQ(checkpointModel(*CheckpointSource::open(folder)).value("final_norm"),
+              FieldValue(true));
     EXPECT_TRUE(readCheckpointInfo(folder).loads());
 
     // The published class builds n_layers_enc decoder blocks, whatever n_layers_dec says.
     auto pairs = find("Seq2SeqDualAttnTransformer plain");
-    pairs.n_layers_enc = pairs.n_layers_dec = 2;
+    pairs.set("n_layers_enc", 2), pairs.set("n_layers_dec", 2);
     const auto twin = saved(home, pairs, "pairs");
-    pairs.n_layers_dec = 1;
+    pairs.set("n_layers_dec", 1);
     write(twin + "/config.json", modelToPublishedConfig(pairs));
-    EXPECT_EQ(checkpointModel(*CheckpointSource::open(twin)).n_layers_dec, 2);
+    EXPECT_EQ(checkpointModel(*CheckpointSource::open(twin)).number("n_layers_dec"), 2);
     EXPECT_TRUE(readCheckpointInfo(twin).loads());
 }
 

@@ -21,13 +21,12 @@ DataSplits openHalves(const RunOptions&, std::stop_token) {
 TrainResult execute(const RunRequest& request, const DataOpener& open = openHalves,
                     std::vector<std::string>* notes = nullptr) {
     Control control;
-    return executeRun(
-        request, open, control,
-        [&](TrainEvent event) {
-            if (const auto* note = std::get_if<Note>(&event); note && notes)
-                notes->push_back(note->text);
-        },
-        {});
+    return executeRun(request, open, control,
+                      [&](TrainEvent event) {
+                          if (const auto* note = std::get_if<Note>(&event); note && notes)
+                              notes->push_back(note->text);
+                      },
+                      {});
 }
 
 TEST(ExecuteRun, WhatPreventsTheFirstStepLeavesNothingBehind) {
@@ -60,11 +59,11 @@ TEST(ExecuteRun, ResumesWithTheModelOfTheRun) {
     const auto first = execute(request);
     request.resume = true;
     request.options.train.epochs = 2;
-    request.options.model.d_model = 32;  // a form that was changed meanwhile
+    request.options.model.set("d_model", 32);  // a form that was changed meanwhile
     const auto second = execute(request);
     EXPECT_EQ(second.info.state, RunState::Done);
     EXPECT_EQ(second.info.step, 2 * first.info.step);
-    EXPECT_EQ(readRunOptions(request.path).model.d_model, 16);
+    EXPECT_EQ(readRunOptions(request.path).model.number("d_model"), 16);
 }
 
 /// Examples that only this version's generator makes.

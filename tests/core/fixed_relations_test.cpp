@@ -1,5 +1,5 @@
 // Relations learned on pairs and taken over, frozen, by an Abstractor.
-#include "model/fixed_relations.h"
+#include "model/abstractor/fixed_relations.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -25,15 +25,16 @@ using namespace testing_support;
 
 ModelOptions fixedOptions() {
     ModelOptions m;
-    m.architecture = "FixedRelationAbstractor";
-    m.n_objects = 3, m.object_dim = 6, m.out_dim = 1, m.n_relations = 2, m.rel_proj_dim = 8;
-    m.symbol_dim = 5, m.hidden_layers = {32, 16};
+    m.setArchitecture("FixedRelationAbstractor");
+    m.set("n_objects", 3), m.set("object_dim", 6), m.set("out_dim", 1), m.set("n_relations", 2),
+        m.set("rel_proj_dim", 8);
+    m.set("symbol_dim", 5), m.set("hidden_layers", std::vector<std::int64_t>{32, 16});
     return m;
 }
 ModelOptions pairOptions() {
     auto m = fixedOptions();
-    m.architecture = "PairRelations";
-    m.n_objects = m.out_dim = 2;
+    m.setArchitecture("PairRelations");
+    m.set("n_objects", 2), m.set("out_dim", 2);
     return m;
 }
 
@@ -60,10 +61,10 @@ TEST(PairRelations, ScoreTheFirstObjectAgainstTheSecond) {
             EXPECT_NEAR(scores[b][r].item<double>(),
                         product(model->relation, x[b][0], x[b][1], r, 8), 1e-4);
     auto wrong = pairOptions();
-    wrong.n_relations = 3;
+    wrong.set("n_relations", 3);
     EXPECT_THROW(makeModel(wrong), OptionError);
     wrong = pairOptions();
-    wrong.n_objects = 3;
+    wrong.set("n_objects", 3);
     EXPECT_THROW(makeModel(wrong), OptionError);
 }
 
@@ -179,15 +180,15 @@ TEST(FixedRelationAbstractor, KeepsTheRelationsOfTheStageBefore) {
     const auto stage = options.pretraining();
     ASSERT_TRUE(stage);
     EXPECT_TRUE(stage->problems().empty());
-    EXPECT_EQ(stage->model.architecture, "PairRelations");
-    EXPECT_EQ(stage->model.n_objects, 2);
-    EXPECT_EQ(stage->model.out_dim, 4);
-    EXPECT_EQ(stage->model.object_dim, 32);
+    EXPECT_EQ(stage->model.architecture(), "PairRelations");
+    EXPECT_EQ(stage->model.number("n_objects"), 2);
+    EXPECT_EQ(stage->model.number("out_dim"), 4);
+    EXPECT_EQ(stage->model.number("object_dim"), 32);
     EXPECT_EQ(stage->data.task, "attributes");
-    EXPECT_EQ(options.model.object_dim, 32);
+    EXPECT_EQ(options.model.number("object_dim"), 32);
 
     options.data.embedding = 12;
-    options.model.hidden_layers = {32, 16};
+    options.model.set("hidden_layers", std::vector<std::int64_t>{32, 16});
     fitToData(options);
     options.train.pretrain =
         "model.architecture=PairRelations data.task=attributes train.epochs=40 "

@@ -6,9 +6,10 @@
 
 #include <cmath>
 
+#include "model/attention/chunked_attention.h"
+#include "model/attention/relational_attention.h"
 #include "model/factory.h"
-#include "model/relational_attention.h"
-#include "model/row_blocks.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -84,9 +85,9 @@ void expectForms(const RelationalOptions& o, std::int64_t n, const Kind& kind, d
     }
 }
 
-const std::vector<AttentionForm> kAll = {AttentionForm::Factored, AttentionForm::RowBlocked,
+const std::vector<AttentionForm> kAll = {AttentionForm::Factored, AttentionForm::Chunked,
                                          AttentionForm::Fused};
-const std::vector<AttentionForm> kBlocks = {AttentionForm::RowBlocked};
+const std::vector<AttentionForm> kBlocks = {AttentionForm::Chunked};
 
 TEST(Forms, AgreeForEveryLengthAndSymbol) {
     for (const auto type : {torch::kDouble, torch::kFloat})
@@ -171,7 +172,7 @@ TEST(Forms, OfSensoryAttentionAgree) {
                         };
                         module->form = AttentionForm::Explicit;
                         const auto plain = resultsOf(*module, {x}, forward);
-                        for (const auto form : {AttentionForm::RowBlocked, AttentionForm::Fused,
+                        for (const auto form : {AttentionForm::Chunked, AttentionForm::Fused,
                                                 AttentionForm::Automatic}) {
                             module->form = form;
                             expectEqual(plain, resultsOf(*module, {x}, forward),
@@ -184,7 +185,7 @@ TEST(Forms, OfSensoryAttentionAgree) {
 
 TEST(Forms, SeeNoLaterToken) {
     for (const auto form : {AttentionForm::Explicit, AttentionForm::Factored,
-                            AttentionForm::RowBlocked, AttentionForm::Fused}) {
+                            AttentionForm::Chunked, AttentionForm::Fused}) {
         auto o = small();
         o.causal = true;
         RelationalAttentionImpl module(o);
@@ -212,24 +213,24 @@ TEST(Forms, ThePlainKernelThatKeepsAllScoresIsNeverTakenForLongTexts) {
     // Values wider than the keys have no kernel on the CPU: pieces of the keys' width do.
     EXPECT_FALSE(hasFusedKernel(q, k, torch::randn({1, 2, 600, 80}), o));
     auto r = small();
-    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::RowBlocked);
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::Chunked);
     r.rel_activation = "tanh";
-    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::RowBlocked);
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::Chunked);
     EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(9, torch::kCPU), AttentionForm::Explicit);
 }
 
 TEST(RecomputedActivations, GiveTheSameGradientsWithDropout) {
     for (const auto& [name, options] : smallModels()) {
-        if (!options.isLanguage() && !options.isVision()) continue;
+        if (options.input() != InputKind::Tokens && !options.info().classToken) continue;
         auto o = options;
-        o.dropout_rate = 0.2;
+        o.set("dropout_rate", 0.2);
         torch::manual_seed(5);
         auto model = makeModel(o);
         model->train();
         const auto batch = smallBatch(o, 2);
         std::vector<Tensors> results;
         for (const bool recompute : {false, true}) {
-            model->recomputesActivations = recompute;
+            model->checkpointsActivations = recompute;
             for (auto& p : model->parameters()) p.mutable_grad() = torch::Tensor();
             torch::manual_seed(9);
             const auto out = model->forward(batch);

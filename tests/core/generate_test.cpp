@@ -4,9 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "model/blocks/parameters.h"
+#include "model/decode/generate.h"
 #include "model/factory.h"
-#include "model/generate.h"
-#include "model/parameters.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -15,10 +16,10 @@ namespace {
 std::vector<std::pair<std::string, ModelOptions>> languageModels() {
     std::vector<std::pair<std::string, ModelOptions>> all;
     for (const auto& [name, options] : smallModels())
-        if (options.isLanguage()) all.emplace_back(name, options);
+        if ((options.input() == InputKind::Tokens)) all.emplace_back(name, options);
     const auto base = [&](const char* architecture) {
         for (const auto& [name, options] : all)
-            if (options.is(architecture)) return options;
+            if ((options.architecture() == architecture)) return options;
         return ModelOptions{};
     };
     // What decides how keys, values and symbols are kept.
@@ -27,11 +28,11 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
             for (const char* activation : {"identity", "tanh", "softmax"})
                 for (const char* position : {"RoPE", "pos_emb"}) {
                     auto o = base("DualAttnTransformerLM");
-                    o.symbol_retrieval = symbols, o.ra_type = type;
-                    o.rel_activation = activation, o.rca_activation = "softmax";
-                    o.n_relations = 0, o.pos_enc_type = position;
-                    o.sa_n_kv_heads = o.ra_n_kv_heads = 1;
-                    o.max_rel_pos = position == std::string("RoPE") ? 3 : 0;
+                    o.set("symbol_retrieval", symbols), o.set("ra_type", type);
+                    o.set("rel_activation", activation), o.set("rca_activation", "softmax");
+                    o.set("n_relations", 0), o.set("pos_enc_type", position);
+                    o.set("sa_n_kv_heads", 1), o.set("ra_n_kv_heads", 1);
+                    o.set("max_rel_pos", position == std::string("RoPE") ? 3 : 0);
                     all.emplace_back(
                         std::string(symbols) + " " + type + " " + activation + " " + position, o);
                 }
@@ -41,13 +42,13 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
 TEST(LanguageReader, EqualsTheForwardPassForEveryOptionAndBeyondTheContext) {
     for (const auto& [name, options] : languageModels()) {
         auto o = options;
-        o.max_block_size = 9;
+        o.set("max_block_size", 9);
         torch::manual_seed(1);
         auto model = makeModel(o);
         model->to(torch::kDouble);
         model->eval();
         const torch::NoGradGuard noGrad;
-        const auto text = torch::randint(o.vocab_size, {1, 14}, torch::kLong);
+        const auto text = torch::randint(o.number("vocab_size"), {1, 14}, torch::kLong);
         const auto* ids = text.const_data_ptr<std::int64_t>();
         LanguageReader reader(*model, o);
         std::int64_t read = 0;
@@ -70,7 +71,7 @@ TEST(LanguageReader, GreedyTextIsThatOfThePlainForm) {
         torch::manual_seed(2);
         auto model = makeModel(options);
         model->eval();
-        const auto prompt = torch::randint(options.vocab_size, {1, 4}, torch::kLong);
+        const auto prompt = torch::randint(options.number("vocab_size"), {1, 4}, torch::kLong);
         const auto plain = generateGreedy(*model, options, prompt, 20);
         GenerateOptions greedy;
         greedy.temperature = 0.0;
@@ -92,7 +93,7 @@ TEST(LanguageReader, RefusesWhatIsNoToken) {
     model->eval();
     LanguageReader reader(*model, o);
     EXPECT_THROW(reader.read({}), OptionError);
-    for (const std::int64_t id : {std::int64_t{-1}, o.vocab_size})
+    for (const std::int64_t id : {std::int64_t{-1}, o.number("vocab_size")})
         EXPECT_THROW(reader.read({&id, 1}), OptionError);
     const std::int64_t good = 0;
     EXPECT_EQ(reader.read({&good, 1}).size(0), usableVocabulary(o));
@@ -189,14 +190,14 @@ TEST(TokenSampler, GivesTheModelsProbabilitiesAndAlternativesAndIsSeeded) {
 TEST(NarrowWeights, StayTiedAndChangeLittle) {
     for (const auto& [name, options] : languageModels()) {
         auto o = options;
-        o.max_block_size = 9;
+        o.set("max_block_size", 9);
         torch::manual_seed(2);
         auto model = makeModel(o);
         model->eval();
         const torch::NoGradGuard noGrad;
-        const auto text = torch::randint(o.vocab_size, {1, 8}, torch::kLong);
+        const auto text = torch::randint(o.number("vocab_size"), {1, 8}, torch::kLong);
         const auto exact = model->forward(text);
-        narrowWeights(*model);
+        castToBFloat16(*model);
         const auto parameters = model->named_parameters();
         EXPECT_EQ(parameters["layers.final_out.weight"].scalar_type(), torch::kBFloat16);
         int aliases = 0;

@@ -3,9 +3,11 @@
 
 #include <cmath>
 
-#include "model/decoder.h"
+#include "model/blocks/decoder.h"
+#include "model/decode/generate.h"
 #include "model/factory.h"
-#include "model/generate.h"
+#include "model/seq2seq/seq2seq_options.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -13,7 +15,7 @@ namespace {
 
 ModelOptions find(const char* architecture) {
     for (const auto& [name, options] : smallModels())
-        if (options.is(architecture)) return options;
+        if ((options.architecture() == architecture)) return options;
     return {};
 }
 
@@ -21,8 +23,9 @@ TEST(Initialisation, OfLanguageModelsIsGpt2s) {
     torch::manual_seed(4);
     for (const char* activation : {"gelu", "swiglu"}) {
         auto o = find("DualAttnTransformerLM");
-        o.d_model = 64, o.n_layers = 2, o.vocab_size = 300, o.activation = activation, o.dff = 90;
-        o.n_symbols = 80, o.pos_enc_type = "pos_emb", o.max_block_size = 100;
+        o.set("d_model", 64), o.set("n_layers", 2), o.set("vocab_size", 300),
+            o.set("activation", activation), o.set("dff", 90);
+        o.set("n_symbols", 80), o.set("pos_enc_type", "pos_emb"), o.set("max_block_size", 100);
         auto model = makeModel(o);
         int residual = 0;
         for (const auto& entry : stateOf(*model)) {
@@ -66,10 +69,15 @@ constexpr double kDrop = 0.3, kTwice = 1 - (1 - kDrop) * (1 - kDrop);
 
 StackOptions stack(bool dual, bool decoder) {
     auto o = find(dual ? "Seq2SeqDualAttnTransformer" : "Seq2SeqTransformer");
-    o.d_model = 32, o.dropout_rate = o.decoder.dropout_rate = kDrop;
-    o.norm_first = o.decoder.norm_first = true;
-    o.activation = o.decoder.activation = "gelu";
-    return decoder ? decoderStackOf(o) : stackOf(o);
+    o.set("d_model", 32), o.set("dropout_rate", kDrop), put(o, "decoder.dropout_rate", kDrop);
+    o.set("norm_first", true), put(o, "decoder.norm_first", true);
+    o.set("activation", "gelu"), put(o, "decoder.activation", "gelu");
+    if (dual) {
+        const auto& options = o.get<Seq2SeqDualAttnTransformerOptions>();
+        return decoder ? decoderOf(options) : encoderOf(options);
+    }
+    const auto& options = o.get<Seq2SeqTransformerOptions>();
+    return decoder ? decoderOf(options) : encoderOf(options);
 }
 
 TEST(Dropout, StandsWherePublishedBlocksHaveIt) {
@@ -104,8 +112,8 @@ TEST(Dropout, StandsWherePublishedBlocksHaveIt) {
 TEST(Dropout, IsNotOnTheEmbeddingsOfLanguageAndSequenceModels) {
     for (const char* name : {"DualAttnTransformerLM", "TransformerLM", "Seq2SeqTransformer"}) {
         auto o = find(name);
-        o.dropout_rate = o.decoder.dropout_rate = kDrop;
-        o.norm_first = o.decoder.norm_first = true;
+        o.set("dropout_rate", kDrop), put(o, "decoder.dropout_rate", kDrop);
+        o.set("norm_first", true), put(o, "decoder.norm_first", true);
         auto model = makeModel(o);
         silence(*model, "wo.");
         silence(*model, "ff_block.linear2");
@@ -114,7 +122,7 @@ TEST(Dropout, IsNotOnTheEmbeddingsOfLanguageAndSequenceModels) {
         EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch))) << name;
     }
     auto o = find("VisionTransformer");
-    o.dropout_rate = kDrop;
+    o.set("dropout_rate", kDrop);
     auto model = makeModel(o);
     silence(*model, "wo.");
     silence(*model, "ff_block.linear2");
@@ -150,14 +158,15 @@ TEST(Generate, GoesOnPastTheContextAndNeverWritesPadding) {
     const auto text = generateGreedy(*model, o, prompt, 9);
     ASSERT_EQ(text.size(1), 12);
     for (std::int64_t n = 3; n < 12; ++n) {  // each token is the likeliest after what fits
-        const auto seen = text.slice(1, std::max<std::int64_t>(0, n - o.max_block_size), n);
+        const auto seen =
+            text.slice(1, std::max<std::int64_t>(0, n - o.number("max_block_size")), n);
         EXPECT_EQ(model->forward(seen).select(1, -1).argmax().item<std::int64_t>(),
                   text[0][n].item<std::int64_t>());
     }
     auto padded = o;
-    padded.vocab_size = 50304;
+    padded.set("vocab_size", 50304);
     EXPECT_EQ(usableVocabulary(padded), 50257);
-    EXPECT_EQ(usableVocabulary(o), o.vocab_size);
+    EXPECT_EQ(usableVocabulary(o), o.number("vocab_size"));
 }
 
 }  // namespace

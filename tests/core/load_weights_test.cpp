@@ -158,7 +158,7 @@ TEST_F(LoadWeights, NamesWeightsThatAreNotFinite) {
 // Tensors of more than a piece: a vocabulary that costs 12 MB.
 ModelOptions wide() {
     ModelOptions o = tinyOptions().model;
-    o.dff = 200'000;
+    o.set("dff", 200'000);
     return o;
 }
 

@@ -1,5 +1,5 @@
 // What one head can compute, and which relations are inner products.
-#include "model/one_head.h"
+#include "model/one_head/one_head.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -74,10 +74,11 @@ TEST(OneHead, AllThreeHaveAboutAsManyParameters) {
             std::map<std::string, std::int64_t> counts;
             for (const auto& name : kHeads) {
                 auto options = presetOptions("select-relate", name).model;
-                options.d_model = width, options.rel_proj_dim = products;
+                options.set("d_model", width), options.set("rel_proj_dim", products);
                 counts[name] = parameterCount(options);
                 const auto model = std::dynamic_pointer_cast<OneHeadModelImpl>(makeModel(options));
-                EXPECT_EQ(model->head->query->parameters()[0].size(0), featureWidth(options));
+                EXPECT_EQ(model->head->query->parameters()[0].size(0),
+                          featureWidth(options.get<OneHeadOptions>()));
             }
             for (const char* name : {"sensory", "rca"}) {
                 // One more or less in width is 3 w + ... parameters a map: half of that is near.
@@ -88,20 +89,21 @@ TEST(OneHead, AllThreeHaveAboutAsManyParameters) {
                     << name << " " << width << " " << products;
             }
         }
-    EXPECT_EQ(featureWidth(presetOptions("select-relate", "relational").model), 64);
+    EXPECT_EQ(
+        featureWidth(presetOptions("select-relate", "relational").model.get<OneHeadOptions>()), 64);
 }
 
 TEST(OneHead, CannotBeBuiltOfNothing) {
     auto options = presetOptions("select-relate").model;
-    options.n_objects = 1;
+    options.set("n_objects", 1);
     EXPECT_EQ(options.problems().at(0).field, "n_objects");
-    options.n_objects = 9, options.rel_proj_dim = 0;
+    options.set("n_objects", 9), options.set("rel_proj_dim", 0);
     EXPECT_EQ(options.problems().at(0).field, "rel_proj_dim");
     options = presetOptions("inner-product-relations").model;
-    options.n_objects = 3;
+    options.set("n_objects", 3);
     EXPECT_EQ(options.problems().at(0).field, "n_objects");
     options = presetOptions("symbol-recovery").model;
-    options.out_dim = 3;
+    options.set("out_dim", 3);
     EXPECT_EQ(options.problems().at(0).field, "out_dim");
 }
 
@@ -189,7 +191,7 @@ TEST(InnerProductRelation, IsTheProductOfItsMapsAndShowsBothWays) {
     for (const bool symmetric : {true, false}) {
         torch::manual_seed(3);
         auto options = presetOptions("inner-product-relations").model;
-        options.symmetric_rels = symmetric;
+        options.set("symmetric_rels", symmetric);
         const auto model = std::dynamic_pointer_cast<InnerProductRelationImpl>(makeModel(options));
         const auto objects = torch::randn({2, 2, 2});
         Collector seen;

@@ -1,9 +1,10 @@
 // Presets, options and the parameter counts of the papers.
 #include <gtest/gtest.h>
 
+#include "model/architecture.h"
+#include "model/attention/relational_attention.h"
+#include "model/blocks/parameters.h"
 #include "model/factory.h"
-#include "model/parameters.h"
-#include "model/published_start.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
@@ -49,7 +50,7 @@ TEST(Presets, RelationalGamesAreTrainedAsTheirCurvesWere) {
             EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 100) << model;
         for (const char* model : {"transformer-wide", "transformer-4", "transformer-8"})
             EXPECT_EQ(presetOptions(preset.name, model).train.epochs, 50) << model;
-        EXPECT_EQ(presetOptions(preset.name, "dat").model.rel_proj_dim, 128);
+        EXPECT_EQ(presetOptions(preset.name, "dat").model.number("rel_proj_dim"), 128);
         EXPECT_EQ(presetOptions(preset.name, "dat").train.init, "may-2024");
         EXPECT_EQ(presetOptions(preset.name, "transformer").train.init, "package");
         for (const auto& [key, note] : preset.notes)  // keys of options, sentences about them
@@ -98,13 +99,13 @@ TEST(Presets, OfImagesAndMathematicsAreThePublishedOnes) {
 
 TEST(Presets, SizesOfTheModelFollowTheData) {
     auto options = presetOptions("sort-argsort", "dat");
-    EXPECT_EQ(options.model.input_size, 12);
-    EXPECT_EQ(options.model.in_block_size, 15);
-    EXPECT_EQ(options.model.output_size, 16);
-    EXPECT_EQ(options.model.out_dim, 15);
+    EXPECT_EQ(options.model.number("input_size"), 12);
+    EXPECT_EQ(options.model.number("in_block_size"), 15);
+    EXPECT_EQ(options.model.number("output_size"), 16);
+    EXPECT_EQ(options.model.number("out_dim"), 15);
     options.data.longest = 10;
     fitToData(options);
-    EXPECT_EQ(options.model.out_dim, 10);
+    EXPECT_EQ(options.model.number("out_dim"), 10);
     setOption(options, "data.kind", "math");
     try {
         options.check();
@@ -203,10 +204,10 @@ TEST(Fields, SayWhatAnAutomaticZeroStandsFor) {
     EXPECT_EQ(words(o, "model.max_length"), "10");
     EXPECT_EQ(words(o, "train.evaluate_every"), "epoch");
     EXPECT_EQ(words(o, "model.d_model"), "");
-    o.model.n_heads_ra = 4;
+    o.model.set("n_heads_ra", 4);
     EXPECT_EQ(words(o, "model.n_relations"), "4") << "follows the other options";
-    o.model.patch_size = {0, 12};
-    o.model.n_heads_sa = o.model.n_heads_ra = 0;
+    o.model.set("patch_size", std::vector<std::int64_t>{0, 12});
+    o.model.set("n_heads_sa", 0), o.model.set("n_heads_ra", 0);
     EXPECT_EQ(words(o, "model.max_length"), "") << "invalid options are no reason to fail";
     // Whatever a preset leaves at zero has words, or 0 is a value like any other.
     for (const auto& preset : presets())
@@ -214,7 +215,7 @@ TEST(Fields, SayWhatAnAutomaticZeroStandsFor) {
             const auto options = presetOptions(preset.name, variant);
             for (const auto& state : options.states(options))
                 if (state.applies &&
-                    (options.model.isDual() || state.key != "model.n_relations") &&
+                    ((options.model.info().dual) || state.key != "model.n_relations") &&
                     state.spec.help.find("0 means one per head") != std::string::npos) {
                     EXPECT_NE(state.automatic, "") << preset.name << " " << state.key;
                 }
@@ -227,32 +228,38 @@ TEST(Estimates, CountEveryOption) {
         for (const char* type : {"relational_attention", "rca", "disrca"})
             for (const int extra : {0, 1, 2, 3}) {
                 ModelOptions m;
-                m.d_model = 32, m.dff = extra == 1 ? 0 : 40, m.n_heads_sa = m.n_heads_ra = 2,
-                m.n_symbols = 7;
-                m.symbol_retrieval = symbols, m.ra_type = type;
-                m.bias = extra == 2, m.norm_type = extra == 3 ? "rmsnorm" : "layernorm";
-                m.symmetric_rels = extra != 1;
-                m.sa_n_kv_heads = m.ra_n_kv_heads = extra == 2 ? 1 : 0;
-                m.ra_add_bias_kv = m.sa_add_bias_kv = m.ra_add_bias_out = extra == 3;
-                m.share_attn_params = extra == 3 && m.ra_type != "rca";
-                m.n_relations = extra == 1 ? 4 : 0;
+                m.set("d_model", 32), m.set("dff", extra == 1 ? 0 : 40), m.set("n_heads_sa", 2),
+                    m.set("n_heads_ra", 2), m.set("n_symbols", 7);
+                m.set("symbol_retrieval", symbols), m.set("ra_type", type);
+                m.set("bias", extra == 2), m.set("norm_type", extra == 3 ? "rmsnorm" : "layernorm");
+                m.set("symmetric_rels", extra != 1);
+                m.set("sa_n_kv_heads", extra == 2 ? 1 : 0),
+                    m.set("ra_n_kv_heads", extra == 2 ? 1 : 0);
+                m.set("ra_add_bias_kv", extra == 3), m.set("sa_add_bias_kv", extra == 3),
+                    m.set("ra_add_bias_out", extra == 3);
+                m.set("share_attn_params",
+                      extra == 3 && std::get<std::string>(m.value("ra_type")) != "rca");
+                m.set("n_relations", extra == 1 ? 4 : 0);
                 EXPECT_EQ(built(m), parameterCount(m)) << symbols << " " << type << " " << extra;
-                EXPECT_EQ(modelFromPublishedConfig(modelToPublishedConfig(m)).n_symbols,
+                EXPECT_EQ(modelFromPublishedConfig(modelToPublishedConfig(m)).number("n_symbols"),
                           symbols == std::string("symbolic_attention") ||
                                   symbols == std::string("rel_sym_attn")
                               ? 7
                               : 64);
             }
     ModelOptions cifar;  // CIFAR-10 of the paper: ViDAT symmetric / asymmetric, ViT
-    cifar.image_shape = {3, 32, 32}, cifar.patch_size = {4, 4}, cifar.num_classes = 10,
-    cifar.d_model = cifar.dff = 384;
-    cifar.n_layers = 8, cifar.n_heads_sa = cifar.n_heads_ra = 6,
-    cifar.sa_n_kv_heads = cifar.ra_n_kv_heads = 3;
-    cifar.activation = "gelu", cifar.bias = true, cifar.symbol_retrieval = "position_relative";
+    cifar.set("image_shape", std::vector<std::int64_t>{3, 32, 32}),
+        cifar.set("patch_size", std::vector<std::int64_t>{4, 4}), cifar.set("num_classes", 10),
+        cifar.set("d_model", 384), cifar.set("dff", 384);
+    cifar.set("n_layers", 8), cifar.set("n_heads_sa", 6), cifar.set("n_heads_ra", 6),
+        cifar.set("sa_n_kv_heads", 3), cifar.set("ra_n_kv_heads", 3);
+    cifar.set("activation", "gelu"), cifar.set("bias", true),
+        cifar.set("symbol_retrieval", "position_relative");
     EXPECT_EQ(parameterCount(cifar), 6025066);
-    cifar.symmetric_rels = false;
+    cifar.set("symmetric_rels", false);
     EXPECT_EQ(parameterCount(cifar), 6614890);
-    cifar.architecture = "VisionTransformer", cifar.n_heads_sa = 12, cifar.sa_n_kv_heads = 0;
+    cifar.setArchitecture("VisionTransformer"), cifar.set("n_heads_sa", 12),
+        cifar.set("sa_n_kv_heads", 0);
     EXPECT_EQ(parameterCount(cifar), 7148266);
 }
 

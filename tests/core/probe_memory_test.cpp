@@ -14,9 +14,10 @@ namespace {
 
 TEST(ProbeMemory, CountsEveryMap) {
     auto model = presetOptions("text", "dat").model;
-    model.max_block_size = 4096;
-    const double maps =
-        static_cast<double>(model.n_layers * (model.heads() + model.relations()));
+    model.set("max_block_size", 4096);
+    const double maps = static_cast<double>(
+        model.number("n_layers") * (model.number("n_heads_sa") + model.number("n_heads_ra") +
+                                    model.get<BlockOptions>().relations()));
     const double bytes = static_cast<double>(probeBytes(model, 1024));
     EXPECT_GT(bytes, maps * 1024.0 * 1024.0 * 4.0);
     EXPECT_LT(bytes, 4.0 * maps * 1024.0 * 1024.0 * 4.0);
@@ -33,17 +34,17 @@ TEST(ProbeMemory, TheLongestProbeIsTheLongestThatFits) {
         EXPECT_LE(probeBytes(model, longest), bytes);
         EXPECT_GT(probeBytes(model, longest + 1), bytes);
     }
-    EXPECT_EQ(longestProbe(model, 1ULL << 40), model.max_block_size);
+    EXPECT_EQ(longestProbe(model, 1ULL << 40), model.number("max_block_size"));
     EXPECT_EQ(longestProbe(model, 0), 1);
     auto small = presetOptions("text", "dat").model;
-    small.max_block_size = 2048;
+    small.set("max_block_size", 2048);
     EXPECT_EQ(longestProbe(small, 16'000'000'000ULL), 2048) << "only memory bounds a text";
 }
 
 TEST(ProbeMemory, AProbeThatCannotFitIsRefusedWithItsFigure) {
     auto options = presetOptions("text", "dat").model;
-    options.max_block_size = 1 << 20;
-    options.pos_enc_type = "RoPE";
+    options.set("max_block_size", 1 << 20);
+    options.set("pos_enc_type", "RoPE");
     const auto model = makeModel(options);
     ProbeSample sample;
     sample.source.text = true;

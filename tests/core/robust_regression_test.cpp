@@ -1,5 +1,5 @@
 // Least absolute deviations: the best there is, and recovery where theory promises it.
-#include "model/robust_regression.h"
+#include "model/robust_regression/robust_regression.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -2,11 +2,12 @@
 // the model's forward pass, for every option that it takes.
 #include <gtest/gtest.h>
 
+#include "model/blocks/layers.h"
+#include "model/blocks/parameters.h"
+#include "model/decode/generate.h"
+#include "model/decode/row_decoder.h"
 #include "model/factory.h"
-#include "model/generate.h"
-#include "model/layers.h"
-#include "model/parameters.h"
-#include "model/row_decoder.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -101,7 +102,7 @@ TEST(RowKernels, ActivateLikeTensors) {
 std::vector<std::pair<std::string, ModelOptions>> languageModels() {
     std::vector<std::pair<std::string, ModelOptions>> all;
     for (const auto& [name, options] : smallModels())
-        if (options.isLanguage()) all.emplace_back(name, options);
+        if ((options.input() == InputKind::Tokens)) all.emplace_back(name, options);
     const auto zoo = all;
     const auto vary = [&all](const std::string& name, ModelOptions o, auto&& change) {
         change(o);
@@ -109,14 +110,15 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
     };
     using O = ModelOptions;
     for (const auto& [name, options] : zoo) {
-        if (!options.isDual()) continue;
+        if (!options.info().dual) continue;
         vary(name + ", relational alone", options, [](O& o) {
-            o.n_heads_ra = 4, o.n_heads_sa = 0, o.n_relations = 0, o.share_attn_params = false;
-            o.ra_n_kv_heads = 2;
+            o.set("n_heads_ra", 4), o.set("n_heads_sa", 0), o.set("n_relations", 0),
+                o.set("share_attn_params", false);
+            o.set("ra_n_kv_heads", 2);
         });
-        vary(name + ", rms", options, [](O& o) { o.norm_type = "rmsnorm"; });
+        vary(name + ", rms", options, [](O& o) { o.set("norm_type", "rmsnorm"); });
         vary(name + ", no norm, post", options,
-             [](O& o) { o.norm_type = "none", o.norm_first = false; });
+             [](O& o) { o.set("norm_type", "none"), o.set("norm_first", false); });
     }
     for (const char* symbols : {"symbolic_attention", "positional_symbols", "position_relative"})
         for (const char* type : {"relational_attention", "rca", "disrca"})
@@ -124,10 +126,10 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
                  {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})
                 for (const char* position : {"RoPE", "pos_emb"}) {
                     auto o = zoo.back().second;
-                    o.symbol_retrieval = symbols, o.ra_type = type;
-                    o.rel_activation = o.rca_activation = activation;
-                    o.n_relations = 0, o.pos_enc_type = position;
-                    o.max_rel_pos = position == std::string("RoPE") ? 3 : 0;
+                    o.set("symbol_retrieval", symbols), o.set("ra_type", type);
+                    o.set("rel_activation", activation), o.set("rca_activation", activation);
+                    o.set("n_relations", 0), o.set("pos_enc_type", position);
+                    o.set("max_rel_pos", position == std::string("RoPE") ? 3 : 0);
                     all.emplace_back(
                         std::string(symbols) + " " + type + " " + activation + " " + position, o);
                 }
@@ -137,11 +139,11 @@ std::vector<std::pair<std::string, ModelOptions>> languageModels() {
 // A model of 12 positions, a text, and the greatest difference between both over the text.
 double worstDifference(ModelImpl& model, const ModelOptions& o) {
     const torch::NoGradGuard noGrad;
-    const auto text = torch::randint(o.vocab_size, {1, 12}, torch::kLong);
+    const auto text = torch::randint(o.number("vocab_size"), {1, 12}, torch::kLong);
     const auto* ids = text.const_data_ptr<std::int64_t>();
     const auto whole = model.forward(text)[0];  // [12, vocab]
     const double largest = std::max(1.0, whole.abs().max().item<double>());
-    DecodingCache cache(o.max_block_size);
+    DecodingCache cache(o.number("max_block_size"));
     {
         const CacheScope scope(cache);
         model.forward(text.slice(1, 0, 2));
@@ -149,9 +151,9 @@ double worstDifference(ModelImpl& model, const ModelOptions& o) {
     RowDecoder decoder(model, o);
     double worst = 0.0;
     for (std::int64_t i = 2; i < 12; ++i) {
-        auto logits = torch::full({o.vocab_size}, NAN);
+        auto logits = torch::full({o.number("vocab_size")}, NAN);
         decoder.read(ids[i], cache,
-                     {logits.data_ptr<float>(), static_cast<std::size_t>(o.vocab_size)});
+                     {logits.data_ptr<float>(), static_cast<std::size_t>(o.number("vocab_size"))});
         EXPECT_FALSE(torch::isnan(logits).any().item<bool>());
         worst = std::max(worst, difference(logits, whole[i]) / largest);
     }
@@ -163,7 +165,7 @@ TEST(RowDecoder, EqualsTheForwardPassForEveryOption) {
     int taken = 0;
     for (const auto& [name, options] : languageModels()) {
         auto o = options;
-        o.max_block_size = 12;
+        o.set("max_block_size", 12);
         torch::manual_seed(3);
         auto model = makeModel(o);
         model->eval();
@@ -178,12 +180,12 @@ TEST(RowDecoder, EqualsTheForwardPassForEveryOption) {
 TEST(RowDecoder, EqualsTheForwardPassOfNarrowedWeights) {
     for (const auto& [name, options] : languageModels()) {
         auto o = options;
-        o.max_block_size = 12;
+        o.set("max_block_size", 12);
         if (!canCache(o)) continue;
         torch::manual_seed(4);
         auto model = makeModel(o);
         model->eval();
-        narrowWeights(*model);
+        castToBFloat16(*model);
         ASSERT_TRUE(RowDecoder::takes(*model, o)) << name;
         EXPECT_LT(worstDifference(*model, o), 2e-5) << name;
     }
@@ -195,7 +197,7 @@ TEST(RowDecoder, LeavesOtherTypesToTheForwardPass) {
     model->to(torch::kDouble);
     EXPECT_FALSE(RowDecoder::takes(*model, o));
     for (const auto& [name, options] : smallModels()) {
-        if (options.isLanguage()) continue;
+        if ((options.input() == InputKind::Tokens)) continue;
         EXPECT_FALSE(RowDecoder::takes(*makeModel(options), options)) << name;
     }
 }

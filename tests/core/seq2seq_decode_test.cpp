@@ -1,10 +1,11 @@
 // Answers decoded with a cache against the plain form that reads everything anew.
 #include <gtest/gtest.h>
 
-#include "model/cache.h"
+#include "model/decode/cache.h"
+#include "model/decode/seq2seq_decode.h"
 #include "model/factory.h"
-#include "model/seq2seq.h"
-#include "model/seq2seq_decode.h"
+#include "model/seq2seq/seq2seq.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 #include "types/error.h"
 
@@ -16,9 +17,12 @@ std::vector<std::pair<std::string, ModelOptions>> answeringModels() {
     std::vector<std::pair<std::string, ModelOptions>> all;
     ModelOptions dual;
     for (const auto& [name, options] : smallModels()) {
-        if (options.input() != InputKind::Pairs || options.output_type != "token") continue;
+        if (options.input() != InputKind::Pairs ||
+            std::get<std::string>(options.value("output_type")) != "token")
+            continue;
         all.emplace_back(name, options);
-        if (options.is("Seq2SeqDualAttnTransformer") && options.symbol_retrieval != "rel_sym_attn")
+        if ((options.architecture() == "Seq2SeqDualAttnTransformer") &&
+            text(options, "symbol_retrieval") != "rel_sym_attn")
             dual = options;
     }
     for (const char* symbols :
@@ -26,13 +30,17 @@ std::vector<std::pair<std::string, ModelOptions>> answeringModels() {
         for (const char* type : {"relational_attention", "rca", "disrca"})
             for (const char* activation : {"identity", "tanh", "softmax"}) {
                 auto o = dual;
-                o.symbol_retrieval = symbols, o.max_rel_pos = 2, o.rel_n_heads = 2;
-                o.decoder.ra_type = type, o.decoder.n_relations = o.decoder.rel_proj_dim = 0;
-                o.decoder.rel_activation = o.decoder.rca_activation = activation;
+                o.set("symbol_retrieval", symbols), o.set("max_rel_pos", 2),
+                    o.set("rel_n_heads", 2);
+                o.set("decoder.ra_type", type), o.set("decoder.n_relations", 0),
+                    o.set("decoder.rel_proj_dim", 0);
+                o.set("decoder.rel_activation", activation),
+                    o.set("decoder.rca_activation", activation);
                 all.emplace_back(std::string(symbols) + " " + type + " " + activation, o);
             }
     auto grouped = dual;
-    grouped.cross_n_kv_heads = 1, grouped.norm_first = grouped.decoder.norm_first = true;
+    grouped.set("cross_n_kv_heads", 1), grouped.set("norm_first", true),
+        grouped.set("decoder.norm_first", true);
     all.emplace_back("grouped, norm first", grouped);
     return all;
 }
@@ -48,14 +56,14 @@ ModelPtr evaluated(const ModelOptions& options, int seed) {
 TEST(DecodeTarget, WithACacheGivesTheLogitsOfTheWhole) {
     int cached = 0;
     for (auto [name, o] : answeringModels()) {
-        o.out_block_size = 7;
+        o.set("out_block_size", 7);
         if (!canCacheAnswers(o)) continue;
         ++cached;
         auto model = evaluated(o, 5);
         auto& sequences = dynamic_cast<SequenceModelImpl&>(*model);
         const torch::NoGradGuard noGrad;
         const auto batch = smallBatch(o, 3, torch::kDouble);
-        const auto target = torch::randint(o.output_size, {3, 7}, torch::kLong);
+        const auto target = torch::randint(o.number("output_size"), {3, 7}, torch::kLong);
         const auto whole = model->forward({batch.x, target});  // [3, 7, out]
         const auto contexts = sequences.encodeSource(batch.x);
         DecodingCache cache(7);
@@ -76,7 +84,7 @@ TEST(DecodeTarget, WithACacheGivesTheLogitsOfTheWhole) {
 
 TEST(DecodeGreedy, IsThatOfThePlainForm) {
     for (auto [name, o] : answeringModels()) {
-        o.out_block_size = 6;
+        o.set("out_block_size", 6);
         auto model = evaluated(o, 6);
         const torch::NoGradGuard noGrad;
         const auto source = smallBatch(o, 4, torch::kDouble).x;

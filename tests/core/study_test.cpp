@@ -59,8 +59,9 @@ TEST(Study, HasACellForEveryCombination) {
     for (const auto& cell : cells) names.insert(cell.name);
     EXPECT_EQ(names.size(), cells.size());
     const auto options = cellOptions(plan, cells.front());
-    EXPECT_EQ(options.model.hidden_layers, std::vector<std::int64_t>{8});
-    EXPECT_EQ(options.model.object_dim, 4);  // follows data.dim
+    EXPECT_EQ(std::get<std::vector<std::int64_t>>(options.model.value("hidden_layers")),
+              std::vector<std::int64_t>{8});
+    EXPECT_EQ(options.model.number("object_dim"), 4);  // follows data.dim
     EXPECT_EQ(options.data.train_size, 64);
     EXPECT_EQ(options.train.epochs, 2);
     auto other = cells.front();
@@ -96,12 +97,12 @@ TEST(Study, KeepsItsPlanAndRefusesAnother) {
     EXPECT_EQ(readStudy(path).plan, tinyPlan());
     EXPECT_EQ(readStudy(path).count(CellState::Waiting), 8u);
     auto other = tinyPlan();
-    other.models = {"mlp"};
+    other.models = {"corelnet"};
     try {
         createStudy(path, other);
         FAIL();
     } catch (const FileError& error) {
-        EXPECT_NE(std::string(error.what()).find("its models are mlp, corelnet, not mlp"),
+        EXPECT_NE(std::string(error.what()).find("its models are mlp, corelnet, not corelnet"),
                   std::string::npos)
             << error.what();
     }

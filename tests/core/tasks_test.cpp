@@ -14,7 +14,7 @@
 #include "train/checkpoints.h"
 #include "train/evaluate.h"
 #include "train/free_running.h"
-#include "train/hand_on.h"
+#include "train/init_from.h"
 #include "train/open_model.h"
 #include "train/train.h"
 
@@ -71,20 +71,20 @@ TEST(Scoring, EveryKindOfTargetHasItsLoss) {
         batchOf(torch::tensor(std::vector<std::int64_t>{0, 2}).view({1, 2}), TargetKind::Tokens);
     EXPECT_NEAR(lossOf(scores.unsqueeze(0), tokens, 2).item<double>(), -log[0][0].item<double>(),
                 1e-6);
-    Tally tally(3, 2);
+    MetricAccumulator tally(3, 2);
     tally.add(scores.unsqueeze(0), tokens);
     EXPECT_EQ(tally.accuracy(), 1.0);
     EXPECT_EQ(tally.answers(tokens), 1);
 }
 
 TEST(Scoring, TalliesAnswersAndErrors) {
-    Tally two(1, -1);
+    MetricAccumulator two(1, -1);
     auto binary = batchOf(torch::tensor(std::vector<std::int64_t>{1, 1, 0}), TargetKind::Class);
     two.add(torch::tensor({{0.7F}, {-0.3F}, {-1.0F}}), binary);
     EXPECT_NEAR(two.accuracy(), 2.0 / 3.0, 1e-12);
     EXPECT_EQ(two.classAccuracy(), (std::vector<double>{1.0, 0.5}));
 
-    Tally numbers(2, -1);
+    MetricAccumulator numbers(2, -1);
     auto near = batchOf(torch::tensor({{1.0F, 2.0F}, {0.0F, 0.0F}}), TargetKind::Numbers);
     numbers.add(torch::tensor({{1.0005F, 2.0F}, {0.0F, 0.25F}}), near);
     EXPECT_TRUE(std::isnan(numbers.accuracy()));
@@ -221,8 +221,9 @@ TEST(Tasks, SequencesAreAnsweredFreely) {
 TEST(Tasks, EndsAndPaddingOfFreeAnswersCountAsTheyShould) {
     TemporaryFolder home("ends");
     auto options = tinySpellingOptions();
-    options.model.out_dim = options.model.output_size = 6, options.model.out_block_size = 4;
-    options.model.loss_ignore_idx = 5;
+    options.model.set("out_dim", 6), options.model.set("output_size", 6),
+        options.model.set("out_block_size", 4);
+    options.model.set("loss_ignore_idx", 5);
     options.train.epochs = 1;
     const auto data = tinySpelling(true);
     ASSERT_EQ(trained(home / "run", options, data).info.state, RunState::Done);
@@ -233,7 +234,7 @@ TEST(Tasks, EndsAndPaddingOfFreeAnswersCountAsTheyShould) {
         if (key == "element_accuracy") free = value;
     EXPECT_GE(free, 0.0);
     EXPECT_LE(free, 1.0);
-    Tally tally(6, 5);
+    MetricAccumulator tally(6, 5);
     EXPECT_EQ(tally.answers(makeBatch(*data.validation, plainOrder(2).data(), 2)), 7);
 }
 
@@ -280,7 +281,7 @@ TEST(Tasks, AStageBeforeHandsItsWeightsOn) {
 
     const auto other = [&](const std::string& which) {
         auto model = makeModel(options.model);
-        handOn(run + "/before", which, *model);
+        initFrom(run + "/before", which, *model);
         return model;
     };
     EXPECT_THROW(other("nothing."), OptionError);
@@ -327,15 +328,15 @@ TEST(Stages, AreOptionsOfTheirOwn) {
     const auto second = options.pretraining();
     ASSERT_TRUE(second);
     EXPECT_EQ(second->data.task, "permuted-argsort");
-    EXPECT_EQ(second->model.architecture, "Seq2SeqAbstractor");
+    EXPECT_EQ(second->model.architecture(), "Seq2SeqAbstractor");
     const auto first = second->pretraining();
     ASSERT_TRUE(first);
     EXPECT_EQ(first->data.kind, "pairs");
-    EXPECT_EQ(first->model.object_dim, 12);
-    EXPECT_EQ(first->model.n_objects, 2);
+    EXPECT_EQ(first->model.number("object_dim"), 12);
+    EXPECT_EQ(first->model.number("n_objects"), 2);
     EXPECT_FALSE(first->pretraining());
-    EXPECT_EQ(second->handedOn().find("decoder"), std::string::npos);
-    EXPECT_NE(options.handedOn().find("decoder"), std::string::npos);
+    EXPECT_EQ(second->initFrom().find("decoder"), std::string::npos);
+    EXPECT_NE(options.initFrom().find("decoder"), std::string::npos);
     options.train.pretrain = "data.nothing=1";
     EXPECT_THROW(options.pretraining(), OptionError);
     options.train.pretrain = "words";

@@ -33,8 +33,10 @@ protected:
         writeTextFile(m_home / "text.txt", text);
         m_options = presetOptions("text", "dat");
         auto& m = m_options.model;
-        m.d_model = 16, m.dff = 32, m.n_layers = 2, m.n_heads_sa = m.n_heads_ra = 2;
-        m.n_relations = 4, m.n_symbols = 6, m.symbol_heads = 2, m.max_block_size = 16;
+        m.set("d_model", 16), m.set("dff", 32), m.set("n_layers", 2), m.set("n_heads_sa", 2),
+            m.set("n_heads_ra", 2);
+        m.set("n_relations", 4), m.set("n_symbols", 6), m.set("symbol_heads", 2),
+            m.set("max_block_size", 16);
         m_options.data.path = m_home / "text.txt";
         m_options.data.context = 16, m_options.data.validation_size = 4;
         m_options.data.pinned_text = "the cat", m_options.data.prompt = "the ";
@@ -79,7 +81,7 @@ TEST_F(TextTraining, LearnsAndMeasuresPerplexityAndTokens) {
     }
     EXPECT_EQ(readRunInfo(m_home / "run").metric, "perplexity");
     // The vocabulary is that of the text: its 14 characters and the unknown one.
-    EXPECT_EQ(readRunOptions(m_home / "run").model.vocab_size, 15);
+    EXPECT_EQ(readRunOptions(m_home / "run").model.number("vocab_size"), 15);
 }
 
 TEST_F(TextTraining, KeepsThePinnedSentenceAndASampleAlongTheRun) {
@@ -112,7 +114,7 @@ TEST_F(TextTraining, KeepsThePinnedSentenceAndASampleAlongTheRun) {
 }
 
 TEST_F(TextTraining, ResumesBitForBitWithDropoutAndAccumulation) {
-    m_options.model.dropout_rate = 0.1;
+    m_options.model.set("dropout_rate", 0.1);
     m_options.train.tokens_per_step = 2 * 4 * 16;
     m_options.train.checkpoint_every = 5;
     run("whole");
@@ -141,7 +143,7 @@ TEST_F(TextTraining, AddedUpBatchesAreOneLargeOne) {
 
 TEST_F(TextTraining, RecomputedActivationsChangeNothing) {
     m_options.train.steps = 6;
-    m_options.model.dropout_rate = 0.1;
+    m_options.model.set("dropout_rate", 0.1);
     run("kept");
     m_options.train.activation_checkpointing = true;
     run("again");
@@ -158,7 +160,7 @@ TEST_F(TextTraining, RefusesWhatDoesNotFitBeforeItTrains) {
     m_options.data.tokenizer = "gpt2";
     m_options.train.steps = 1;
     run("grown");  // a new model takes the tokenizer's vocabulary
-    EXPECT_EQ(readRunOptions(m_home / "grown").model.vocab_size, 50257);
+    EXPECT_EQ(readRunOptions(m_home / "grown").model.number("vocab_size"), 50257);
     // Shards whose ids are beyond the vocabulary.
     std::string shard(1024, '\0');
     const auto put = [&shard](std::size_t at, std::uint32_t value) {
@@ -185,9 +187,10 @@ TEST_F(TextTraining, RefusesWhatDoesNotFitBeforeItTrains) {
 
 TEST(Optimizer, DecaysMatricesAlone) {
     auto options = presetOptions("text", "dat").model;
-    options.d_model = 16, options.dff = 32, options.n_layers = 1, options.bias = true;
-    options.n_heads_sa = options.n_heads_ra = 2, options.n_relations = 4;
-    options.n_symbols = 6, options.symbol_heads = 2;
+    options.set("d_model", 16), options.set("dff", 32), options.set("n_layers", 1),
+        options.set("bias", true);
+    options.set("n_heads_sa", 2), options.set("n_heads_ra", 2), options.set("n_relations", 4);
+    options.set("n_symbols", 6), options.set("symbol_heads", 2);
     auto model = makeModel(options);
     TrainOptions t = presetOptions("text", "dat").train;
     t.weight_decay = 0.5;

@@ -6,12 +6,14 @@
 #include <set>
 
 #include "checkpoint/tensor_io.h"
+#include "model/blocks/parameters.h"
 #include "model/factory.h"
-#include "model/parameters.h"
 #include "model/shapes.h"
 #include "options/options_json.h"
+#include "options/presets.h"
 #include "options/published_config.h"
 #include "probe/probe.h"
+#include "support/model_fields.h"
 #include "support/zoo.h"
 
 namespace relascope {
@@ -61,6 +63,24 @@ TEST_P(Zoo, GradientsMatchFiniteDifferences) {
     }
 }
 
+// The shapes by arithmetic are those of the built model: names, order, sizes, what is trained.
+void expectShapes(const ModelOptions& options) {
+    std::vector<TensorShape> built;
+    const ParameterScope scope(ParameterFill::ShapesOnly);
+    for (const auto& entry : stateOf(*makeModel(options)))
+        built.push_back({entry.name, entry.tensor.sizes().vec(), entry.aliasOf,
+                         entry.tensor.requires_grad(), entry.buffer});
+    const auto listed = modelShapes(options);
+    ASSERT_EQ(listed.size(), built.size()) << options.architecture();
+    for (std::size_t i = 0; i < built.size(); ++i) {
+        EXPECT_EQ(listed[i].name, built[i].name);
+        EXPECT_EQ(listed[i].shape, built[i].shape) << built[i].name;
+        EXPECT_EQ(listed[i].aliasOf, built[i].aliasOf) << built[i].name;
+        EXPECT_EQ(listed[i].trainable, built[i].trainable) << built[i].name;
+        EXPECT_EQ(listed[i].buffer, built[i].buffer) << built[i].name;
+    }
+}
+
 TEST_P(Zoo, ConfigurationsRoundTrip) {
     const auto text = modelToPublishedConfig(options());
     const auto back = modelFromPublishedConfig(text);
@@ -89,6 +109,7 @@ TEST_P(Zoo, ConfigurationsRoundTrip) {
 TEST_P(Zoo, CountsAndOutlineAreThoseOfTheModel) {
     std::int64_t total = 0, trainable = 0;
     auto model = makeModel(options());
+    expectShapes(options());
     for (const auto& entry : stateOf(*model)) {
         if (entry.buffer || !entry.aliasOf.empty()) continue;
         total += entry.tensor.numel();
@@ -102,14 +123,10 @@ TEST_P(Zoo, CountsAndOutlineAreThoseOfTheModel) {
     std::int64_t parts = 0;
     for (const auto& child : outline.children) parts += child.parameters;
     EXPECT_EQ(parts, total) << "parts of the outline";
-    // A deeper model, by the shortcut and by counting.
-    deep.n_layers = 7;
-    if (deep.n_layers_enc > 0) deep.n_layers_enc = 5;
-    deep.n_layers_dec = 6;
-    std::int64_t counted = 0;
-    for (const auto& shape : modelShapes(deep))
-        if (!shape.buffer && shape.aliasOf.empty()) counted += shape.count();
-    EXPECT_EQ(countParameters(deep).total, counted);
+    put(deep, "n_layers", 3);
+    if (deep.has("n_layers_enc") && deep.number("n_layers_enc") > 0) deep.set("n_layers_enc", 4);
+    put(deep, "n_layers_dec", 3);
+    expectShapes(deep);
 }
 
 TEST_P(Zoo, WeightsRoundTrip) {
@@ -137,7 +154,8 @@ TEST_P(Zoo, ProbeSeesEveryLayerAndChangesNothing) {
     const torch::NoGradGuard noGrad;
     const auto plain = model->forward(inputOf(sample, options()));
     EXPECT_TRUE(torch::equal(plain, model->forward(inputOf(sample, options()))));
-    const bool blind = options().is("ObjectMLP") || options().is("SymbolicMLP");
+    const bool blind =
+        options().architecture() == "ObjectMLP" || options().architecture() == "SymbolicMLP";
     EXPECT_EQ(result.layers.empty(), blind);
     for (std::size_t layer = 0; layer < result.layers.size(); ++layer) {
         int maps = 0;
@@ -192,6 +210,14 @@ TEST_P(Zoo, LaterTargetsDoNotLeak) {
     EXPECT_GT((before - after).select(1, last).abs().max().item<float>(), 1e-4F);
 }
 
+TEST(Shapes, AreThoseOfTheModelOfEveryPreset) {
+    for (const auto& preset : presets())
+        for (const auto& variant : preset.variants) {
+            SCOPED_TRACE(preset.name + " " + variant);
+            expectShapes(presetOptions(preset.name, variant).model);
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Zoo, testing::ValuesIn(smallModels()), [](const auto& info) {
     std::string name;
     for (const char c : info.param.first)
@@ -201,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Zoo, testing::ValuesIn(smallModels()), [](const
 
 TEST(ZooItself, HasEveryArchitecture) {
     std::set<std::string> seen;
-    for (const auto& [name, options] : smallModels()) seen.insert(options.architecture);
+    for (const auto& [name, options] : smallModels()) seen.insert(options.architecture());
     for (const auto& architecture : ModelOptions::architectures())
         EXPECT_TRUE(seen.count(architecture)) << architecture;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "datasets/registry.h"
+#include "model/architecture.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
@@ -159,21 +160,24 @@ TEST(DataKinds, SizeTheModelForWhatTheyOpen) {
             if (kind->name == "set" && task == "attributes") continue;
             RunOptions run;
             run.data = small(*kind, task, 12);
+            for (const auto* architecture : architectures())
+                if (architecture->input == kind->input) run.model = architecture->defaults();
             fitToData(run);
             const auto& m = run.model;
             const auto train = openData(run.data).train;
             if (const auto* sets = dynamic_cast<const ObjectDataset*>(train.get())) {
                 EXPECT_EQ(kind->input, InputKind::Objects);
-                EXPECT_EQ(sets->shape().objects, m.n_objects);
-                EXPECT_EQ(sets->shape().width, m.object_dim);
-                EXPECT_EQ(sets->shape().targets, m.out_dim);
+                EXPECT_EQ(sets->shape().objects, m.number("n_objects"));
+                EXPECT_EQ(sets->shape().width, m.number("object_dim"));
+                EXPECT_EQ(sets->shape().targets, m.number("out_dim"));
             } else {
                 const auto shape = dynamic_cast<const SequenceDataset&>(*train).shape();
                 EXPECT_EQ(kind->input, InputKind::Pairs);
-                EXPECT_EQ(shape.source, m.in_block_size);
-                EXPECT_EQ(shape.width > 0 ? shape.width : shape.sourceVocabulary, m.input_size);
-                EXPECT_EQ(shape.target, m.out_block_size);
-                EXPECT_EQ(shape.targetVocabulary, m.output_size);
+                EXPECT_EQ(shape.source, m.number("in_block_size"));
+                EXPECT_EQ(shape.width > 0 ? shape.width : shape.sourceVocabulary,
+                          m.number("input_size"));
+                EXPECT_EQ(shape.target, m.number("out_block_size"));
+                EXPECT_EQ(shape.targetVocabulary, m.number("output_size"));
             }
         }
     }
@@ -259,7 +263,8 @@ const DataKind& parity() {
         k.tasks = {{"parity", "Parity of bits", "Three bits: is their sum odd?", {"even", "odd"}}};
         k.common = {{"test_size"}};
         k.fit = [](const DataOptions&, ModelOptions& m) {
-            m.n_objects = 3, m.object_dim = 1, m.out_dim = 1;
+            if (auto* sets = m.find<ObjectInput>())
+                sets->n_objects = 3, sets->object_dim = 1, sets->out_dim = 1;
         };
         k.allExamples = [](const DataOptions&) -> std::int64_t { return 8; };
         return k;
@@ -284,7 +289,7 @@ TEST(DataKinds, AreAddedByTwoRegistrations) {
     setOption(o, "data.task", "parity");
     setOption(o, "data.train_size", "0");
     fitToData(o);
-    EXPECT_EQ(o.model.object_dim, 1);
+    EXPECT_EQ(o.model.number("object_dim"), 1);
     EXPECT_TRUE(o.data.problems().empty());
     EXPECT_EQ(shownMetric(o), "accuracy");
     EXPECT_EQ(openData(o.data).train->size(), 8);

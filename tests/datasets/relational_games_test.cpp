@@ -209,8 +209,10 @@ TEST(XOccurs, TheThreeAreSetApartAsLettersAre) {
         const auto scene = data.scene(i);
         int closest = 0;
         for (int c = 6; c < 9; ++c)
-            if (scene.label && difference(at(scene, c), at(scene, 1)) == "same") first += c == 6;
-            else if (!scene.label && difference(at(scene, c), at(scene, 1)) != "both") ++closest;
+            if (scene.label && difference(at(scene, c), at(scene, 1)) == "same")
+                first += c == 6;
+            else if (!scene.label && difference(at(scene, c), at(scene, 1)) != "both")
+                ++closest;
         if (!scene.label) ++negatives, ++replaced[closest > 0 ? "near" : "far"];
     }
     EXPECT_NEAR(first / (kCount / 2.0), 1.0 / 3.0, 0.03) << "the place is random";

@@ -4,7 +4,7 @@
 
 #include <torch/types.h>
 
-#include "model/relational_attention.h"
+#include "model/attention/relational_attention.h"
 
 namespace relascope::reference {
 

@@ -130,7 +130,8 @@ inline RunOptions tinySpellingOptions(const std::string& model = "abstractor-dec
     RunOptions o = presetOptions("sort-argsort", model);
     o.data.length = 3, o.data.longest = 3, o.data.train_size = 256;
     fitToData(o);
-    o.model.d_model = 16, o.model.key_dim = 8, o.model.dff = 16, o.model.dropout_rate = 0.0;
+    o.model.set("d_model", 16), o.model.set("key_dim", 8), o.model.set("dff", 16),
+        o.model.set("dropout_rate", 0.0);
     o.train.batch_size = 32, o.train.epochs = 12, o.train.device = "cpu";
     o.train.learning_rate = 5e-3;
     o.train.early_stopping = {};

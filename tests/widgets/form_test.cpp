@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "types/architecture_titles.h"
+#include "model/architecture.h"
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"
@@ -131,7 +131,7 @@ TEST(OptionsForm, AnAutomaticZeroIsShownAsItsValue) {
     ASSERT_EQ(changed.count(), 2);
     EXPECT_EQ(changed.last()[1].value<FieldValue>(), FieldValue(std::int64_t{0}));
     EXPECT_TRUE(f.form.valid());
-    f.options.model.n_heads_ra = 5;
+    f.options.model.set("n_heads_ra", 5);
     f.form.setStates(f.options.states(f.preset));
     EXPECT_EQ(line->placeholderText(), "automatic (5)");
     EXPECT_EQ(f.edit("train.learning_rate")->placeholderText(), "");
@@ -235,7 +235,7 @@ TEST(OptionsForm, HidesWhatDoesNotApplyAndAdvancedFields) {
     Form f;
     EXPECT_FALSE(f.form.row("model.rope")->isVisibleTo(&f.form));
     EXPECT_TRUE(f.form.row("model.symmetric_rels")->isVisibleTo(&f.form));
-    f.options.model.architecture = "VisionTransformer";
+    f.options.model.setArchitecture("VisionTransformer");
     f.form.setStates(f.options.states(f.preset));
     EXPECT_FALSE(f.form.row("model.symmetric_rels")->isVisibleTo(&f.form));
     f.form.setProblems({{"model.rope", "needs an even width"}});
@@ -262,7 +262,7 @@ TEST(OptionsForm, ChoicesAreReadableAndWhole) {
     EXPECT_EQ(models->currentText(), "Vision Dual Attention Transformer");
     EXPECT_EQ(models->currentData().toString(), "VisionDualAttnTransformer") << "as in files";
     for (const auto& name : ModelOptions::architectures())
-        EXPECT_NE(architectureTitle(name), name == "PrediNet" ? "" : name);
+        EXPECT_NE(architectureInfo(name).title, name == "PrediNet" ? "" : name);
 }
 
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {

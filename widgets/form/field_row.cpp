@@ -14,7 +14,6 @@
 #include <QVBoxLayout>
 #include <QWheelEvent>
 
-#include "types/architecture_titles.h"
 #include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -66,12 +65,11 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             break;
         case FieldKind::Choice:
             m_combo = new QComboBox(this);
-            for (const auto& choice : state.spec.choices) {
-                const QString text = QString::fromStdString(choice);
-                const QString title =
-                    (state.key == "model.architecture" || state.spec.name == "architecture")
-                        ? QString::fromStdString(architectureTitle(choice))
-                        : QString(text).replace(u'_', u' ');
+            for (std::size_t i = 0; i < state.spec.choices.size(); ++i) {
+                const QString text = QString::fromStdString(state.spec.choices[i]);
+                const auto& titles = state.spec.choiceTitles;
+                const QString title = i < titles.size() ? QString::fromStdString(titles[i])
+                                                        : QString(text).replace(u'_', u' ');
                 m_combo->addItem(title, text);
                 m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
                                      Qt::ToolTipRole);  // as files and the command line call it

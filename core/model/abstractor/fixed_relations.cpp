@@ -1,0 +1,65 @@
+#include "model/abstractor/fixed_relations.h"
+
+#include "model/abstractor/message_passing.h"
+#include "model/factory.h"
+
+namespace relascope {
+namespace {
+
+constexpr double kSharpness = 50.0;
+
+}  // namespace
+
+PairwiseRelationsImpl::PairwiseRelationsImpl(const PairRelationsOptions& o, bool sharp)
+    : m_relations(o.n_relations),
+      m_sharpness(sharp ? kSharpness / static_cast<double>(o.rel_proj_dim) : 0.0) {
+    const std::int64_t width = o.n_relations * o.rel_proj_dim;
+    wq = register_module("wq", Linear(o.object_dim, width));
+    wk = register_module("wk", Linear(o.object_dim, width));
+}
+
+torch::Tensor PairwiseRelationsImpl::forward(const torch::Tensor& x) {
+    const auto inner = torch::matmul(splitHeads(wq(x), m_relations),
+                                     splitHeads(wk(x), m_relations).transpose(2, 3));
+    const auto r = m_sharpness > 0 ? torch::sigmoid(inner * m_sharpness) : inner;  // [b, r, n, n]
+    if (auto* recorder = activeRecorder()) recorder->relations(path, r.permute({0, 2, 3, 1}));
+    return r;
+}
+
+PairRelationsImpl::PairRelationsImpl(const PairRelationsOptions& o) : m_options(o) {
+    relation = register_module("relation", PairwiseRelations(o, false));
+}
+
+torch::Tensor PairRelationsImpl::forward(const ModelInput& input) {
+    requireObjects(input.x, m_options);
+    return relation(input.x).select(3, 1).select(2, 0);  // [b, r]: of the first to the second
+}
+
+FixedRelationAbstractorImpl::FixedRelationAbstractorImpl(const FixedRelationOptions& o)
+    : m_options(o) {
+    relation = register_module("relation", PairwiseRelations(o, true));
+    for (auto& weight : relation->parameters()) weight.set_requires_grad(false);
+    symbols = register_parameter("symbols", newNormal({o.n_objects, o.symbolDim()}), false);
+    std::vector<std::int64_t> widths = {o.n_objects * o.n_relations * o.symbolDim()};
+    widths.insert(widths.end(), o.hidden_layers.begin(), o.hidden_layers.end());
+    widths.push_back(o.out_dim);
+    layers = register_module("layers", Mlp(widths));
+}
+
+torch::Tensor FixedRelationAbstractorImpl::forward(const ModelInput& input) {
+    requireObjects(input.x, m_options);
+    const auto r = relation(input.x);                    // [b, r, n, n]
+    const auto messages = torch::matmul(r, symbols);     // [b, r, n, symbol_dim]
+    const auto e = messages.transpose(1, 2).flatten(2);  // [b, n, r * symbol_dim]
+    return layers(e.flatten(1));
+}
+
+namespace {
+
+const auto pairs =
+    RegisterModel::of<PairRelationsImpl, PairRelationsOptions>("PairRelations", initGlorot);
+const auto fixed = RegisterModel::of<FixedRelationAbstractorImpl, FixedRelationOptions>(
+    "FixedRelationAbstractor", initGlorot);
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,54 @@
+// Relations learned on pairs of objects, and the Abstractor that takes them as they are (ABS 4.5:
+// SET, the comparison with a symbolic input).
+#pragma once
+
+#include "model/abstractor/abstractor_options.h"
+#include "model/attention/attention.h"
+#include "model/baselines/relational_baselines.h"
+#include "model/model.h"
+
+namespace relascope {
+
+/// r_ij = <wq x_i, wk x_j>, n_relations of them; sigmoid(50 r_ij / rel_proj_dim) where `sharp`:
+/// relations that were learned as scores, pushed towards yes and no.
+struct PairwiseRelationsImpl : torch::nn::Module, RecordingPoint {
+    PairwiseRelationsImpl(const PairRelationsOptions& options, bool sharp);
+    /// x [b, n, object_dim] -> [b, n_relations, n, n].
+    torch::Tensor forward(const torch::Tensor& x);
+
+    Linear wq{nullptr}, wk{nullptr};
+
+private:
+    std::int64_t m_relations;
+    double m_sharpness;  // 0: scores
+};
+TORCH_MODULE(PairwiseRelations);
+
+/// `relation` alone: the scores of two objects, one a bit to be told (same or different).
+struct PairRelationsImpl : ModelImpl {
+    explicit PairRelationsImpl(const PairRelationsOptions& options);
+    /// objects [b, 2, dim] -> [b, n_relations].
+    torch::Tensor forward(const ModelInput& objects) override;
+
+    PairwiseRelations relation{nullptr};
+
+private:
+    PairRelationsOptions m_options;
+};
+
+/// `relation` frozen, as a stage before learned it (train.start_from), and fixed random symbols:
+/// E_i = concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
+struct FixedRelationAbstractorImpl : ModelImpl {
+    explicit FixedRelationAbstractorImpl(const FixedRelationOptions& options);
+    /// objects [b, n, dim] -> [b, out_dim].
+    torch::Tensor forward(const ModelInput& objects) override;
+
+    PairwiseRelations relation{nullptr};
+    torch::Tensor symbols;  ///< [n, symbol_dim]
+    Mlp layers{nullptr};
+
+private:
+    FixedRelationOptions m_options;
+};
+
+}  // namespace relascope

@@ -1,0 +1,37 @@
+// Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
+// ABS section 3.3, chains of Abstractors, and the ablation.
+#pragma once
+
+#include "model/abstractor/abstractor.h"
+#include "model/model.h"
+#include "model/seq2seq/seq2seq.h"
+
+namespace relascope {
+
+/// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder sees the encoder and
+/// an abstractor of the input. (d) the decoder sees the encoder and its abstractor. Two contexts
+/// are seen "in-turn" (one decoder block each a layer, encoder first: decoder_blocks.{2i} and
+/// {2i+1}) or "concatenated" along the sequence. "none" has no abstractor: the Transformer that the
+/// others are compared with, of the same blocks.
+struct Seq2SeqAbstractorImpl : SequenceModelImpl {
+    explicit Seq2SeqAbstractorImpl(const Seq2SeqAbstractorOptions& options);
+    /// The encoder's output and the last abstractor's.
+    std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override;
+    torch::Tensor decodeTarget(const torch::Tensor& target,
+                               const std::vector<torch::Tensor>& contexts) override;
+
+    SequenceEmbedder source_embedder{nullptr}, target_embedder{nullptr};
+    torch::nn::ModuleList encoder_blocks, decoder_blocks;
+    /// `abstractor`, and further ones of a chain as `abstractors.{1..}`.
+    std::vector<Abstractor> chain;
+    Linear final_out{nullptr};
+
+private:
+    /// Starts the weights as the published framework does (experiments.md section 5).
+    void initialise();
+
+    Seq2SeqAbstractorOptions m_options;
+    Dropout m_dropout{nullptr};
+};
+
+}  // namespace relascope

@@ -1,0 +1,225 @@
+// The descriptor of an architecture: everything that is said of a model without building it. The
+// form, the command line, JSON, the probe, the outline and the estimates iterate over these. No
+// torch here: the descriptors of a family stand in core/model/FAMILY/*_info.cpp, beside the models.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/outline.h"
+#include "model/shapes.h"
+#include "options/json_arguments.h"
+#include "types/model_options.h"
+#include "types/relation_map.h"
+
+namespace relascope {
+
+/// A layer of the probe and the modules that belong to it: those whose registered path begins with
+/// `module`, unless a longer prefix claims them.
+struct LayerPlace {
+    std::string module;
+    ProbeLayer layer;
+    bool causal = false;
+    bool relational = false;  ///< its attention mixes relations, or symbols weighted by them
+};
+
+/// What one layer keeps and computes, for estimates of memory and time.
+struct WorkEstimate {
+    std::int64_t layers = 1;
+    std::int64_t d_model = 0;
+    std::int64_t dff = 0;           ///< width of the feed-forward block
+    std::int64_t heads = 0;         ///< attention matrices of n x n a layer
+    std::int64_t relations = 0;     ///< relations r_ij a layer
+    std::int64_t symbolScores = 0;  ///< weights of the symbol retrieval, a token and layer
+    std::int64_t tokenNumbers = 0;  ///< of the input and the output, a token
+    std::int64_t vocabulary = 0;    ///< scores of every token, with softmax and gradient
+    bool keepsMatrices = false;     ///< dropout on weights keeps n x n matrices at any length
+};
+
+using ConfigJson = JsonArguments::Json;
+
+/// What an architecture with these options says of itself. `Options` is a struct of its own, or one
+/// that a family shares; it inherits the groups of types/option_groups.h that it has.
+template <class Options>
+struct Architecture {
+    std::string name;   ///< the published class, in files and on the command line
+    std::string title;  ///< on screens
+    InputKind input = InputKind::Objects;
+    int order = 0;  ///< place in the form
+    Options defaults = {};
+    FieldTable<Options> fields;
+    std::vector<FieldProblem> (*problems)(const Options&) = nullptr;
+    /// "ViDAT sa4 ra4", for lists of runs.
+    std::string (*words)(const Options&) = nullptr;
+    /// Objects of the longest input, and how many numbers the model gives.
+    std::int64_t (*tokens)(const Options&) = nullptr;
+    std::int64_t (*outputs)(const Options&) = nullptr;
+    void (*shapes)(const Options&, ShapeList&) = nullptr;
+    void (*outline)(const Options&, OutlineBuilder&) = nullptr;
+    /// Every layer with maps, in the order they compute; null where there are none.
+    std::vector<LayerPlace> (*layers)(const Options&) = nullptr;
+    /// The module whose layer a symbol retrieval belongs to; null: retrieval i is that of layer i.
+    std::string (*symbolLayer)(const Options&, const std::string& retriever,
+                               int retrieval) = nullptr;
+    /// Objects beside those of the input that maps are about: "selection" with E1 and E2.
+    std::vector<ProbeSide> furtherSides = {};
+    WorkEstimate (*work)(const Options&) = nullptr;
+    /// The published constructor's arguments, read over its defaults, and written. Null: the fields
+    /// under their own names, over `constructed`.
+    Options constructed = {};
+    void (*readConfig)(Options&, JsonArguments&) = nullptr;
+    ConfigJson (*writeConfig)(const Options&) = nullptr;
+    /// What a configuration does not say and the tensors do: `shape` of a name, empty for none.
+    using ShapeOf = std::function<std::vector<std::int64_t>(const std::string&)>;
+    void (*readTensors)(Options&, const ShapeOf& shape) = nullptr;
+    bool numbers = false;      ///< its outputs are values, not scores of classes
+    bool dual = false;         ///< sensory and relational heads side by side
+    bool classToken = false;   ///< of images: token 0 stands for the whole image
+    bool plainConfig = false;  ///< config.json holds the bare arguments, as the hub's files do
+};
+
+/// The same for any options, as the rest of the program asks it.
+struct ArchitectureInfo {
+    template <class Options>
+    explicit ArchitectureInfo(Architecture<Options> a);
+    ArchitectureInfo(const ArchitectureInfo&) = delete;
+    ArchitectureInfo& operator=(const ArchitectureInfo&) = delete;
+
+    std::string name, title;
+    InputKind input;
+    int order;
+    bool numbers, dual, classToken, plainConfig;
+    FieldTable<ModelOptions> fields;
+    std::vector<ProbeSide> furtherSides;
+    std::function<ModelOptions()> defaults;
+    std::function<ModelOptions()> constructed;  ///< what a configuration is read over
+    std::function<std::vector<FieldProblem>(const ModelOptions&)> problems;
+    std::function<std::string(const ModelOptions&)> words;
+    std::function<std::int64_t(const ModelOptions&)> tokens, outputs;
+    std::function<std::vector<TensorShape>(const ModelOptions&)> shapes;
+    std::function<void(const ModelOptions&, OutlineBuilder&)> outline;
+    std::function<std::vector<LayerPlace>(const ModelOptions&)> layers;
+    std::function<std::string(const ModelOptions&, const std::string&, int)>
+        symbolLayer;  // or null
+    std::function<WorkEstimate(const ModelOptions&)> work;
+    std::function<void(ModelOptions&, JsonArguments&)> readConfig;
+    std::function<ConfigJson(const ModelOptions&)> writeConfig;
+    std::function<void(ModelOptions&,
+                       const std::function<std::vector<std::int64_t>(const std::string&)>&)>
+        readTensors;
+
+    /// Null for a field that the architecture has not.
+    const Field<ModelOptions>* field(const std::string& name) const;
+
+private:
+    template <class Options, class Result, class... Arguments>
+    static auto asking(Result (*function)(const Options&, Arguments...)) {
+        return [function](const ModelOptions& m, Arguments... arguments) {
+            return function(m.get<Options>(), std::forward<Arguments>(arguments)...);
+        };
+    }
+};
+
+/// Every registered architecture, in the order of the form.
+const std::vector<const ArchitectureInfo*>& architectures();
+/// Throws OptionError("architecture", ...) with the nearest names for an unknown one.
+const ArchitectureInfo& architectureInfo(const std::string& name);
+
+/// Adds a descriptor to architectures(), as a static object of the file that defines it. Nothing
+/// may ask for architectures() while static objects are made.
+struct RegisterArchitecture {
+    template <class Options>
+    explicit RegisterArchitecture(Architecture<Options> a)
+        : RegisterArchitecture(std::make_unique<ArchitectureInfo>(std::move(a))) {}
+
+private:
+    explicit RegisterArchitecture(std::unique_ptr<const ArchitectureInfo> info);
+};
+
+namespace fields {
+
+/// The fields of a group as those of a struct that inherits it.
+template <class Options, class Group>
+FieldTable<Options> of(const FieldTable<Group>& group) {
+    FieldTable<Options> table;
+    for (const auto& inner : group) {
+        Field<Options> field;
+        field.spec = inner.spec;
+        const auto part = [](auto& o) -> auto& {
+            if constexpr (std::is_same_v<Group, ModelOptions> ||
+                          !std::is_same_v<Options, ModelOptions>)
+                return o;
+            else
+                return o.template get<Group>();
+        };
+        field.get = [inner, part](const Options& o) { return inner.get(part(o)); };
+        field.set = [inner, part](Options& o, const FieldValue& v) { inner.set(part(o), v); };
+        field.applies = [inner, part](const Options& o) { return inner.applies(part(o)); };
+        if (inner.choicesFor)
+            field.choicesFor = [inner, part](const Options& o) {
+                return inner.choicesFor(part(o));
+            };
+        if (inner.automatic)
+            field.automatic = [inner, part](const Options& o) { return inner.automatic(part(o)); };
+        table.push_back(std::move(field));
+    }
+    return table;
+}
+
+/// One table after another.
+template <class Options>
+FieldTable<Options> joined(std::vector<FieldTable<Options>> tables) {
+    FieldTable<Options> all;
+    for (auto& table : tables)
+        for (auto& field : table) all.push_back(std::move(field));
+    return all;
+}
+
+}  // namespace fields
+
+template <class Options>
+ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
+    : name(a.name),
+      title(a.title),
+      input(a.input),
+      order(a.order),
+      numbers(a.numbers),
+      dual(a.dual),
+      classToken(a.classToken),
+      plainConfig(a.plainConfig),
+      fields(fields::of<ModelOptions>(a.fields)),
+      furtherSides(a.furtherSides),
+      problems(asking(a.problems)),
+      words(asking(a.words)),
+      tokens(asking(a.tokens)),
+      outputs(asking(a.outputs)),
+      outline(asking(a.outline)),
+      work(asking(a.work)) {
+    defaults = [this, options = a.defaults] { return ModelOptions(*this, options); };
+    constructed = [this, options = a.readConfig ? a.defaults : a.constructed] {
+        return ModelOptions(*this, options);
+    };
+    shapes = [function = a.shapes](const ModelOptions& m) {
+        ShapeList list;
+        function(m.get<Options>(), list);
+        return list.take();
+    };
+    layers = [function = a.layers](const ModelOptions& m) {
+        return function ? function(m.get<Options>()) : std::vector<LayerPlace>{};
+    };
+    if (a.symbolLayer) symbolLayer = asking(a.symbolLayer);
+    if (a.readConfig)
+        readConfig = [function = a.readConfig](ModelOptions& m, JsonArguments& json) {
+            function(m.get<Options>(), json);
+        };
+    if (a.writeConfig) writeConfig = asking(a.writeConfig);
+    if (a.readTensors)
+        readTensors = [function = a.readTensors](ModelOptions& m, const auto& shape) {
+            function(m.get<Options>(), shape);
+        };
+}
+
+}  // namespace relascope

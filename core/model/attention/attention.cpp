@@ -1,0 +1,191 @@
+#include "model/attention/attention.h"
+
+#include <ATen/SDPBackend.h>
+#include <ATen/ops/_fused_sdp_choice.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model/attention/chunked_attention.h"
+#include "model/decode/cache.h"
+#include "types/error.h"
+
+namespace relascope {
+void HeadOptions::check() const {
+    const auto text = [](std::int64_t n) { return std::to_string(n); };
+    if (n_heads < 1) throw OptionError("n_heads", text(n_heads) + " heads; give at least one");
+    if (head_dim < 1)
+        throw OptionError("d_model", text(d_model) + " is too small for the number of heads");
+    if (n_heads % kvHeads() != 0)
+        throw OptionError("n_kv_heads",
+                          text(kvHeads()) + " does not divide the " + text(n_heads) + " heads");
+    if (rope && keyDim() % 2 != 0)
+        throw OptionError("key_dim", "rotary positions need an even width, not " + text(keyDim()));
+}
+
+torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads) {
+    return x.unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
+}
+torch::Tensor joinHeads(const torch::Tensor& x) {
+    return x.transpose(1, 2).flatten(2);
+}
+
+const char* attentionFormName(AttentionForm form) {
+    switch (form) {
+        case AttentionForm::Automatic:
+            return "automatic";
+        case AttentionForm::Explicit:
+            return "explicit";
+        case AttentionForm::Factored:
+            return "factored";
+        case AttentionForm::Chunked:
+            return "chunked";
+        case AttentionForm::Fused:
+            return "fused";
+    }
+    return "";
+}
+
+torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
+                         const torch::Device& device) {
+    return torch::ones({n, m}, torch::TensorOptions().dtype(torch::kBool).device(device))
+        .triu(first + 1);
+}
+
+torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
+                               const HeadOptions& options, std::int64_t first) {
+    const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
+    // The query heads that share a key head are stacked as rows of one product.
+    auto scores =
+        torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
+            .view({b, h, n, m});
+    // The last query may see everything.
+    if (options.causal && n > 1)
+        scores = scores.masked_fill(futureMask(n, m, first, q.device()),
+                                    -std::numeric_limits<double>::infinity());
+    return torch::softmax(scores, -1);
+}
+
+namespace {
+
+// No kernel shares keys among heads in float32 on CUDA (pytorch#191085): there they are repeated.
+bool sharesHeads(const torch::Tensor& q) {
+    return q.is_cpu() || q.scalar_type() == torch::kBFloat16 || q.scalar_type() == torch::kHalf;
+}
+torch::Tensor forHeads(const torch::Tensor& q, const torch::Tensor& x) {
+    if (sharesHeads(q) || x.size(1) == q.size(1)) return x;
+    return x.repeat_interleave(q.size(1) / x.size(1), 1);
+}
+double scaleOf(const HeadOptions& o) {
+    return 1.0 / std::sqrt(static_cast<double>(o.head_dim));
+}
+
+}  // namespace
+
+bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                    const HeadOptions& options) {
+    if (options.causal && q.size(2) != k.size(2) && q.size(2) != 1) return false;
+    const auto choice = at::_fused_sdp_choice(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
+                                              options.causal && q.size(2) > 1, scaleOf(options),
+                                              sharesHeads(q) && q.size(1) != k.size(1));
+    return choice != static_cast<std::int64_t>(at::SDPBackend::math);
+}
+
+torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                             const HeadOptions& options) {
+    return torch::scaled_dot_product_attention(q, forHeads(q, k), forHeads(q, v), {}, 0.0,
+                                               options.causal && q.size(2) > 1, scaleOf(options),
+                                               sharesHeads(q) && q.size(1) != k.size(1));
+}
+
+torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values) {
+    const std::int64_t b = alpha.size(0), h = alpha.size(1), n = alpha.size(2), kv = values.size(1);
+    return torch::matmul(alpha.reshape({b, kv, h / kv * n, alpha.size(3)}), values)
+        .view({b, h, n, values.size(3)});
+}
+
+namespace {
+
+// <q_i, k_j> / sqrt(head_dim) of every head: [b, n, m, h].
+torch::Tensor innerProducts(const torch::Tensor& q, const torch::Tensor& k, const HeadOptions& o) {
+    const auto keys = k.repeat_interleave(o.n_heads / o.kvHeads(), 1);
+    return (torch::matmul(q, keys.transpose(2, 3)) / std::sqrt(static_cast<double>(o.head_dim)))
+        .permute({0, 2, 3, 1});
+}
+
+}  // namespace
+
+AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
+    options.check();
+    const auto& o = options;
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
+    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
+    m_weightDropout = register_module("attn_dropout", Dropout(o.dropout));
+    m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
+}
+
+AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
+                                        const torch::Tensor& v) const {
+    if (activeRecorder()) return AttentionForm::Explicit;
+    const bool drops = weightDropout() > 0;
+    if (form == AttentionForm::Automatic) {
+        // For a handful of tokens whole matrices are quickest.
+        if (q.size(2) <= 32 || q.device().is_meta()) return AttentionForm::Explicit;
+        if (!drops && hasFusedKernel(q, k, v, m_options)) return AttentionForm::Fused;
+        return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::Chunked
+                                                          : AttentionForm::Explicit;
+    }
+    const bool continues = m_options.causal && q.size(2) != k.size(2) && q.size(2) > 1;
+    return form == AttentionForm::Fused && (drops || continues) ? AttentionForm::Explicit : form;
+}
+
+torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,
+                                     const torch::Tensor& value) {
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    const auto& o = m_options;
+    auto q = splitHeads(wq(query), o.n_heads);  // [b, h, n, key_dim]
+    if (o.rope) q = m_rotary.rotate(q, past);
+    const auto keys = [&] {
+        const auto k = splitHeads(wk(key), o.kvHeads());  // [b, h_kv, m, key_dim]
+        return o.rope ? m_rotary.rotate(k, past) : k;
+    };
+    const auto values = [&] { return splitHeads(wv(value), o.kvHeads()); };  // [b, h_kv, m, d_h]
+    const bool own = key.is_same(query);
+    const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
+    const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
+
+    torch::Tensor e;  // [b, h, n, d_h]
+    switch (chosenForm(q, k, v)) {
+        case AttentionForm::Fused:
+            e = fusedAttention(q, k, v, o);
+            break;
+        case AttentionForm::Chunked: {
+            const double p = weightDropout();
+            const std::int64_t seed = p > 0 ? drawDropoutSeed() : 0, n = q.size(2), m = k.size(2);
+            using Part = ChunkInput::Part;
+            e = attendInChunks(
+                n, kChunkRows, o.causal && past == 0,
+                {{q, Part::Rows, 2}, {k, Part::Columns, 2}, {v, Part::Columns, 2}},
+                [options = o, p, seed, n, m, past](const auto& in, std::int64_t first) {
+                    const auto alpha = attentionWeights(in[0], in[1], options, past + first);
+                    return std::vector{mixValues(dropoutRows(alpha, p, seed, first, n, m), in[2])};
+                })[0];
+            break;
+        }
+        default: {
+            const auto alpha = attentionWeights(q, k, o, past);  // [b, h, n, m]
+            if (auto* recorder = activeRecorder()) {
+                recorder->scores(path, alpha);
+                if (o.relational) recorder->relations(path, innerProducts(q, k, o));
+            }
+            e = mixValues(m_weightDropout(alpha), v);
+        }
+    }
+    return m_outputDropout(wo(joinHeads(e)));  // [b, n, h * d_h]
+}
+
+}  // namespace relascope

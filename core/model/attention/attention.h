@@ -1,0 +1,96 @@
+// Sensory attention: heads that mix what the other objects are.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include "model/attention/dropout.h"
+#include "model/blocks/layers.h"
+#include "model/blocks/parameters.h"
+#include "model/blocks/recording.h"
+
+namespace relascope {
+
+/// Shapes and switches that sensory and relational heads share. 0 means the default in brackets.
+struct HeadOptions {
+    std::int64_t d_model = 0;     ///< width of the input
+    std::int64_t n_heads = 1;     ///< query heads
+    std::int64_t head_dim = 0;    ///< d_h; the output is n_heads * head_dim wide
+    std::int64_t n_kv_heads = 0;  ///< key and value heads; must divide n_heads [n_heads]
+    std::int64_t key_dim = 0;     ///< width of queries and keys [head_dim]
+    double dropout = 0.0;         ///< on the attention weights and on the output
+    double output_dropout = -1;   ///< on the output, where it differs from `dropout`
+    bool add_bias_kv = false;
+    bool add_bias_out = false;
+    bool causal = false;
+    bool rope = false;
+    bool relational = false;  ///< shown to a recorder as relations too: its inner products
+
+    std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
+    std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
+    std::int64_t width() const { return n_heads * head_dim; }
+    double outputDropout() const { return output_dropout < 0 ? dropout : output_dropout; }
+    /// Throws OptionError naming the field and the value.
+    void check() const;
+};
+
+/// [b, n, heads * width] -> [b, heads, n, width].
+torch::Tensor splitHeads(const torch::Tensor& x, std::int64_t heads);
+/// [b, heads, n, width] -> [b, n, heads * width].
+torch::Tensor joinHeads(const torch::Tensor& x);
+
+/// How attention is computed; every form gives the same numbers (models.md 2, performance.md 1).
+enum class AttentionForm {
+    Automatic,
+    Explicit,  ///< alpha [b, h, n, m], and r [b, d_r, n, m]: for few tokens, and for recording
+    Factored,  ///< no r: <q_il, sum_j alpha_ij k_jl> / sqrt(d_p); identity activation only
+    Chunked,   ///< alpha of some rows at a time, made again in the backward pass
+    Fused      ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
+};
+const char* attentionFormName(AttentionForm form);
+
+/// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h,
+/// n, m]. Each kv head serves a run of consecutive query heads. Causal: query i stands at position
+/// first + i.
+torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
+                               const HeadOptions& options, std::int64_t first = 0);
+/// Whether query i of n, at position first + i, may not see key j of m: [n, m] bool.
+torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
+                         const torch::Device& device);
+/// Attention without its weights, by LibTorch's kernels: q, k as above, v [b, h_kv, m, w] -> [b, h,
+/// n, w].
+torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                             const HeadOptions& options);
+/// Whether LibTorch has a kernel of linear memory for them; its plain one keeps n x n scores.
+bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                    const HeadOptions& options);
+/// Rows of one block: what fits the cache and still fills the products.
+inline constexpr std::int64_t kChunkRows = 128;
+/// alpha [b, h, n, m] times values [b, h_kv, m, w] -> [b, h, n, w], kv heads shared as above.
+torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values);
+
+/// out = concat_h( softmax(q_h k_h^T / sqrt(d_h)) v_h ) wo.   DAT section 2.1.
+struct AttentionImpl : torch::nn::Module, RecordingPoint {
+    explicit AttentionImpl(const HeadOptions& options);
+    /// query [b, n, d], key and value [b, m, d] -> [b, n, n_heads * head_dim]. All three are x for
+    /// self-attention, key and value the context for cross-attention; relational cross-attention
+    /// takes its values from the symbols.
+    torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& key,
+                          const torch::Tensor& value);
+
+    Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
+    AttentionForm form = AttentionForm::Automatic;
+
+private:
+    AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
+                             const torch::Tensor& v) const;
+    double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
+
+    HeadOptions m_options;
+    RotaryPositions m_rotary;
+    Dropout m_weightDropout{nullptr}, m_outputDropout{nullptr};
+};
+TORCH_MODULE(Attention);
+
+}  // namespace relascope

@@ -1,0 +1,44 @@
+#include "model/attention/positions.h"
+
+#include <cmath>
+
+#include "model/blocks/parameters.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+// Angles p w_i, [n, d/2].
+torch::Tensor angles(std::int64_t n, std::int64_t d) {
+    const auto frequency =
+        torch::exp(torch::arange(0, d, 2, torch::kFloat) * (-std::log(10000.0) / d));
+    return torch::arange(n, torch::kFloat).unsqueeze(1) * frequency;
+}
+
+}  // namespace
+
+torch::Tensor interleavedSinusoids(std::int64_t n, std::int64_t d) {
+    const auto a = angles(n, d);
+    return torch::stack({a.sin(), a.cos()}, 2).flatten(1);
+}
+
+torch::Tensor halvedSinusoids(std::int64_t n, std::int64_t d) {
+    const auto a = angles(n, d);
+    return torch::cat({a.sin(), a.cos()}, 1);
+}
+
+SinusoidalPositionsImpl::SinusoidalPositionsImpl(std::int64_t d, std::int64_t max_length) {
+    pe = register_buffer("pe", parameterFill() == ParameterFill::Fresh
+                                   ? interleavedSinusoids(max_length, d)
+                                   : newConstant({max_length, d}, 0.0));
+}
+
+torch::Tensor SinusoidalPositionsImpl::forward(const torch::Tensor& x, std::int64_t first) {
+    const std::int64_t end = first + x.size(1);
+    if (end > pe.size(0))
+        throw OptionError("sequence", std::to_string(end) + " elements, but only " +
+                                          std::to_string(pe.size(0)) + " positions");
+    return x * std::sqrt(static_cast<double>(x.size(2))) + pe.slice(0, first, end);
+}
+
+}  // namespace relascope

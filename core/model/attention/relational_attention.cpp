@@ -1,0 +1,374 @@
+#include "model/attention/relational_attention.h"
+
+#include <torch/nn/init.h>
+
+#include <cmath>
+
+#include "model/attention/chunked_attention.h"
+#include "model/attention/contract.h"
+#include "model/blocks/layers.h"
+#include "model/decode/cache.h"
+#include "types/error.h"
+
+namespace relascope {
+namespace {
+
+// weights [b, h, n, m] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, m + n + 1], zero
+// elsewhere. A row padded to m + n and read m + n + 1 wide moves one column to the left with each
+// i.
+torch::Tensor byOffset(const torch::Tensor& weights) {
+    const std::int64_t b = weights.size(0), h = weights.size(1), n = weights.size(2),
+                       m = weights.size(3);
+    const auto flat = torch::constant_pad_nd(weights, {0, n}).flatten(2);  // [b, h, n (m + n)]
+    return torch::constant_pad_nd(flat, {n - 1, 1}).view({b, h, n, m + n + 1});
+}
+
+double rsqrt(std::int64_t width) {
+    return 1.0 / std::sqrt(static_cast<double>(width));
+}
+
+}  // namespace
+
+torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
+                         std::int64_t first) {
+    if (symbols.maxOffset < 0) return mixValues(weights, symbols.values);
+    const std::int64_t b = weights.size(0), n = weights.size(2), m = weights.size(3);
+    const std::int64_t most = symbols.maxOffset;
+    // Column c of the weights by offset stands for offset c + least. Offsets beyond the library
+    // share its first and its last row. Nothing of size n x m x d_h is made.
+    const std::int64_t least = -(first + n - 1), highest = m - 1 - first;
+    const std::int64_t low = std::max(least, -most), high = std::min(highest, most);
+    auto columns = byOffset(weights).slice(3, 0, m + n - 1);
+    auto rows = symbols.values.slice(1, low + most, high + most + 1);
+    if (low > least || high < highest) {
+        const auto below = columns.slice(3, 0, low - least).sum(3, true),
+                   above = columns.slice(3, high - least + 1).sum(3, true);
+        columns = torch::cat({below, columns.slice(3, low - least, high - least + 1), above}, 3);
+        rows = torch::cat(
+            {symbols.values.slice(1, 0, 1), rows, symbols.values.slice(1, 2 * most, 2 * most + 1)},
+            1);
+    }
+    return mixValues(columns,
+                     rows.unsqueeze(0).expand({b, rows.size(0), rows.size(1), rows.size(2)}));
+}
+
+void RelationalOptions::check() const {
+    HeadOptions::check();
+    if (rel_proj_dim == 0 && width() % relations() != 0)
+        throw OptionError("n_relations",
+                          std::to_string(relations()) + " does not divide the relational width " +
+                              std::to_string(width()) + "; set rel_proj_dim to choose their width");
+}
+
+RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_options(options) {
+    const auto& o = options;
+    wv = register_module("wv", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wo = register_module("wo", Linear(o.width(), o.width(), o.add_bias_out));
+    m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
+}
+
+AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Device& device) const {
+    if (form != AttentionForm::Automatic) return form;
+    return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::Chunked : AttentionForm::Explicit;
+}
+
+AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
+    const auto chosen = chosenForm(x.size(1), x.device());
+    // A recorder wants the whole matrices; how they are mixed then is a matter of rounding only.
+    const bool whole = chosen == AttentionForm::Explicit || chosen == AttentionForm::Factored;
+    if (activeRecorder()) return whole ? chosen : AttentionForm::Factored;
+    // Blocks make their masks from a counter, which is the CPU's.
+    if (chosen == AttentionForm::Chunked && weightDropout() > 0 && !x.is_cpu())
+        return AttentionForm::Explicit;
+    return chosen;
+}
+
+ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torch::Tensor& x) {
+    const std::int64_t kv = m_options.kvHeads();
+    auto* cache = activeCache();
+    constexpr int slot = 0;  // the first of this module's in a cache
+    if (symbols.relative()) {
+        const auto make = [&] {
+            return wv(symbols.values).view({-1, kv, m_options.head_dim}).transpose(0, 1);
+        };
+        return {cache ? cache->makeStatic(this, slot, make) : make(), symbols.maxOffset};
+    }
+    auto values = wv(symbols.values);  // [b, n, kv * w], or [n, kv * w]
+    if (values.dim() == 2)
+        values = values.unsqueeze(0).expand({x.size(0), values.size(0), values.size(1)});
+    values = splitHeads(values, kv);  // [b, kv, n, w]
+    return {cache ? cache->append(this, slot, values) : values, -1};
+}
+
+std::vector<torch::Tensor> RelationalHeadsImpl::overRows(const std::vector<torch::Tensor>& queries,
+                                                         const std::vector<torch::Tensor>& keys,
+                                                         const ProjectedSymbols& symbols,
+                                                         bool blocks, bool allColumns,
+                                                         const Rows& attend) {
+    const auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    const std::int64_t n = queries[0].size(2), m = keys[0].size(2);
+    const double p = weightDropout();
+    if (!blocks)
+        return attend(queries, keys, symbols, past,
+                      [p](const torch::Tensor& weights) { return dropout(weights, p); });
+    using Part = ChunkInput::Part;
+    const std::int64_t seed = p > 0 ? drawDropoutSeed() : 0;
+    const std::size_t queryCount = queries.size(), keyCount = keys.size();
+    const bool relative = symbols.maxOffset >= 0;
+    std::vector<ChunkInput> inputs;
+    for (const auto& query : queries) inputs.push_back({query, Part::Rows, 2});
+    for (const auto& key : keys) inputs.push_back({key, Part::Columns, 2});
+    inputs.push_back({symbols.values, relative ? Part::Whole : Part::Columns, 2});
+    return attendInChunks(
+        n, kChunkRows, m_options.causal && past == 0 && !allColumns, inputs,
+        [=, most = symbols.maxOffset](const std::vector<torch::Tensor>& in, std::int64_t first) {
+            const auto begin = in.begin();
+            const auto middle = begin + static_cast<std::ptrdiff_t>(queryCount);
+            const auto drop = [=](const torch::Tensor& weights) {
+                return dropoutRows(weights, p, seed, first, n, m);
+            };
+            return attend({begin, middle}, {middle, middle + static_cast<std::ptrdiff_t>(keyCount)},
+                          {in.back(), most}, past + first, drop);
+        });
+}
+
+RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& options)
+    : RelationalHeadsImpl(options) {
+    options.check();
+    const auto& o = options;
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.keyDim(), false));
+    wk_attn =
+        register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.keyDim(), o.add_bias_kv));
+    wq_rel = register_module("wq_rel", Linear(o.d_model, o.relations() * o.projDim(), false));
+    // Symmetric relations: wk_rel is a second name of wq_rel.
+    wk_rel = register_module("wk_rel", o.symmetric_rels
+                                           ? wq_rel
+                                           : Linear(o.d_model, o.relations() * o.projDim(), false));
+    wr = register_parameter(
+        "wr", newParameter({o.n_heads, o.head_dim, o.relations()}, [](torch::Tensor& t) {
+            torch::nn::init::kaiming_uniform_(t, std::sqrt(5.0));
+        }));
+}
+
+AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n,
+                                                  const torch::Device& device) const {
+    const bool identity = m_options.rel_activation == "identity";
+    if (form != AttentionForm::Automatic)
+        return identity || form == AttentionForm::Chunked ? form : AttentionForm::Explicit;
+    // Multiplications an (i, j) pair, forward: explicit D + h d_r (and an n x n x d_r tensor to
+    // move), factored h D. Measured on the CPU: explicit wins for a handful of tokens only, blocks
+    // of rows where the scores no longer fit the cache.
+    if (device.is_cuda() && identity && n >= 128) return AttentionForm::Fused;
+    if (n >= (device.is_cpu() ? 256 : 1024)) return AttentionForm::Chunked;
+    if (n == 1 && activeCache() && identity) return AttentionForm::Factored;
+    return n <= 16 || !identity ? AttentionForm::Explicit : AttentionForm::Factored;
+}
+
+torch::Tensor RelationalAttentionImpl::relationsOf(const torch::Tensor& q,
+                                                   const torch::Tensor& k) const {
+    return applyActivation(m_options.rel_activation,
+                           torch::matmul(q * rsqrt(q.size(3)), k.transpose(2, 3)));
+}
+
+torch::Tensor RelationalAttentionImpl::relatedTo(const torch::Tensor& q,
+                                                 const torch::Tensor& keys) const {
+    return contractKeys(keys, joinHeads(q), m_options.relations(), rsqrt(m_options.projDim()));
+}
+
+namespace {
+
+// sum_j alpha_ij r_ij: alpha [b, h, n, m], r [b, l, n, m] -> [b, h, n, l].
+torch::Tensor attendRelations(const torch::Tensor& alpha, const torch::Tensor& r) {
+    // Few pairs: one broadcast product is quicker than b * n tiny matrix products.
+    if (alpha.size(1) * r.size(1) * alpha.size(2) <= 256)
+        return (alpha.unsqueeze(2) * r.unsqueeze(1)).sum(-1).transpose(2, 3);
+    return torch::matmul(alpha.transpose(1, 2), r.permute({0, 2, 3, 1})).transpose(1, 2);
+}
+
+// sum_j alpha_ij k_j of keys that all heads share: k [b, l, m, p] -> [b, h, n, l * p], one product.
+torch::Tensor mixKeys(const torch::Tensor& alpha, const torch::Tensor& k) {
+    const std::int64_t b = alpha.size(0), h = alpha.size(1), n = alpha.size(2), m = alpha.size(3);
+    return torch::matmul(alpha.reshape({b, h * n, m}), joinHeads(k)).view({b, h, n, -1});
+}
+
+}  // namespace
+
+std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q,
+                                                          const torch::Tensor& k,
+                                                          const torch::Tensor& q_rel,
+                                                          const torch::Tensor& k_rel,
+                                                          const ProjectedSymbols& symbols) const {
+    const auto& o = m_options;
+    const std::int64_t kv = k.size(1), w = o.head_dim, width = o.relations() * o.projDim();
+    auto shared = joinHeads(k_rel).unsqueeze(1);  // [b, 1, m, D]: one value for all heads
+    shared = shared.expand({shared.size(0), kv, shared.size(2), width});
+    // One pass over the scores where a kernel takes values of any width, ...
+    const auto together = torch::cat({shared, symbols.values}, 3);
+    if (hasFusedKernel(q, k, together, o)) {
+        const auto mixed = fusedAttention(q, k, together, o);
+        return {relatedTo(q_rel, mixed.slice(3, 0, width).contiguous()), mixed.slice(3, width)};
+    }
+    // ... else one for each piece as wide as the keys, the last one filled up with zeros.
+    const std::int64_t missing = (w - width % w) % w;
+    const auto whole = missing > 0 ? torch::constant_pad_nd(shared, {0, missing}) : shared;
+    std::vector<torch::Tensor> keys;
+    for (std::int64_t begin = 0; begin < width; begin += w)
+        keys.push_back(fusedAttention(q, k, whole.slice(3, begin, begin + w), o));
+    return {relatedTo(q_rel, torch::cat(keys, 3).slice(3, 0, width).contiguous()),
+            fusedAttention(q, k, symbols.values, o)};
+}
+
+torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+    const auto& o = m_options;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    auto q = splitHeads(wq_attn(x), o.n_heads);    // [b, h, n, key_dim]
+    auto k = splitHeads(wk_attn(x), o.kvHeads());  // [b, h_kv, m, key_dim]
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto q_rel = splitHeads(wq_rel(x), o.relations());  // [b, d_r, n, d_p]
+    // Symmetric: the same projection, made once.
+    auto k_rel = o.symmetric_rels ? q_rel : splitHeads(wk_rel(x), o.relations());
+    const auto s = project(symbols, x);
+    if (cache) {
+        k = cache->append(this, 1, k);
+        k_rel = splitHeads(cache->append(this, 2, joinHeads(k_rel)), o.relations());
+    }
+
+    auto chosen = formFor(x);
+    // LibTorch's causal mask begins at the first key, whatever the cache holds before the queries.
+    const bool continues = o.causal && past > 0 && x.size(1) > 1;
+    if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
+        chosen = AttentionForm::Factored;
+    const bool softmax = o.rel_activation == "softmax";  // over all j, those to come as well
+    const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,
+                                                const ProjectedSymbols& symbols, std::int64_t first,
+                                                const auto& drop) -> std::vector<torch::Tensor> {
+        const auto weights = attentionWeights(queries[0], keys[0], m_options, first);
+        const auto alpha = drop(weights);  // [b, h, n, m]
+        const bool identity = m_options.rel_activation == "identity";
+        torch::Tensor r, related;  // [b, d_r, n, m], [b, h, n, d_r]
+        if (chosen == AttentionForm::Explicit || !identity || activeRecorder())
+            r = relationsOf(queries[1], keys[1]);
+        if (auto* recorder = activeRecorder()) {
+            recorder->scores(path, weights);
+            recorder->relations(path, r.permute({0, 2, 3, 1}));
+        }
+        related = chosen == AttentionForm::Explicit || !identity
+                      ? attendRelations(alpha, r)
+                      : relatedTo(queries[1], mixKeys(alpha, keys[1]));
+        return {related, mixSymbols(alpha, symbols, first)};
+    };
+    const auto parts = chosen == AttentionForm::Fused
+                           ? fused(q, k, q_rel, k_rel, s)
+                           : overRows({q, q_rel}, {k, k_rel}, s, chosen == AttentionForm::Chunked,
+                                      softmax, attend);
+    const auto a = torch::matmul(parts[0], wr.transpose(1, 2)) + parts[1];  // [b, h, n, d_h]
+    return m_outputDropout(wo(joinHeads(a)));                               // [b, n, h * d_h]
+}
+
+RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptions& options)
+    : RelationalHeadsImpl(options) {
+    options.check();
+    const auto& o = options;
+    wq = register_module("wq", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+}
+
+torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
+                                                    const Symbols& symbols) {
+    const auto& o = m_options;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    auto q = splitHeads(wq(x), o.n_heads), k = splitHeads(wk(x), o.kvHeads());
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto s = project(symbols, x);
+    if (cache) k = cache->append(this, 1, k);
+    const auto attend = [this](const auto& queries, const auto& keys,
+                               const ProjectedSymbols& symbols, std::int64_t first,
+                               const auto& drop) -> std::vector<torch::Tensor> {
+        const auto& o = m_options;
+        torch::Tensor weights;  // [b, h, n, m]
+        if (o.rca_activation == "softmax") {
+            weights = attentionWeights(queries[0], keys[0], o, first);
+        } else {
+            const auto shared = keys[0].repeat_interleave(o.n_heads / o.kvHeads(), 1);
+            const auto inner =
+                torch::matmul(queries[0] * rsqrt(o.head_dim), shared.transpose(2, 3));
+            weights = applyActivation(o.rca_activation, inner);
+            if (o.causal) weights = weights.tril(first);
+        }
+        if (auto* recorder = activeRecorder()) recorder->scores(path, weights);
+        return {mixSymbols(drop(weights), symbols, first)};
+    };
+    // With a softmax these are sensory heads whose values are symbols.
+    if (o.rca_activation == "softmax" && s.maxOffset < 0 && !activeRecorder() &&
+        weightDropout() == 0 && x.size(1) > 32 && form != AttentionForm::Chunked &&
+        form != AttentionForm::Explicit && hasFusedKernel(q, k, s.values, o))
+        return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
+    const auto a = overRows({q}, {k}, s, formFor(x) == AttentionForm::Chunked, false, attend);
+    return m_outputDropout(wo(joinHeads(a[0])));
+}
+
+DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalOptions& options)
+    : RelationalHeadsImpl(options) {
+    options.check();
+    const auto& o = options;
+    wq_attn = register_module("wq_attn", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wk_attn =
+        register_module("wk_attn", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+    wq_rel = register_module("wq_rel", Linear(o.d_model, o.n_heads * o.head_dim, false));
+    wk_rel = register_module("wk_rel", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
+}
+
+torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
+                                                      const Symbols& symbols) {
+    const auto& o = m_options;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    auto q = splitHeads(wq_attn(x), o.n_heads), k = splitHeads(wk_attn(x), o.kvHeads());
+    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
+    const auto q_rel = splitHeads(wq_rel(x), o.n_heads);
+    auto k_rel = splitHeads(wk_rel(x), o.kvHeads());
+    const auto s = project(symbols, x);
+    if (cache) k = cache->append(this, 1, k), k_rel = cache->append(this, 2, k_rel);
+    const auto attend = [this](const auto& queries, const auto& keys,
+                               const ProjectedSymbols& symbols, std::int64_t first,
+                               const auto& drop) -> std::vector<torch::Tensor> {
+        const auto& o = m_options;
+        const auto alpha = attentionWeights(queries[0], keys[0], o, first);  // [b, h, n, m]
+        const auto shared = keys[1].repeat_interleave(o.n_heads / o.kvHeads(), 1);
+        const auto r =
+            applyActivation(o.rel_activation,
+                            torch::matmul(queries[1] * rsqrt(o.head_dim), shared.transpose(2, 3)));
+        if (auto* recorder = activeRecorder()) {
+            recorder->scores(path, alpha);
+            recorder->relations(path, r);
+        }
+        return {mixSymbols(drop(alpha * r), symbols, first)};
+    };
+    const auto a = overRows({q, q_rel}, {k, k_rel}, s, formFor(x) == AttentionForm::Chunked,
+                            o.rel_activation == "softmax", attend);
+    return m_outputDropout(wo(joinHeads(a[0])));
+}
+
+void initRelationsAsMay2024(torch::nn::Module& model) {
+    const torch::NoGradGuard noGrad;
+    for (const auto& item : model.named_modules("", false)) {
+        auto* attention = item.value()->as<RelationalAttentionImpl>();
+        if (!attention) continue;
+        const double bound = 1.0 / std::sqrt(static_cast<double>(attention->wr.size(2)));
+        attention->wr.uniform_(-bound, bound);
+    }
+}
+
+std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_type,
+                                                         const RelationalOptions& options) {
+    if (ra_type == "relational_attention")
+        return std::make_shared<RelationalAttentionImpl>(options);
+    if (ra_type == "rca") return std::make_shared<RelationalCrossAttentionImpl>(options);
+    if (ra_type == "disrca") return std::make_shared<DisentangledCrossAttentionImpl>(options);
+    throw OptionError("model.ra_type", "unknown relational attention '" + ra_type + "'");
+}
+
+}  // namespace relascope

@@ -1,0 +1,253 @@
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "model/attention/row_kernels.h"
+#include "types/error.h"
+
+// One copy of a kernel for each vector width, chosen when the program starts.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define RELASCOPE_VECTORS \
+    __attribute__((optimize("O3", "fp-contract=fast"), target_clones("avx512f", "avx2", "default")))
+#else
+#define RELASCOPE_VECTORS
+#endif
+
+namespace relascope {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// Sixteen lanes: one AVX-512 register, two of AVX2, four of SSE.
+typedef float Lanes __attribute__((vector_size(64)));
+typedef std::uint32_t Words __attribute__((vector_size(64)));
+constexpr std::int64_t kLanes = 16;
+// Rows at once: the memory gives several streams faster than one.
+constexpr std::int64_t kRows = 4;
+// Rows fetched ahead: the rows are short, and the processor guesses no further than their ends.
+constexpr std::int64_t kAhead = 2 * kRows;
+
+inline __attribute__((always_inline)) void load(const float* from, Lanes& lanes) {
+    std::memcpy(&lanes, from, sizeof lanes);
+}
+
+// A bfloat16 is the upper half of a float32, so a word of two weights holds the second as it is and
+// the first shifted: no shuffles, if x comes as its even and its odd elements.
+inline __attribute__((always_inline)) void addPairs(const std::uint32_t* pairs, const Lanes& even,
+                                                    const Lanes& odd, Lanes& sum) {
+    Words words;
+    std::memcpy(&words, pairs, sizeof words);
+    const Words low = words << 16, high = words & 0xFFFF0000u;
+    Lanes first, second;
+    std::memcpy(&first, &low, sizeof first);
+    std::memcpy(&second, &high, sizeof second);
+    sum += first * even;
+    sum += second * odd;
+}
+
+// y[row] for rows begin..end of bfloat16; `half` pairs of weights a row.
+RELASCOPE_VECTORS
+void halfRows(const float* even, const float* odd, const std::uint32_t* weight, float* y,
+              std::int64_t half, std::int64_t begin, std::int64_t end) {
+    const std::int64_t whole = half - half % kLanes;
+    for (std::int64_t row = begin; row < end; row += kRows) {
+        const std::int64_t count = std::min<std::int64_t>(kRows, end - row);
+        // The last rows of all are taken with the ones before, some twice.
+        const std::uint32_t* w[kRows];
+        for (std::int64_t r = 0; r < kRows; ++r)
+            w[r] = weight + (row + std::min(r, count - 1)) * half;
+        Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};
+        for (std::int64_t i = 0; i < whole; i += kLanes) {
+            Lanes e, o;
+            load(even + i, e);
+            load(odd + i, o);
+            for (std::int64_t r = 0; r < kRows; ++r) __builtin_prefetch(w[r] + i + kAhead * half);
+            addPairs(w[0] + i, e, o, s0);
+            addPairs(w[1] + i, e, o, s1);
+            addPairs(w[2] + i, e, o, s2);
+            addPairs(w[3] + i, e, o, s3);
+        }
+        const Lanes* sums[kRows] = {&s0, &s1, &s2, &s3};
+        for (std::int64_t r = 0; r < count; ++r) {
+            float sum = 0.0f;
+            for (int lane = 0; lane < kLanes; ++lane) sum += (*sums[r])[lane];
+            for (std::int64_t i = whole; i < half; ++i)
+                sum += std::bit_cast<float>(w[r][i] << 16) * even[i] +
+                       std::bit_cast<float>(w[r][i] & 0xFFFF0000u) * odd[i];
+            y[row + r] = sum;
+        }
+    }
+}
+
+// y[row] = scale <x, row> for rows begin..end of float32, `stride` apart.
+RELASCOPE_VECTORS
+void floatRows(const float* x, const float* rows, float* y, std::int64_t width, std::int64_t stride,
+               float scale, std::int64_t begin, std::int64_t end) {
+    const std::int64_t whole = width - width % kLanes;
+    for (std::int64_t row = begin; row < end; row += kRows) {
+        const std::int64_t count = std::min<std::int64_t>(kRows, end - row);
+        const float* w[kRows];
+        for (std::int64_t r = 0; r < kRows; ++r)
+            w[r] = rows + (row + std::min(r, count - 1)) * stride;
+        Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};
+        for (std::int64_t i = 0; i < whole; i += kLanes) {
+            Lanes in, w0, w1, w2, w3;
+            load(x + i, in);
+            for (std::int64_t r = 0; r < kRows; ++r) __builtin_prefetch(w[r] + i + kAhead * stride);
+            load(w[0] + i, w0);
+            load(w[1] + i, w1);
+            load(w[2] + i, w2);
+            load(w[3] + i, w3);
+            s0 += w0 * in;
+            s1 += w1 * in;
+            s2 += w2 * in;
+            s3 += w3 * in;
+        }
+        const Lanes* sums[kRows] = {&s0, &s1, &s2, &s3};
+        for (std::int64_t r = 0; r < count; ++r) {
+            float sum = 0.0f;
+            for (int lane = 0; lane < kLanes; ++lane) sum += (*sums[r])[lane];
+            for (std::int64_t i = whole; i < width; ++i) sum += w[r][i] * x[i];
+            y[row + r] = scale * sum;
+        }
+    }
+}
+
+void multiplyPart(const RowProduct& product, std::int64_t begin, std::int64_t end) {
+    const auto& m = product.matrix;
+    if (m.half)
+        halfRows(product.input->even.data(), product.input->odd.data(),
+                 static_cast<const std::uint32_t*>(m.weight), product.out, m.in / 2, begin, end);
+    else
+        floatRows(product.input->x.data(), static_cast<const float*>(m.weight), product.out, m.in,
+                  m.in, 1.0f, begin, end);
+    if (m.bias)
+        for (std::int64_t row = begin; row < end; ++row) product.out[row] += m.bias[row];
+}
+
+}  // namespace
+
+void RowInput::split() {
+    even.resize(x.size() / 2), odd.resize(x.size() / 2);
+    for (std::size_t i = 0; i < even.size(); ++i) even[i] = x[2 * i], odd[i] = x[2 * i + 1];
+}
+
+void multiplyRows(std::span<const RowProduct> products) {
+    std::int64_t work = 0;
+    for (const auto& product : products) work += product.matrix.out * product.matrix.in;
+    // Less than this is done before a second thread has woken up.
+    constexpr std::int64_t grain = 1 << 15;
+    at::parallel_for(0, work, grain, [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t before = 0;
+        for (const auto& product : products) {
+            const std::int64_t in = product.matrix.in, size = product.matrix.out * in;
+            // The rows whose first number lies in the part, in whole groups.
+            const auto rowAt = [&](std::int64_t at) {
+                const std::int64_t inside = std::clamp<std::int64_t>(at - before, 0, size);
+                const std::int64_t group = kRows * in;
+                return std::min(product.matrix.out, (inside + group - 1) / group * kRows);
+            };
+            const auto first = rowAt(begin), last = rowAt(end);
+            if (first < last) multiplyPart(product, first, last);
+            before += size;
+        }
+    });
+}
+
+void dotRows(const float* x, const float* rows, std::int64_t count, std::int64_t width,
+             std::int64_t stride, float scale, float* out) {
+    floatRows(x, rows, out, width, stride, scale, 0, count);
+}
+
+RELASCOPE_VECTORS
+void mixRows(const float* weights, const float* rows, std::int64_t count, std::int64_t width,
+             std::int64_t stride, float* out) {
+    std::int64_t column = 0;
+    for (; column + 4 * kLanes <= width; column += 4 * kLanes) {
+        Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};
+        for (std::int64_t j = 0; j < count; ++j) {
+            const float* row = rows + j * stride + column;
+            Lanes r0, r1, r2, r3;
+            load(row, r0);
+            load(row + kLanes, r1);
+            load(row + 2 * kLanes, r2);
+            load(row + 3 * kLanes, r3);
+            s0 += weights[j] * r0;
+            s1 += weights[j] * r1;
+            s2 += weights[j] * r2;
+            s3 += weights[j] * r3;
+        }
+        std::memcpy(out + column, &s0, sizeof s0);
+        std::memcpy(out + column + kLanes, &s1, sizeof s1);
+        std::memcpy(out + column + 2 * kLanes, &s2, sizeof s2);
+        std::memcpy(out + column + 3 * kLanes, &s3, sizeof s3);
+    }
+    for (; column + kLanes <= width; column += kLanes) {
+        Lanes sum = {};
+        for (std::int64_t j = 0; j < count; ++j) {
+            Lanes row;
+            load(rows + j * stride + column, row);
+            sum += weights[j] * row;
+        }
+        std::memcpy(out + column, &sum, sizeof sum);
+    }
+    for (; column < width; ++column) {
+        float sum = 0.0f;
+        for (std::int64_t j = 0; j < count; ++j) sum += weights[j] * rows[j * stride + column];
+        out[column] = sum;
+    }
+}
+
+RELASCOPE_VECTORS
+void relateRows(const float* q, const float* keys, std::int64_t count, std::int64_t relations,
+                std::int64_t width, float scale, float* out) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        const float* key = keys + j * relations * width;
+        float* r = out + j * relations;
+        if (width == 8) {  // the published models': sums of eight lanes without a loop
+            for (std::int64_t l = 0; l < relations; ++l) {
+                const float *a = q + l * 8, *b = key + l * 8;
+                r[l] = scale * (((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) +
+                                ((a[4] * b[4] + a[5] * b[5]) + (a[6] * b[6] + a[7] * b[7])));
+            }
+            continue;
+        }
+        for (std::int64_t l = 0; l < relations; ++l) {
+            float sum = 0.0f;
+            for (std::int64_t p = l * width; p < (l + 1) * width; ++p) sum += q[p] * key[p];
+            r[l] = scale * sum;
+        }
+    }
+}
+
+void softmaxRow(std::span<float> x) {
+    float most = x[0];
+    for (const float each : x) most = std::max(most, each);
+    float sum = 0.0f;
+    for (float& each : x) sum += each = std::exp(each - most);
+    for (float& each : x) each /= sum;
+}
+
+void activateRow(const std::string& activation, std::span<float> x) {
+    const auto each = [&x](auto&& f) {
+        for (float& value : x) value = f(value);
+    };
+    const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
+    if (activation == "identity") return;
+    if (activation == "softmax") return softmaxRow(x);
+    if (activation == "relu") return each([](float v) { return std::max(v, 0.0f); });
+    if (activation == "sigmoid") return each(sigmoid);
+    if (activation == "tanh") return each([](float v) { return std::tanh(v); });
+    if (activation == "silu") return each([&](float v) { return v * sigmoid(v); });
+    if (activation == "gelu")
+        return each([](float v) {
+            constexpr float root = 0.7978845608028654f;  // sqrt(2 / pi)
+            return 0.5f * v * (1.0f + std::tanh(root * (v + 0.044715f * v * v * v)));
+        });
+    throw OptionError("activation", "unknown activation '" + activation + "'");
+}
+
+}  // namespace relascope

@@ -1,0 +1,98 @@
+// Symbol assignment: which symbol tags the message of each sender. DAT section 2.3.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include <memory>
+
+#include "model/attention/dropout.h"
+#include "model/blocks/parameters.h"
+#include "model/blocks/recording.h"
+#include "types/option_groups.h"
+
+namespace relascope {
+
+/// The symbols of one forward pass. Absolute: `values` [b, n, d], or [n, d] when every input has
+/// the same ones. Relative: `values` is the library [2 * maxOffset + 1, d] and s_ij is its row
+/// clamp(j - i, -maxOffset, maxOffset) + maxOffset.
+struct Symbols {
+    torch::Tensor values;
+    std::int64_t maxOffset = -1;  ///< -1: absolute
+    bool relative() const { return maxOffset >= 0; }
+};
+
+/// The library row of every pair (i, j) of n objects: [n, n] int64.
+torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::Device& device);
+
+/// Gives each object of x [b, n, d] its symbol; called anew at every layer with that layer's input.
+struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
+    virtual Symbols retrieve(const torch::Tensor& x, int layer) = 0;
+};
+
+/// s = softmax(q_proj(x) template_features^T / sqrt(d / heads)) symbol_library, heads split d.
+struct SymbolicAttentionImpl : SymbolRetrieverImpl {
+    SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
+                          double dropout, double scale, bool trainable);
+    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    /// One symbol_library for both, under both names.
+    void shareLibrary(SymbolicAttentionImpl& other);
+
+    Linear q_proj{nullptr};
+    torch::Tensor template_features, symbol_library;
+
+private:
+    std::int64_t m_heads;
+    double m_scale;
+    Dropout m_dropout{nullptr};
+};
+
+/// Object i gets row i of the library.
+struct PositionalSymbolsImpl : SymbolRetrieverImpl {
+    PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length);
+    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    void shareLibrary(PositionalSymbolsImpl& other);
+
+    Embedding symbol_library{nullptr};
+};
+
+/// The library of position-relative symbols, registered as `rel_pos_enc`.
+struct RelativePositionsImpl : torch::nn::Module {
+    RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos);
+    torch::Tensor rel_pos_embeddings;  ///< [2 * max_rel_pos + 1, d]
+};
+TORCH_MODULE(RelativePositions);
+
+/// The pair (i, j) gets row clamp(j - i, -max, max) + max.
+struct PositionRelativeSymbolsImpl : SymbolRetrieverImpl {
+    PositionRelativeSymbolsImpl(std::int64_t d, std::int64_t max_rel_pos);
+    Symbols retrieve(const torch::Tensor& x, int layer) override;
+
+    RelativePositions rel_pos_enc{nullptr};
+
+private:
+    std::int64_t m_max;
+};
+
+/// A symbol is retrieved by the object's relations to its neighbours.
+struct RelationalSymbolicAttentionImpl : SymbolRetrieverImpl {
+    RelationalSymbolicAttentionImpl(const SymbolOptions& options, std::int64_t d);
+    Symbols retrieve(const torch::Tensor& x, int layer) override;
+
+    Linear q_proj{nullptr}, k_proj{nullptr}, model_dim_proj{nullptr};
+    std::shared_ptr<SymbolicAttentionImpl> symbolic_attention;
+
+private:
+    torch::Tensor neighbours(std::int64_t n) const;  // [n, neighbours] int64
+
+    std::int64_t m_heads, m_delta;
+    bool m_causal, m_self, m_normalize;
+    double m_scale;
+};
+
+/// The retriever that the options name.
+std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const SymbolOptions& options,
+                                                         std::int64_t d, std::int64_t longest);
+
+}  // namespace relascope

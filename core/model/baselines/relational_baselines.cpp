@@ -1,0 +1,99 @@
+#include "model/baselines/relational_baselines.h"
+#include "model/factory.h"
+
+namespace relascope {
+
+MlpImpl::MlpImpl(const std::vector<std::int64_t>& widths) {
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i)
+        add(widths[i], widths[i + 1], i + 2 < widths.size());
+}
+
+void MlpImpl::add(std::int64_t in, std::int64_t out, bool relu) {
+    m_steps.push_back({register_module(std::to_string(m_next), Linear(in, out)), relu});
+    m_next += relu ? 2 : 1;  // published stacks count the activation too
+}
+
+torch::Tensor MlpImpl::forward(torch::Tensor x) {
+    for (auto& step : m_steps) {
+        x = step.linear(x);
+        if (step.relu) x = torch::relu(x);
+    }
+    return x;
+}
+
+torch::Tensor SimilarityImpl::forward(const torch::Tensor& left, const torch::Tensor& right) {
+    const auto inner = torch::matmul(left, right.transpose(1, 2));  // [b, n, n]
+    const auto r = m_softmax ? torch::softmax(inner, -1) : inner;
+    if (auto* recorder = activeRecorder()) {
+        recorder->relations(path, inner.unsqueeze(-1));
+        if (m_softmax) recorder->scores(path, r.unsqueeze(1));
+    }
+    return r;
+}
+
+PrediNetHeadsImpl::PrediNetHeadsImpl(std::int64_t objects, std::int64_t width, std::int64_t heads,
+                                     std::int64_t relations, std::int64_t key, bool positions)
+    : m_heads(heads), m_positions(positions) {
+    W_k = register_module("W_k", Linear(width, key, false));
+    W_q1 = register_module("W_q1", Linear(objects * width, heads * key, false));
+    W_q2 = register_module("W_q2", Linear(objects * width, heads * key, false));
+    W_s = register_module("W_s", Linear(width, relations, false));
+}
+
+torch::Tensor PrediNetHeadsImpl::forward(const torch::Tensor& x) {
+    const auto flat = x.flatten(1);                        // [b, n * width]
+    const auto keys = W_k(x).unsqueeze(1);                 // [b, 1, n, key]
+    const auto select = [&](const torch::Tensor& query) {  // [b, h * key] -> weights [b, h, 1, n]
+        const auto q = query.unflatten(1, {m_heads, 1, -1});
+        return torch::softmax(torch::matmul(q, keys.transpose(2, 3)), -1);
+    };
+    const auto first = select(W_q1(flat)), second = select(W_q2(flat));
+    if (auto* recorder = activeRecorder()) recorder->scores(path, torch::cat({first, second}, 2));
+    const auto e1 = torch::matmul(first, x.unsqueeze(1)).squeeze(2);   // [b, h, width]
+    const auto e2 = torch::matmul(second, x.unsqueeze(1)).squeeze(2);  // [b, h, width]
+    auto d = W_s(e1) - W_s(e2);                                        // [b, h, relations]
+    if (m_positions) d = torch::cat({d, e1.slice(2, -1), e2.slice(2, -1)}, 2);
+    return d.flatten(1);
+}
+
+CoRelNetImpl::CoRelNetImpl(const CoRelNetOptions& o) : m_options(o) {
+    const std::int64_t d = o.d_model, n = o.patches();
+    m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
+    m_embedder = register_module("mlp_embedder", Mlp(std::vector<std::int64_t>{d, 4 * d, d}));
+    m_similarity = register_module("relation", Similarity(o.softmax));
+    m_predictor = register_module("mlp_predictor", Mlp());
+    m_predictor->add(n * n, d, true);
+    m_predictor->add(d, d, false);
+    m_predictor->add(d, o.num_classes, false);
+}
+
+torch::Tensor CoRelNetImpl::forward(const ModelInput& input) {
+    requireImages(input.x, m_options);
+    const auto x = m_embedder(m_patches(input.x));      // [b, n, d]
+    return m_predictor(m_similarity(x, x).flatten(1));  // [b, classes]
+}
+
+PrediNetImpl::PrediNetImpl(const PrediNetOptions& o) : m_options(o) {
+    m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
+    m_heads = register_module("predinet", PrediNetHeads(o.patches(), o.d_model + 1, o.n_heads_sa,
+                                                        o.n_relations, o.keyDim(), true));
+    m_predictor = register_module("mlp_predictor",
+                                  Mlp(std::vector<std::int64_t>{o.n_heads_sa * (o.n_relations + 2),
+                                                                o.d_model, o.num_classes}));
+}
+
+torch::Tensor PrediNetImpl::forward(const ModelInput& input) {
+    requireImages(input.x, m_options);
+    const auto x = m_patches(input.x);  // [b, n, d]
+    const auto index = torch::arange(x.size(1), x.options()).view({1, -1, 1});
+    return m_predictor(m_heads(torch::cat({x, index.expand({x.size(0), -1, 1})}, 2)));
+}
+
+namespace {
+
+const auto linear = RegisterModel::of<CoRelNetImpl, CoRelNetOptions>("CoRelNet");
+const auto softmax = RegisterModel::of<CoRelNetImpl, CoRelNetOptions>("CoRelNetSoftmax");
+const auto prediNet = RegisterModel::of<PrediNetImpl, PrediNetOptions>("PrediNet");
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,227 @@
+#include "model/blocks/block_info.h"
+
+#include <algorithm>
+
+namespace relascope {
+namespace fields {
+
+FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without) {
+    auto table = BlockOptions::fieldTable();
+    std::erase_if(table, [&without](const auto& field) {
+        return std::find(without.begin(), without.end(), field.spec.name) != without.end();
+    });
+    return table;
+}
+
+FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names) {
+    FieldTable<BlockOptions> table;
+    for (const auto& field : BlockOptions::fieldTable()) {
+        if (std::find(names.begin(), names.end(), field.spec.name) == names.end()) continue;
+        table.push_back(field);
+        table.back().applies = [](const BlockOptions&) { return true; };
+    }
+    return table;
+}
+
+std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
+                       const std::string& name) {
+    if (name == "dff") return std::to_string(feedForwardWidth(d, 0, block.activation));
+    const std::int64_t heads = block.n_heads_sa + (dual ? block.n_heads_ra : 0);
+    if (heads < 1) return {};
+    const std::int64_t head = d / heads;
+    if (name == "sa_key_dim" || name == "ra_key_dim") return std::to_string(head);
+    if (name != "rel_proj_dim" || !dual || block.relations() < 1) return {};
+    return std::to_string(head * block.n_heads_ra / block.relations());
+}
+
+}  // namespace fields
+
+namespace {
+
+std::int64_t orDefault(std::int64_t value, std::int64_t automatic) {
+    return value > 0 ? value : automatic;
+}
+
+// wq, wk, wv, wo of heads of one width.
+void addAttention(ShapeList& list, const std::string& name, std::int64_t d, std::int64_t heads,
+                  std::int64_t headDim, std::int64_t keyHeads, std::int64_t keyDim, bool biasKv,
+                  bool biasOut, const std::string& sharedWith = {}) {
+    const std::int64_t kv = orDefault(keyHeads, heads), key = orDefault(keyDim, headDim);
+    if (sharedWith.empty()) {
+        list.linear(name + ".wq", d, heads * key, false);
+        list.linear(name + ".wk", d, kv * key, biasKv);
+    } else {
+        list.aliasOfLinear(name + ".wq", sharedWith + ".wq_attn", false);
+        list.aliasOfLinear(name + ".wk", sharedWith + ".wk_attn", biasKv);
+    }
+    list.linear(name + ".wv", d, kv * headDim, biasKv);
+    list.linear(name + ".wo", heads * headDim, heads * headDim, biasOut);
+}
+
+void addRelationalHeads(ShapeList& list, const std::string& name, const StackOptions& s) {
+    const auto& b = s.block;
+    const std::int64_t d = s.d_model, heads = b.n_heads_ra, head = s.headDim(),
+                       kv = orDefault(b.ra_n_kv_heads, heads), key = orDefault(b.ra_key_dim, head);
+    const bool disentangled = b.ra_type == "relational_attention";
+    const std::int64_t relations = b.relations(),
+                       proj =
+                           orDefault(b.rel_proj_dim, relations > 0 ? heads * head / relations : 0);
+    if (disentangled) list.parameter(name + ".wr", {heads, head, relations});
+    list.linear(name + ".wv", d, kv * head, b.ra_add_bias_kv);
+    list.linear(name + ".wo", heads * head, heads * head, b.ra_add_bias_out);
+    if (disentangled) {
+        list.linear(name + ".wq_attn", d, heads * key, false);
+        list.linear(name + ".wk_attn", d, kv * key, b.ra_add_bias_kv);
+        list.linear(name + ".wq_rel", d, relations * proj, false);
+        if (b.symmetric_rels)
+            list.aliasOfLinear(name + ".wk_rel", name + ".wq_rel", false);
+        else
+            list.linear(name + ".wk_rel", d, relations * proj, false);
+        return;
+    }
+    const bool rca = b.ra_type == "rca";
+    for (const char* part : {"_attn", "_rel"}) {
+        list.linear(name + ".wq" + (rca ? "" : part), d, heads * head, false);
+        list.linear(name + ".wk" + (rca ? "" : part), d, kv * head, b.ra_add_bias_kv);
+        if (rca) break;
+    }
+}
+
+std::string keyHeadsText(std::int64_t heads, std::int64_t keyHeads) {
+    std::string text = countText(heads, "head");
+    if (keyHeads > 0 && keyHeads != heads) text += ", " + countText(keyHeads, "key head");
+    return text;
+}
+
+}  // namespace
+
+void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layers,
+                    const StackOptions& s) {
+    const auto& b = s.block;
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const std::string block = name + "." + std::to_string(i);
+        list.norm(block + ".norm1", s.d_model, b.norm_type);
+        if (s.dual) {
+            const std::string dual = block + ".dual_attn", ra = dual + ".relational_attention";
+            if (b.n_heads_ra > 0) addRelationalHeads(list, ra, s);
+            if (b.n_heads_sa > 0)
+                addAttention(list, dual + ".self_attention", s.d_model, b.n_heads_sa, s.headDim(),
+                             b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.sa_add_bias_out,
+                             b.share_attn_params && b.n_heads_ra > 0 ? ra : "");
+        } else {
+            addAttention(list, block + ".self_attn", s.d_model, b.n_heads_sa, s.headDim(),
+                         b.sa_n_kv_heads, b.sa_key_dim, b.sa_add_bias_kv, b.bias);
+        }
+        list.norm(block + ".norm2", s.d_model, b.norm_type);
+        if (s.decoder) {
+            addAttention(list, block + ".cross_attn", s.d_model, s.crossHeads,
+                         s.d_model / s.crossHeads, s.crossKeyHeads, s.crossKeyDim, s.crossBiasKv,
+                         s.crossBiasOut);
+            list.norm(block + ".norm3", s.d_model, b.norm_type);
+        }
+        list.feedForward(block + ".ff_block", s.d_model, b.dff, b.activation, s.feedForwardBias);
+    }
+}
+
+void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptions& o,
+                     std::int64_t d, std::int64_t longest) {
+    const auto library = [&](const std::string& at, bool trainable) {
+        list.parameter(at + ".template_features", {o.n_symbols, d});
+        list.parameter(at + ".symbol_library", {o.n_symbols, d}, trainable);
+        list.linear(at + ".q_proj", d, d);
+    };
+    if (o.symbol_retrieval == "symbolic_attention") {
+        library(name, o.trainable_symbols);
+    } else if (o.symbol_retrieval == "positional_symbols") {
+        list.parameter(name + ".symbol_library.weight", {o.symbolRows(longest), d});
+    } else if (o.symbol_retrieval == "position_relative") {
+        list.parameter(name + ".rel_pos_enc.rel_pos_embeddings",
+                       {2 * o.largestOffset(longest) + 1, d});
+    } else if (o.symbol_retrieval == "rel_sym_attn") {
+        const std::int64_t neighbours =
+            (o.causal_nbhd ? 1 : 2) * o.nbhd_delta + (o.include_self ? 1 : 0);
+        library(name + ".symbolic_attention", true);
+        list.linear(name + ".q_proj", d, d);
+        list.linear(name + ".k_proj", d, d);
+        list.linear(name + ".model_dim_proj", neighbours * o.rel_n_heads, d);
+    }
+}
+
+void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
+                     std::int64_t layers, const StackOptions& s) {
+    auto* stack = builder.add(title, name, countText(layers, "block"));
+    if (!stack) return;
+    const auto& b = s.block;
+    const std::string sensory =
+        keyHeadsText(b.n_heads_sa, b.sa_n_kv_heads) + (s.rope ? ", rotary" : "");
+    std::string relational = keyHeadsText(b.n_heads_ra, b.ra_n_kv_heads);
+    if (b.ra_type != "relational_attention") {
+        relational += ", " + b.ra_type;
+    } else {
+        relational += ", " + countText(b.relations(), "relation");
+        if (b.symmetric_rels) relational += ", symmetric";
+        if (b.rel_activation != "identity") relational += ", " + b.rel_activation;
+    }
+    for (std::int64_t i = 0; i < layers; ++i) {
+        auto* node = builder.add(*stack, "block " + std::to_string(i + 1), std::to_string(i),
+                                 b.norm_first ? "pre-norm" : "post-norm");
+        if (!node) return;
+        builder.add(*node, "sensory attention", "dual_attn.self_attention", sensory);
+        builder.add(*node, "relational attention", "dual_attn.relational_attention", relational);
+        builder.add(*node, "self-attention", "self_attn", sensory);
+        if (s.decoder)
+            builder.add(*node, "cross-attention", "cross_attn", countText(s.crossHeads, "head"));
+        builder.add(*node, "feed-forward", "ff_block", feedForwardText(b.activation, b.dff));
+        for (const char* norm : {"norm1", "norm2", "norm3"})
+            builder.add(*node, norm, norm, b.norm_type);
+    }
+}
+
+std::string symbolText(const SymbolOptions& o, std::int64_t longest) {
+    if (o.symbol_retrieval == "positional_symbols")
+        return std::to_string(o.symbolRows(longest)) + " by position";
+    if (o.symbol_retrieval == "position_relative")
+        return "by offset, up to " + std::to_string(o.largestOffset(longest));
+    std::string text = std::to_string(o.n_symbols) + " in a library, " +
+                       countText(o.symbol_heads, "head") + (o.trainable_symbols ? "" : ", frozen");
+    if (o.symbol_retrieval == "rel_sym_attn") text += ", retrieved by relations to neighbours";
+    return text;
+}
+
+std::string feedForwardText(const std::string& activation, std::int64_t dff) {
+    return activation + (dff > 0 ? ", " + std::to_string(dff) + " wide" : "");
+}
+
+void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::int64_t layers,
+               const std::string& name, bool causal) {
+    for (std::int64_t i = 0; i < layers; ++i)
+        places.push_back({module + std::to_string(i),
+                          {name + " " + std::to_string(i + 1), kSourceSide, kSourceSide},
+                          causal});
+}
+
+void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
+                     const std::string& name, int context, bool causal) {
+    places.push_back({module, {name, kTargetSide, kTargetSide}, causal});
+    places.push_back({module + ".cross_attn", {name + " cross", kTargetSide, context}});
+}
+
+std::string headsText(const BlockOptions& block) {
+    return "sa" + std::to_string(block.n_heads_sa) + " ra" + std::to_string(block.n_heads_ra);
+}
+
+WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolOptions* symbols) {
+    const auto& b = s.block;
+    WorkEstimate work;
+    work.layers = layers;
+    work.d_model = s.d_model;
+    work.dff = feedForwardWidth(s.d_model, b.dff, b.activation);
+    work.heads = b.n_heads_sa + (s.dual ? b.n_heads_ra : 0);
+    work.relations = s.dual ? b.relations() : 0;
+    if (symbols && symbols->symbol_retrieval == "symbolic_attention")
+        work.symbolScores = symbols->symbol_heads * symbols->n_symbols;
+    work.keepsMatrices = s.dual && b.dropout_rate > 0;
+    return work;
+}
+
+}  // namespace relascope

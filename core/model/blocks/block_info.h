@@ -1,0 +1,114 @@
+// What the stacks of Transformer and dual-attention blocks say of themselves: fields, shapes,
+// outline, layers of the probe and the published constructors' arguments, for every architecture
+// that is made of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/architecture.h"
+#include "model/blocks/stack_options.h"
+#include "model/group_fields.h"
+
+namespace relascope {
+
+namespace fields {
+
+/// Those of a dual block, without the names given.
+FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without);
+/// Those of a plain block, in the order of the names: all its heads are sensory.
+FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names);
+inline const std::vector<std::string> kPlainBlock = {
+    "n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type", "bias"};
+inline const std::vector<std::string> kPlainHeads = {"sa_n_kv_heads", "sa_key_dim",
+                                                     "sa_add_bias_kv"};
+
+/// What 0 stands for in a block option that follows the stream's width; empty for the others.
+std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
+                       const std::string& name);
+
+/// Block fields of an architecture: `block` gives its block options, `prefix` leads the names of a
+/// decoder's.
+template <class Options, class BlockOf>
+FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual, BlockOf block,
+                          bool decoder = false) {
+    FieldTable<Options> all;
+    for (const auto& inner : table) {
+        Field<Options> field;
+        field.spec = inner.spec;
+        if (decoder) {
+            field.spec.name = "decoder." + inner.spec.name;
+            field.spec.label = "Decoder: " + inner.spec.label;
+            field.spec.advanced = inner.spec.advanced || (inner.spec.name != "n_heads_sa" &&
+                                                          inner.spec.name != "n_heads_ra");
+        }
+        field.get = [inner, block](const Options& o) { return inner.get(block(o)); };
+        field.set = [inner, block](Options& o, const FieldValue& v) { inner.set(block(o), v); };
+        field.applies = [inner, block](const Options& o) { return inner.applies(block(o)); };
+        if (inner.automatic)
+            field.automatic = [inner, block](const Options& o) {
+                return inner.automatic(block(o));
+            };
+        else if (inner.spec.kind == FieldKind::Integer)
+            field.automatic = [block, dual, name = inner.spec.name](const Options& o) {
+                return blockWidth(block(o), o.d_model, dual, name);
+            };
+        all.push_back(std::move(field));
+    }
+    return all;
+}
+/// Of an architecture that inherits its block options.
+template <class Options>
+FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual) {
+    return block<Options>(
+        table, dual, [](auto& o) -> auto& {
+            using Block = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(o)>>,
+                                             const BlockOptions, BlockOptions>;
+            return static_cast<Block&>(o);
+        });
+}
+
+}  // namespace fields
+
+/// The tensors of `layers` blocks under `name`.0, `name`.1, ...
+void addBlockShapes(ShapeList& list, const std::string& name, std::int64_t layers,
+                    const StackOptions& plan);
+/// Those of a symbol retriever for inputs of at most `longest` objects.
+void addSymbolShapes(ShapeList& list, const std::string& name, const SymbolOptions& o,
+                     std::int64_t d, std::int64_t longest);
+
+void addBlockOutline(OutlineBuilder& builder, const std::string& title, const std::string& name,
+                     std::int64_t layers, const StackOptions& plan);
+/// "64 by position", "64 in a library, 4 heads".
+std::string symbolText(const SymbolOptions& o, std::int64_t longest);
+/// "swiglu, 256 wide".
+std::string feedForwardText(const std::string& activation, std::int64_t dff);
+
+constexpr int kSourceSide = 0, kTargetSide = 1, kFurtherSide = 1, kBothSides = 2;
+/// Layers "NAME 1", "NAME 2", ... of the modules MODULE0, MODULE1, ...
+void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::int64_t layers,
+               const std::string& name, bool causal = false);
+/// A decoder block and its cross-attention to `context`.
+void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
+                     const std::string& name, int context, bool causal);
+
+/// "sa4 ra4".
+std::string headsText(const BlockOptions& block);
+WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const SymbolOptions* symbols);
+
+/// The published constructors' defaults of a block, where they differ from ours.
+void setConstructorDefaults(BlockOptions& block, bool dual);
+void readBlockConfig(BlockOptions& block, JsonArguments& a);
+void readDualHeadsConfig(BlockOptions& block, JsonArguments& a, const std::string& symbols);
+/// A null `biasOut`: those heads have none.
+void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
+                         bool* biasOut);
+void readSymbolsConfig(SymbolOptions& o, std::int64_t d, JsonArguments a);
+void writeBlockConfig(ConfigJson& a, const BlockOptions& block);
+void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& block, const std::string& symbols);
+ConfigJson plainAttentionConfig(const BlockOptions& block);
+ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t longest);
+/// null for 0, which stands for "as the model decides".
+ConfigJson orNull(std::int64_t n);
+
+}  // namespace relascope

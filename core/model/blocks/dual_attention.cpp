@@ -1,0 +1,135 @@
+#include "model/blocks/dual_attention.h"
+
+namespace relascope {
+HeadOptions sensoryOptions(const StackOptions& s) {
+    const auto& o = s.block;
+    HeadOptions h;
+    h.d_model = s.d_model;
+    h.n_heads = o.n_heads_sa;
+    h.head_dim = s.headDim();
+    h.n_kv_heads = o.sa_n_kv_heads;
+    h.key_dim = o.sa_key_dim;
+    h.dropout = o.dropout_rate;
+    // The published block drops the attention's output twice in a row, in the heads and again
+    // before the residual; one mask of the joint probability has the same distribution.
+    h.output_dropout = twiceDropped(o.dropout_rate);
+    h.add_bias_kv = o.sa_add_bias_kv;
+    h.add_bias_out = o.sa_add_bias_out;
+    h.causal = s.causal;
+    h.rope = s.rope;
+    return h;
+}
+
+namespace {
+
+RelationalOptions relationalOptions(const StackOptions& s) {
+    const auto& o = s.block;
+    RelationalOptions r;
+    static_cast<HeadOptions&>(r) = sensoryOptions(s);
+    r.n_heads = o.n_heads_ra;
+    r.n_kv_heads = o.ra_n_kv_heads;
+    r.add_bias_kv = o.ra_add_bias_kv;
+    r.add_bias_out = o.ra_add_bias_out;
+    r.key_dim = o.ra_key_dim;
+    r.n_relations = o.ra_type == "relational_attention" ? o.n_relations : 0;
+    r.rel_proj_dim = o.ra_type == "relational_attention" ? o.rel_proj_dim : 0;
+    r.rel_activation = o.rel_activation;
+    r.symmetric_rels = o.symmetric_rels;
+    r.rca_activation = o.rca_activation;
+    return r;
+}
+
+}  // namespace
+
+HeadOptions crossOptions(const StackOptions& s) {
+    HeadOptions c;
+    c.d_model = s.d_model;
+    c.n_heads = s.crossHeads;
+    c.head_dim = s.d_model / s.crossHeads;
+    c.n_kv_heads = s.crossKeyHeads;
+    c.key_dim = s.crossKeyDim;
+    c.dropout = s.block.dropout_rate;
+    c.output_dropout = twiceDropped(s.block.dropout_rate);
+    c.add_bias_kv = s.crossBiasKv;
+    c.add_bias_out = s.crossBiasOut;
+    return c;
+}
+
+DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
+    const auto& o = s.block;
+    if (o.n_heads_ra > 0)
+        relational_attention = register_module(
+            "relational_attention", makeRelationalHeads(o.ra_type, relationalOptions(s)));
+    if (o.n_heads_sa > 0) {
+        self_attention = register_module("self_attention", Attention(sensoryOptions(s)));
+        if (o.share_attn_params) {
+            const auto tie = [&](const Linear& wq, const Linear& wk) {
+                self_attention->wq = self_attention->replace_module("wq", wq);
+                self_attention->wk = self_attention->replace_module("wk", wk);
+            };
+            if (auto ra = std::dynamic_pointer_cast<RelationalAttentionImpl>(relational_attention))
+                tie(ra->wq_attn, ra->wk_attn);
+            if (auto ra =
+                    std::dynamic_pointer_cast<DisentangledCrossAttentionImpl>(relational_attention))
+                tie(ra->wq_attn, ra->wk_attn);
+        }
+    }
+}
+
+torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+    if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
+    const auto e = self_attention(x, x, x);  // [b, n, h_sa * d_h]
+    if (!relational_attention) return e;
+    const auto a = relational_attention->forward(x, symbols);  // [b, n, h_ra * d_h]
+    return torch::cat({e, a}, -1);                             // [b, n, d]
+}
+
+DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
+    : m_normFirst(s.block.norm_first) {
+    const auto& o = s.block;
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
+    dual_attn = register_module("dual_attn", DualAttention(s));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+}
+
+torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
+    if (m_normFirst) {
+        x = x + dual_attn(norm1(x), symbols);
+        x = x + m_dropout(ff_block(norm2(x)));
+    } else {
+        x = m_dropout(norm1(x + dual_attn(x, symbols)));
+        x = norm2(x + m_dropout(ff_block(x)));
+    }
+    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
+    return x;
+}
+
+EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.norm_first) {
+    const auto& o = s.block;
+    auto heads = sensoryOptions(s);
+    heads.add_bias_out = o.bias;
+    norm1 = register_module("norm1", Norm(s.d_model, o.norm_type));
+    self_attn = register_module("self_attn", Attention(heads));
+    norm2 = register_module("norm2", Norm(s.d_model, o.norm_type));
+    ff_block =
+        register_module("ff_block", FeedForward(s.d_model, o.dff, o.activation, s.feedForwardBias));
+    m_dropout = register_module("dropout", Dropout(o.dropout_rate));
+}
+
+torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
+    if (m_normFirst) {
+        const auto y = norm1(x);
+        x = x + self_attn(y, y, y);
+        x = x + m_dropout(ff_block(norm2(x)));
+    } else {
+        x = m_dropout(norm1(x + self_attn(x, x, x)));
+        x = norm2(x + m_dropout(ff_block(x)));
+    }
+    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
+    return x;
+}
+
+}  // namespace relascope

@@ -1,0 +1,61 @@
+// Dual attention and the blocks built from it. DAT section 2.4 and 3.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include "model/attention/attention.h"
+#include "model/attention/relational_attention.h"
+#include "model/blocks/layers.h"
+#include "model/blocks/stack_options.h"
+
+namespace relascope {
+
+/// The sensory heads of such a stack.
+HeadOptions sensoryOptions(const StackOptions& options);
+/// Those of a decoder that attend to the encoder.
+HeadOptions crossOptions(const StackOptions& options);
+
+/// concat(e, a): e of the sensory heads, a of the relational ones. x [b, n, d] -> [b, n, d].
+struct DualAttentionImpl : torch::nn::Module {
+    explicit DualAttentionImpl(const StackOptions& options);
+    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols);
+
+    Attention self_attention{nullptr};                          ///< null without sensory heads
+    std::shared_ptr<RelationalHeadsImpl> relational_attention;  ///< null without relational heads
+};
+TORCH_MODULE(DualAttention);
+
+/// norm_first: x += drop(DA(norm1 x)); x += drop(FF(norm2 x)).
+/// post-norm:  x = norm1(x + drop(DA x)); x = drop(x); x = norm2(x + drop(FF x)).
+struct DualAttnEncoderBlockImpl : torch::nn::Module, RecordingPoint {
+    explicit DualAttnEncoderBlockImpl(const StackOptions& options);
+    torch::Tensor forward(torch::Tensor x, const Symbols& symbols);
+
+    Norm norm1{nullptr}, norm2{nullptr};
+    DualAttention dual_attn{nullptr};
+    FeedForward ff_block{nullptr};
+
+private:
+    bool m_normFirst;
+    Dropout m_dropout{nullptr};
+};
+TORCH_MODULE(DualAttnEncoderBlock);
+
+/// The plain Transformer block: the same with `self_attn` in place of `dual_attn`.
+struct EncoderBlockImpl : torch::nn::Module, RecordingPoint {
+    explicit EncoderBlockImpl(const StackOptions& options);
+    torch::Tensor forward(torch::Tensor x);
+
+    Norm norm1{nullptr}, norm2{nullptr};
+    Attention self_attn{nullptr};
+    FeedForward ff_block{nullptr};
+
+private:
+    bool m_normFirst;
+    Dropout m_dropout{nullptr};
+};
+TORCH_MODULE(EncoderBlock);
+
+}  // namespace relascope

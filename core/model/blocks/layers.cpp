@@ -1,0 +1,80 @@
+#include "model/blocks/layers.h"
+
+#include <torch/nn/functional.h>
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "types/error.h"
+
+namespace relascope {
+
+torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
+    if (name == "identity") return x;
+    if (name == "relu") return torch::relu(x);
+    if (name == "sigmoid") return torch::sigmoid(x);
+    if (name == "tanh") return torch::tanh(x);
+    if (name == "gelu") return torch::gelu(x, "tanh");
+    if (name == "silu") return torch::silu(x);
+    if (name == "softmax") return torch::softmax(x, -1);
+    throw OptionError("activation", "unknown activation '" + name + "'");
+}
+
+NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
+    : m_width(d), m_type(type), m_eps(eps) {
+    if (type != "layernorm" && type != "rmsnorm" && type != "none")
+        throw OptionError("norm_type", "unknown norm '" + type + "'");
+    if (type != "none") weight = register_parameter("weight", newConstant({d}, 1.0));
+    if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
+}
+
+torch::Tensor NormImpl::forward(const torch::Tensor& x) {
+    if (m_type == "none") return x;
+    if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
+    return x * torch::rsqrt(x.square().mean(-1, true) + m_eps) * weight;
+}
+
+FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation,
+                                 bool bias)
+    : m_activation(activation) {
+    if (dff == 0)
+        dff = activation == "swiglu"
+                  ? static_cast<std::int64_t>(2.0 / 3.0 * 4.0 * static_cast<double>(d))
+                  : 4 * d;
+    linear1 = register_module("linear1", Linear(d, dff, bias));
+    linear2 = register_module("linear2", Linear(dff, d, bias));
+    if (activation == "swiglu") linear3 = register_module("linear3", Linear(d, dff, bias));
+}
+
+torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
+    if (m_activation == "swiglu") return linear2(torch::silu(linear1(x)) * linear3(x));
+    return linear2(applyActivation(m_activation, linear1(x)));
+}
+
+torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start) {
+    const std::int64_t n = x.size(2), width = x.size(3);
+    const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
+    const auto turnType = c10::toComplexType(type);
+    if (!m_rotaryTable.defined() || m_rotaryTable.size(0) < start + n ||
+        m_rotaryTable.size(1) != width / 2 || m_rotaryTable.scalar_type() != turnType ||
+        m_rotaryTable.device() != x.device()) {
+        // As published: angles in float32 whatever the model's type, and what follows in its type.
+        const torch::NoGradGuard noGrad;
+        const c10::InferenceMode lasting(false);  // training may use the table next
+        const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
+        const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
+        const auto frequency =
+            torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+        const auto angle =
+            torch::outer(torch::arange(std::max(known, start + n), options), frequency).to(type);
+        m_rotaryTable = torch::complex(angle.cos(), angle.sin());
+    }
+    const auto pairs = torch::view_as_complex(x.to(type).contiguous().unflatten(3, {width / 2, 2}));
+    return torch::view_as_real(pairs * m_rotaryTable.slice(0, start, start + n))
+        .flatten(3)
+        .to(x.scalar_type());  // [b, heads, n, width]
+}
+
+}  // namespace relascope

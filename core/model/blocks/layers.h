@@ -1,0 +1,57 @@
+// Small parts that every model shares: activations, norms, the feed-forward block, rotary
+// positions.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include <string>
+
+#include "model/blocks/parameters.h"
+
+namespace relascope {
+
+/// identity, relu, sigmoid, tanh, gelu (tanh approximation), silu, softmax (over the last
+/// dimension).
+torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
+
+/// Normalisation over the last dimension: "layernorm" (weight and bias), "rmsnorm" (weight) or
+/// "none". Any shape [..., d].
+struct NormImpl : torch::nn::Module {
+    NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
+    torch::Tensor forward(const torch::Tensor& x);
+
+    torch::Tensor weight, bias;
+
+private:
+    std::int64_t m_width;
+    std::string m_type;
+    double m_eps;
+};
+TORCH_MODULE(Norm);
+
+/// linear2(activation(linear1 x)), or linear2(silu(linear1 x) * linear3 x) for "swiglu".
+/// [..., d] -> [..., d]; dff 0 means 4 d, for swiglu int(2/3 * 4 d).
+struct FeedForwardImpl : torch::nn::Module {
+    FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation, bool bias);
+    torch::Tensor forward(const torch::Tensor& x);
+
+    Linear linear1{nullptr}, linear2{nullptr}, linear3{nullptr};
+
+private:
+    std::string m_activation;
+};
+TORCH_MODULE(FeedForward);
+
+/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)), its table made once for the longest input seen.
+class RotaryPositions {
+public:
+    /// x [b, heads, n, width], the first of which stands at position `start`; the same shape.
+    torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
+
+private:
+    torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, width / 2]
+};
+
+}  // namespace relascope

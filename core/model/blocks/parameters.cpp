@@ -1,0 +1,91 @@
+#include "model/blocks/parameters.h"
+
+#include <torch/nn/functional.h>
+#include <torch/nn/init.h>
+
+#include <cmath>
+
+#include "model/blocks/matvec.h"
+
+namespace relascope {
+namespace {
+
+thread_local ParameterFill t_fill = ParameterFill::Fresh;
+
+}  // namespace
+
+ParameterScope::ParameterScope(ParameterFill fill) : m_previous(t_fill) {
+    t_fill = fill;
+}
+ParameterScope::~ParameterScope() {
+    t_fill = m_previous;
+}
+ParameterFill parameterFill() {
+    return t_fill;
+}
+
+torch::Tensor newParameter(torch::IntArrayRef sizes,
+                           const std::function<void(torch::Tensor&)>& initialise) {
+    auto options = torch::TensorOptions().dtype(torch::kFloat);
+    if (t_fill == ParameterFill::ShapesOnly) options = options.device(torch::kMeta);
+    auto tensor = torch::empty(sizes, options);
+    if (t_fill == ParameterFill::Fresh) {
+        const torch::NoGradGuard noGrad;
+        initialise(tensor);
+    }
+    return tensor;
+}
+
+torch::Tensor newNormal(torch::IntArrayRef sizes) {
+    return newParameter(sizes, [](torch::Tensor& t) { t.normal_(); });
+}
+torch::Tensor newConstant(torch::IntArrayRef sizes, double value) {
+    return newParameter(sizes, [value](torch::Tensor& t) { t.fill_(value); });
+}
+
+LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool withBias) {
+    weight = register_parameter("weight", newParameter({out, in}, [](torch::Tensor& t) {
+                                    torch::nn::init::kaiming_uniform_(t, std::sqrt(5.0));
+                                }));
+    if (!withBias) return;
+    const double bound = 1.0 / std::sqrt(static_cast<double>(in));
+    bias = register_parameter(
+        "bias", newParameter({out}, [bound](torch::Tensor& t) { t.uniform_(-bound, bound); }));
+}
+
+LinearImpl::LinearImpl(torch::Tensor shared) {
+    weight = register_parameter("weight", std::move(shared));
+}
+
+torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
+    if (isRowTimesWeight(x, weight)) {
+        const auto y = rowTimesWeight(x, weight);
+        return bias.defined() ? y + bias : y;
+    }
+    // Weights kept in half width are widened for the product (autocast narrows both sides itself).
+    const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
+    return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
+}
+
+EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {
+    weight = register_parameter("weight", newNormal({count, width}));
+}
+
+torch::Tensor EmbeddingImpl::forward(const torch::Tensor& ids) const {
+    const auto rows = torch::embedding(weight, ids);
+    return weight.scalar_type() == torch::kBFloat16 ? rows.to(torch::kFloat) : rows;
+}
+
+void castToBFloat16(torch::nn::Module& module) {
+    const torch::NoGradGuard noGrad;
+    // A tied weight stays one tensor: its data change, not the tensor itself.
+    const auto narrow = [](torch::Tensor& weight) {
+        if (weight.scalar_type() == torch::kFloat) weight.set_data(weight.to(torch::kBFloat16));
+    };
+    for (const auto& part : module.modules()) {
+        if (auto* linear = part->as<LinearImpl>()) narrow(linear->weight);
+        if (auto* embedding = part->as<EmbeddingImpl>()) narrow(embedding->weight);
+    }
+}
+
+}  // namespace relascope

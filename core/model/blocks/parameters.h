@@ -1,0 +1,65 @@
+// How parameters come into being: with fresh random numbers, as bare memory that a checkpoint is
+// about to fill, or as shapes alone, so that a model of any size can be described at no cost.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
+
+#include <functional>
+
+namespace relascope {
+
+enum class ParameterFill {
+    Fresh,          ///< initial distributions, from torch's default generator
+    Uninitialised,  ///< allocated, whatever the memory holds
+    ShapesOnly,     ///< on the meta device: no memory at all
+};
+
+/// How parameters are made on this thread while it lives. Without one they are Fresh.
+class ParameterScope {
+public:
+    explicit ParameterScope(ParameterFill fill);
+    ~ParameterScope();
+    ParameterScope(const ParameterScope&) = delete;
+    ParameterScope& operator=(const ParameterScope&) = delete;
+
+private:
+    ParameterFill m_previous;
+};
+
+/// The fill in force on this thread.
+ParameterFill parameterFill();
+
+/// A float32 tensor of that shape; `initialise` runs when parameters are Fresh.
+torch::Tensor newParameter(torch::IntArrayRef sizes,
+                           const std::function<void(torch::Tensor&)>& initialise);
+/// N(0, 1).
+torch::Tensor newNormal(torch::IntArrayRef sizes);
+torch::Tensor newConstant(torch::IntArrayRef sizes, double value);
+
+/// Keeps the weights of every Linear and Embedding of the module as bfloat16, for generating: half
+/// the memory to read a token; products are summed in float32. Not for training.
+void castToBFloat16(torch::nn::Module& module);
+
+/// x weight^T + bias: weight [out, in], U(-+1/sqrt(in)) as torch's own (kaiming, sqrt 5).
+struct LinearImpl : torch::nn::Module {
+    LinearImpl(std::int64_t in, std::int64_t out, bool bias = true);
+    /// Tied to the weight [out, in] of another module; no bias.
+    explicit LinearImpl(torch::Tensor shared);
+    torch::Tensor forward(const torch::Tensor& x) const;
+
+    torch::Tensor weight, bias;  ///< bias is undefined without one
+};
+TORCH_MODULE(Linear);
+
+/// Rows of weight [count, width] by number; N(0, 1).
+struct EmbeddingImpl : torch::nn::Module {
+    EmbeddingImpl(std::int64_t count, std::int64_t width);
+    torch::Tensor forward(const torch::Tensor& ids) const;
+
+    torch::Tensor weight;
+};
+TORCH_MODULE(Embedding);
+
+}  // namespace relascope

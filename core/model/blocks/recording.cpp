@@ -1,0 +1,19 @@
+#include "model/blocks/recording.h"
+
+namespace relascope {
+namespace {
+thread_local Recorder* t_recorder = nullptr;
+}
+
+Recorder* activeRecorder() {
+    return t_recorder;
+}
+
+RecordingScope::RecordingScope(Recorder& recorder) : m_previous(t_recorder) {
+    t_recorder = &recorder;
+}
+RecordingScope::~RecordingScope() {
+    t_recorder = m_previous;
+}
+
+}  // namespace relascope

@@ -1,0 +1,144 @@
+#include "model/decode/generate.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/architecture.h"
+#include "model/decode/row_decoder.h"
+#include "types/error.h"
+
+namespace relascope {
+
+std::int64_t usableVocabulary(const ModelOptions& options) {
+    constexpr std::int64_t padded = 50304, tokens = 50257;  // GPT-2's, rounded up to 128
+    return options.outputs() == padded ? tokens : options.outputs();
+}
+
+bool canCache(const ModelOptions& o) {
+    const auto* block = o.find<BlockOptions>();
+    return !o.info().dual || block->n_heads_ra == 0 || block->ra_type == "rca" ||
+           block->rel_activation != "softmax";
+}
+
+LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
+    : m_model(model),
+      m_options(options),
+      m_cache(options.tokens()),
+      m_device(model.parameters().front().device()) {
+    if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
+}
+
+LanguageReader::~LanguageReader() = default;
+
+torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
+    const c10::InferenceMode inference;
+    for (const auto id : tokens)
+        if (id < 0 || id >= m_options.outputs())
+            throw OptionError("tokens", "token " + std::to_string(id) +
+                                            " is outside the vocabulary of " +
+                                            std::to_string(m_options.outputs()));
+    m_tokens.insert(m_tokens.end(), tokens.begin(), tokens.end());
+    if (m_tokens.empty()) throw OptionError("prompt", "is empty; give at least one token");
+    const auto total = static_cast<std::int64_t>(m_tokens.size());
+    const std::int64_t window = std::min(total, m_options.tokens());
+    // Beyond the context every token moves, and what was kept of them no longer holds.
+    if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
+    const std::int64_t fresh = window - m_cache.past();
+    const std::int64_t usable = usableVocabulary(m_options);
+    if (m_row && fresh == 1 && m_cache.past() > 0 && !activeRecorder()) {
+        auto logits = torch::empty({m_options.outputs()});
+        m_row->read(m_tokens.back(), m_cache,
+                    {logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel())});
+        return logits.slice(0, 0, usable);
+    }
+    const auto ids = torch::from_blob(m_tokens.data() + (total - fresh), {1, fresh}, torch::kLong);
+    const CacheScope scope(m_cache);
+    const auto logits = m_model.forward(ids.to(m_device));  // [1, 1, vocab]
+    return logits[0][-1]
+        .slice(0, 0, usable)
+        .to(torch::TensorOptions().dtype(torch::kFloat).device(torch::kCPU))
+        .contiguous();
+}
+
+TokenSampler::TokenSampler(const GenerateOptions& options)
+    : m_options(options), m_random(static_cast<std::uint64_t>(options.seed)) {
+    options.check();
+}
+
+GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
+    const auto& o = m_options;
+    const auto count = logits.size(0);
+    const auto* value = logits.const_data_ptr<float>();
+    const auto* best = std::max_element(value, value + count);
+    if (!std::isfinite(*best) || torch::isnan(logits).any().item<bool>())
+        throw Error("the outputs of the model are not finite; its weights are damaged");
+    std::vector<float> probability(static_cast<std::size_t>(count));
+    const auto softmax = torch::softmax(logits, 0);
+    std::copy_n(softmax.const_data_ptr<float>(), count, probability.begin());
+
+    GeneratedToken token;
+    const auto choice = [&](std::int64_t id) {
+        return TokenChoice{id, {}, probability[static_cast<std::size_t>(id)]};
+    };
+    // The likeliest first; equal ones in the order of their ids, so that a seed gives one text.
+    const auto likelier = [&](std::int64_t a, std::int64_t b) {
+        return value[a] != value[b] ? value[a] > value[b] : a < b;
+    };
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto sortFirst = [&](std::int64_t first) {
+        std::partial_sort(order.begin(), order.begin() + std::min(first, count), order.end(),
+                          likelier);
+    };
+    const bool greedy = o.temperature == 0.0;
+    std::int64_t candidates = greedy ? 1 : o.top_k > 0 ? std::min(o.top_k, count) : count;
+    const bool needsOrder = o.top_p < 1.0 || (o.top_k > 0 && o.top_k < count);
+    sortFirst(std::max(o.alternatives, !greedy && needsOrder ? candidates : std::int64_t{1}));
+    for (std::int64_t i = 0; i < std::min(o.alternatives, count); ++i)
+        token.alternatives.push_back(choice(order[static_cast<std::size_t>(i)]));
+    if (greedy) {
+        token.chosen = choice(order[0]);
+        return token;
+    }
+    if (!needsOrder) std::iota(order.begin(), order.end(), std::int64_t{0});  // as if never sorted
+    // Weights at that temperature; the sum of a share of them is what top-p cuts.
+    std::vector<double> weight(static_cast<std::size_t>(candidates));
+    double total = 0.0;
+    for (std::int64_t i = 0; i < candidates; ++i)
+        total += weight[static_cast<std::size_t>(i)] =
+            std::exp((static_cast<double>(value[order[static_cast<std::size_t>(i)]]) - *best) /
+                     o.temperature);
+    if (o.top_p < 1.0) {
+        double seen = 0.0;
+        std::int64_t kept = 0;
+        while (kept < candidates && seen < o.top_p * total)
+            seen += weight[static_cast<std::size_t>(kept++)];
+        candidates = std::max<std::int64_t>(1, kept);
+        total = seen;
+    }
+    // 53 bits of the generator: std::uniform_real_distribution differs between libraries.
+    double left = static_cast<double>(m_random() >> 11) * 0x1.0p-53 * total;
+    std::int64_t pick = 0;
+    while (pick + 1 < candidates && left >= weight[static_cast<std::size_t>(pick)])
+        left -= weight[static_cast<std::size_t>(pick++)];
+    token.chosen = choice(order[static_cast<std::size_t>(pick)]);
+    return token;
+}
+
+torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
+                             std::int64_t count) {
+    const torch::NoGradGuard noGrad;
+    const std::int64_t vocabulary = usableVocabulary(options);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto seen =
+            prompt.slice(1, std::max<std::int64_t>(0, prompt.size(1) - options.tokens()));
+        const auto logits = model.forward(seen).select(1, -1);  // [b, vocab]
+        prompt = torch::cat({prompt, logits.slice(1, 0, vocabulary).argmax(1, true)}, 1);
+    }
+    return prompt;
+}
+
+}  // namespace relascope

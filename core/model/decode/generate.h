@@ -1,0 +1,70 @@
+// Continuing a sequence with a language model.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "model/decode/cache.h"
+#include "model/model.h"
+#include "types/generate_options.h"
+#include "types/model_options.h"
+
+namespace relascope {
+
+class RowDecoder;
+
+/// Rows of the vocabulary that stand for tokens: published vocabularies of 50304 rows have 50257;
+/// the rest is padding, never sampled.
+std::int64_t usableVocabulary(const ModelOptions& options);
+
+/// Whether a language model may keep what earlier tokens computed: with relations normalised over
+/// all tokens (rel_activation softmax) a new token changes every earlier one.
+bool canCache(const ModelOptions& options);
+
+/// Reads a text token by token. Equal to the model's own forward pass over the last max_block_size
+/// tokens: within the context by keys and values kept (performance.md 3.1), beyond it by reading
+/// the window anew. The model must be in eval mode and outlive this.
+class LanguageReader {
+public:
+    LanguageReader(ModelImpl& model, const ModelOptions& options);
+    ~LanguageReader();
+
+    /// Appends tokens (at least one in all) and gives the logits after the last: [usable
+    /// vocabulary] float32 on the CPU. Throws OptionError for ids beyond the vocabulary.
+    torch::Tensor read(std::span<const std::int64_t> tokens);
+    const std::vector<std::int64_t>& tokens() const { return m_tokens; }
+
+private:
+    ModelImpl& m_model;
+    ModelOptions m_options;
+    DecodingCache m_cache;
+    torch::Device m_device;
+    std::vector<std::int64_t> m_tokens;
+    std::unique_ptr<RowDecoder> m_row;  ///< for one token at a time, where it takes the model
+};
+
+/// Chooses tokens from logits by temperature, top-k and top-p, from a generator of its own: the
+/// same seed and logits give the same tokens.
+class TokenSampler {
+public:
+    explicit TokenSampler(const GenerateOptions& options);
+    /// logits [vocabulary] float32 on the CPU. Ids and probabilities are filled, pieces are not.
+    GeneratedToken sample(const torch::Tensor& logits);
+
+private:
+    GenerateOptions m_options;
+    std::mt19937_64 m_random;
+};
+
+/// prompt [b, n] int64 followed by `count` tokens, each the likeliest; once longer than the
+/// context, the model sees the last max_block_size tokens. Reads everything anew for each token:
+/// the plain form that others are held against.
+torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
+                             std::int64_t count);
+
+}  // namespace relascope

@@ -1,0 +1,52 @@
+// One token through a language model on bare memory: the same numbers as its forward pass with a
+// DecodingCache, without the tensor calls that cost more than the arithmetic of one row.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/attention/row_kernels.h"
+#include "model/decode/cache.h"
+#include "model/language/language.h"
+#include "types/model_options.h"
+
+namespace relascope {
+
+class RowDecoder {
+public:
+    /// Whether the model can be read as it lies: a language model on the CPU whose weights are
+    /// float32, or bfloat16 where castToBFloat16() puts them, and that may keep earlier tokens
+    /// (canCache()).
+    static bool takes(ModelImpl& model, const ModelOptions& options);
+
+    /// The weights are read where they lie: the model must outlive this and keep them there.
+    RowDecoder(ModelImpl& model, const ModelOptions& options);
+    ~RowDecoder();
+
+    /// Reads `token` (of the vocabulary) after the tokens that the model has read with `cache`, at
+    /// least one and fewer than its capacity, and advances it. Gives logits [vocab_size].
+    void read(std::int64_t token, DecodingCache& cache, std::span<float> logits);
+
+private:
+    struct Layer;
+
+    void throughLayer(Layer& layer, DecodingCache& cache);
+    /// What stands in for the token: the symbol's projection, behind those kept.
+    void projectSymbol(Layer& layer, DecodingCache& cache, std::int64_t past);
+    void attend(Layer& layer, DecodingCache& cache, std::int64_t past);
+    void rotate(std::span<float> heads, std::int64_t width, std::int64_t position);
+    /// cos and sin of every position's angles, [max_block_size, width].
+    const float* rotaryTable(std::int64_t width);
+
+    TransformerLMOptions m_options;
+    LanguageModelImpl& m_model;
+    std::vector<std::unique_ptr<Layer>> m_layers;
+    std::map<std::int64_t, std::vector<float>> m_rotaryTable;  ///< by the width of heads
+    // Rows in the making: the residual stream, a sub-layer's input and what it adds.
+    std::vector<float> m_x, m_added;
+    RowInput m_stream, m_normed, m_inner, m_mixed, m_related, m_symbol;
+};
+
+}  // namespace relascope

@@ -1,0 +1,151 @@
+#include "model/language/language.h"
+
+#include <cmath>
+
+#include "model/decode/cache.h"
+#include "model/factory.h"
+
+namespace relascope {
+namespace {
+
+bool endsWith(const std::string& name, const char* tail) {
+    const std::string end = tail;
+    return name.size() >= end.size() &&
+           name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+// The library of a retriever of any kind that has one, to be shared between layers.
+void tieLibrary(SymbolRetrieverImpl& retriever, SymbolRetrieverImpl& first) {
+    if (auto* own = dynamic_cast<SymbolicAttentionImpl*>(&retriever))
+        own->shareLibrary(dynamic_cast<SymbolicAttentionImpl&>(first));
+    if (auto* own = dynamic_cast<PositionalSymbolsImpl*>(&retriever))
+        own->shareLibrary(dynamic_cast<PositionalSymbolsImpl&>(first));
+}
+
+}  // namespace
+
+void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64_t longest,
+                   const char* what) {
+    if (ids.dim() != 2 || ids.scalar_type() != torch::kLong)
+        throw OptionError(what, "must be a batch of integers, one row per sequence");
+    if (ids.size(1) < 1) throw OptionError(what, "are empty; give at least one token");
+    if (ids.size(1) > longest)
+        throw OptionError(what, std::to_string(ids.size(1)) + " tokens exceed the model's " +
+                                    std::to_string(longest));
+    // On a GPU an index out of range would poison the device; there the caller checks on the host.
+    if (!ids.is_cpu()) return;
+    const auto [least, most] = torch::aminmax(ids);
+    const auto low = least.item<std::int64_t>(), high = most.item<std::int64_t>();
+    if (low < 0 || high >= vocabulary)
+        throw OptionError(what, "token " + std::to_string(low < 0 ? low : high) +
+                                    " is outside the vocabulary of " + std::to_string(vocabulary));
+}
+
+LanguageModelImpl::LanguageModelImpl(const TransformerLMOptions& options) : m_options(options) {
+    m_layers = register_module("layers", std::make_shared<torch::nn::Module>());
+    m_tokens =
+        m_layers->register_module("token_embedder", Embedding(options.vocab_size, options.d_model));
+    m_blocks = torch::nn::ModuleList();
+}
+
+void LanguageModelImpl::finish() {
+    const auto& o = m_options;
+    m_layers->register_module("blocks", m_blocks);
+    m_norm = m_layers->register_module("norm", Norm(o.d_model, o.norm_type));
+    m_out = Linear(m_tokens->weight);  // tied: one tensor under both names
+    m_layers->register_module("final_out", m_out);
+    if (o.pos_enc_type == "pos_emb")
+        m_positions = m_layers->register_module("positional_embedder",
+                                                Embedding(o.max_block_size, o.d_model));
+    if (parameterFill() != ParameterFill::Fresh) return;
+    const torch::NoGradGuard noGrad;
+    for (const auto& module : modules(false)) {
+        if (auto* linear = module->as<LinearImpl>()) {
+            linear->weight.normal_(0.0, 0.02);
+            if (linear->bias.defined()) linear->bias.zero_();
+        } else if (auto* embedding = module->as<EmbeddingImpl>()) {
+            embedding->weight.normal_(0.0, 0.02);
+        } else if (auto* relational = module->as<RelationalAttentionImpl>()) {
+            relational->wr.normal_(0.0, 0.02);
+        }
+    }
+    // The published code scales linear3 instead of linear2 when swiglu; linear2 is what adds to the
+    // residual stream, so ours scales that one.
+    const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(o.n_layers));
+    for (auto& item : named_parameters())
+        if (endsWith(item.key(), "linear2.weight") || endsWith(item.key(), "wo.weight"))
+            item.value().normal_(0.0, residual);
+}
+
+torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
+    const auto& tokens = input.x;
+    auto* cache = activeCache();
+    const std::int64_t past = cache ? cache->past() : 0;
+    requireTokens(tokens, m_options.vocab_size, m_options.max_block_size - past, "tokens");
+    auto x = m_tokens(tokens);  // [b, n, d]
+    if (m_options.pos_enc_type == "pos_emb")
+        x = x + m_positions->weight.slice(0, past, past + tokens.size(1));
+    x = decode(x);
+    if (cache) {
+        cache->advance(tokens.size(1));
+        x = x.slice(1, -1);
+    }
+    return m_out(m_norm(x));  // [b, n, vocab]
+}
+
+TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
+    : LanguageModelImpl(options) {
+    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
+        m_blocks->push_back(EncoderBlock(stackOf(options)));
+    finish();
+}
+
+torch::Tensor TransformerLMImpl::decode(torch::Tensor x) {
+    for (const auto& block : *m_blocks)
+        x = throughBlock(
+            [&block](const torch::Tensor& in) {
+                return block->as<EncoderBlockImpl>()->forward(in);
+            },
+            x);
+    return x;
+}
+
+DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options)
+    : LanguageModelImpl(options) {
+    auto list = m_layers->register_module("symbol_retrievers", torch::nn::ModuleList());
+    for (std::int64_t layer = 0; layer < options.n_layers; ++layer) {
+        if (layer == 0 || !options.shared_symbol_retriever) {
+            m_retrievers.push_back(
+                makeSymbolRetriever(options, options.d_model, options.max_block_size));
+            if (layer > 0 && options.weight_tie_symbol_library)
+                tieLibrary(*m_retrievers.back(), *m_retrievers.front());
+        } else {
+            m_retrievers.push_back(m_retrievers.front());
+        }
+        list->push_back(m_retrievers.back());
+        m_blocks->push_back(DualAttnEncoderBlock(stackOf(options)));
+    }
+    finish();
+}
+
+torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
+    for (std::size_t layer = 0; layer < m_retrievers.size(); ++layer)
+        x = throughBlock(
+            [this, layer](const torch::Tensor& in) {
+                Symbols symbols;
+                if (m_options.n_heads_ra > 0)
+                    symbols = m_retrievers[layer]->retrieve(in, static_cast<int>(layer));
+                return m_blocks[layer]->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+            },
+            x);
+    return x;
+}
+
+namespace {
+
+const auto dual = RegisterModel::of<DualAttnTransformerLMImpl, DualAttnTransformerLMOptions>(
+    "DualAttnTransformerLM");
+const auto plain = RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
+
+}  // namespace
+}  // namespace relascope

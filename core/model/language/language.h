@@ -1,0 +1,64 @@
+// Language models: the Dual Attention Transformer's and the plain Transformer's. DAT 4.4.
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "model/attention/symbols.h"
+#include "model/blocks/dual_attention.h"
+#include "model/language/language_options.h"
+#include "model/model.h"
+
+namespace relascope {
+
+/// What both have in common, under `layers.`: embedding (tied to the output), positions, causal
+/// blocks, norm and output.
+struct LanguageModelImpl : ModelImpl {
+    /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache the tokens are those
+    /// after its past, and only the last one's logits are made: [b, 1, vocab_size].
+    torch::Tensor forward(const ModelInput& tokens) override;
+
+protected:
+    friend class RowDecoder;  // walks through the parts for one row
+
+    explicit LanguageModelImpl(const TransformerLMOptions& options);
+    /// The stack of blocks, [b, n, d] -> [b, n, d].
+    virtual torch::Tensor decode(torch::Tensor x) = 0;
+    /// Registers what comes after the blocks and draws the published start: N(0, 0.02), zero
+    /// biases, N(0, 0.02 / sqrt(2 layers)) for what adds to the residual stream.
+    void finish();
+
+    TransformerLMOptions m_options;
+    std::shared_ptr<torch::nn::Module> m_layers;  ///< registered as `layers`
+    Embedding m_tokens{nullptr}, m_positions{nullptr};
+    torch::nn::ModuleList m_blocks{nullptr};
+    Norm m_norm{nullptr};
+    Linear m_out{nullptr};
+};
+
+struct TransformerLMImpl : LanguageModelImpl {
+    explicit TransformerLMImpl(const TransformerLMOptions& options);
+
+protected:
+    torch::Tensor decode(torch::Tensor x) override;
+};
+
+/// With symbols retrieved anew at every layer: one retriever for all layers, or one each, with or
+/// without a common library (`symbol_retrievers.{i}`).
+struct DualAttnTransformerLMImpl : LanguageModelImpl {
+    explicit DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options);
+
+protected:
+    torch::Tensor decode(torch::Tensor x) override;
+
+private:
+    friend class RowDecoder;
+
+    std::vector<std::shared_ptr<SymbolRetrieverImpl>> m_retrievers;  ///< one a layer
+};
+
+/// Throws OptionError unless ids [b, n] int64 are within 0..vocabulary - 1 and n within 1..longest.
+/// `what` names the sequence: "tokens", "source".
+void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64_t longest,
+                   const char* what);
+
+}  // namespace relascope

@@ -1,0 +1,252 @@
+// The descriptors of the language models (DAT 4.4).
+#include "model/blocks/block_info.h"
+#include "model/language/language_options.h"
+#include "model/problem_list.h"
+
+namespace relascope {
+
+StackOptions stackOf(const TransformerLMOptions& o) {
+    StackOptions s;
+    s.block = o;
+    s.d_model = o.d_model;
+    s.causal = true;
+    s.rope = o.rotary();
+    s.feedForwardBias = o.bias;
+    return s;
+}
+
+StackOptions stackOf(const DualAttnTransformerLMOptions& o) {
+    auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
+    s.dual = true;
+    // The published class never hands `bias` to its blocks, whose default is true.
+    s.feedForwardBias = true;
+    return s;
+}
+
+namespace {
+
+using Plain = TransformerLMOptions;
+using Dual = DualAttnTransformerLMOptions;
+
+template <class Options>
+constexpr bool kDual = std::is_same_v<Options, Dual>;
+
+template <class Options>
+FieldTable<Options> languageFields() {
+    using namespace fields;
+    auto plain = kPlainBlock;
+    plain.insert(plain.end(), kPlainHeads.begin(), kPlainHeads.end());
+    const FieldTable<Plain> positions = {choice(&Plain::pos_enc_type, "pos_enc_type", "Positions",
+                                                "Learned position embeddings, or rotary positions.",
+                                                {"RoPE", "pos_emb"})};
+    FieldTable<Options> symbolFields, sharing;
+    if constexpr (kDual<Options>) {
+        symbolFields = symbols<Dual>(
+            {"positional_symbols", "position_relative", "symbolic_attention"},
+            [](const Dual& o) { return o.max_block_size; },
+            [](const Dual& o) { return o.n_heads_ra > 0; });
+        sharing = {advanced(boolean(&Dual::shared_symbol_retriever, "shared_symbol_retriever",
+                                    "Shared symbols", "All layers share one symbol retriever.")),
+                   advanced(when<Dual>([](const Dual& o) { return !o.shared_symbol_retriever; },
+                                       boolean(&Dual::weight_tie_symbol_library,
+                                               "weight_tie_symbol_library", "Tied symbols",
+                                               "The retrievers of all layers share one symbol "
+                                               "library.")))};
+    }
+    return joined<Options>(
+        {of<Options>(depth()), of<Options>(stream()),
+         block<Options>(kDual<Options> ? dualBlock({"causal", "rope"}) : plainBlock(plain),
+                        kDual<Options>),
+         symbolFields, of<Options>(tokenInput()), of<Options>(positions), sharing});
+}
+
+template <class Options>
+std::vector<FieldProblem> problems(const Options& o) {
+    ProblemList list;
+    list.atLeast("d_model", o.d_model, 1);
+    list.atLeast("n_layers", o.n_layers, 1);
+    list.tokens(o);
+    if (!list.empty()) return list.take();
+    list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rotary()));
+    if constexpr (kDual<Options>) {
+        if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
+            list.refuse("symbol_retrieval", "'" + o.symbol_retrieval +
+                                                "' symbols are supported by the Abstractor only");
+        if (o.symbol_retrieval == "rel_sym_attn")
+            list.refuse("symbol_retrieval",
+                        "the published language model does not offer rel_sym_attn");
+        if (o.weight_tie_symbol_library && !o.shared_symbol_retriever &&
+            o.symbol_retrieval == "position_relative")
+            list.refuse("weight_tie_symbol_library",
+                        "cannot be combined with position-relative symbols");
+        list.symbols(o, o.d_model);
+    }
+    return list.take();
+}
+
+void addRetrievers(const Dual& o, ShapeList& list) {
+    const std::string all = "layers.symbol_retrievers.";
+    addSymbolShapes(list, all + "0", o, o.d_model, o.max_block_size);
+    const bool symbolic = o.symbol_retrieval == "symbolic_attention",
+               positional = o.symbol_retrieval == "positional_symbols";
+    for (std::int64_t i = 1; i < o.n_layers; ++i) {
+        const std::string name = all + std::to_string(i);
+        const auto share = [&](const std::string& tensor) {
+            list.alias(name + tensor, all + "0" + tensor);
+        };
+        if (o.shared_symbol_retriever) {
+            ShapeList first;
+            addSymbolShapes(first, "", o, o.d_model, o.max_block_size);
+            for (const auto& shape : first.take()) share(shape.name);
+        } else if (!o.weight_tie_symbol_library) {
+            addSymbolShapes(list, name, o, o.d_model, o.max_block_size);
+        } else if (symbolic) {
+            list.parameter(name + ".template_features", {o.n_symbols, o.d_model});
+            share(".symbol_library");
+            list.linear(name + ".q_proj", o.d_model, o.d_model);
+        } else if (positional) {
+            share(".symbol_library.weight");
+        }
+    }
+}
+
+template <class Options>
+void shapes(const Options& o, ShapeList& list) {
+    const std::string tokens = "layers.token_embedder.weight";
+    list.parameter(tokens, {o.vocab_size, o.d_model});
+    if constexpr (kDual<Options>) addRetrievers(o, list);
+    addBlockShapes(list, "layers.blocks", o.n_layers, stackOf(o));
+    list.norm("layers.norm", o.d_model, o.norm_type);
+    list.alias("layers.final_out.weight", tokens);
+    if (!o.rotary())
+        list.parameter("layers.positional_embedder.weight", {o.max_block_size, o.d_model});
+}
+
+template <class Options>
+void outline(const Options& o, OutlineBuilder& builder) {
+    builder.add("token embedding", "layers.token_embedder",
+                std::to_string(o.vocab_size) + " tokens, tied to the output");
+    builder.add("positions", "layers.positional_embedder",
+                std::to_string(o.max_block_size) + " learned");
+    if constexpr (kDual<Options>) {
+        auto* node = builder.add("symbols", "layers.symbol_retrievers",
+                                 symbolText(o, o.max_block_size) +
+                                     (o.shared_symbol_retriever     ? ", shared by all layers"
+                                      : o.weight_tie_symbol_library ? ", one library for all layers"
+                                                                    : ", one retriever per layer"));
+        for (std::int64_t i = 0; node && !o.shared_symbol_retriever && i < o.n_layers; ++i)
+            builder.add(*node, "layer " + std::to_string(i + 1), std::to_string(i));
+    }
+    addBlockOutline(builder, "blocks", "layers.blocks", o.n_layers, stackOf(o));
+    builder.add("norm", "layers.norm", o.norm_type);
+}
+
+template <class Options>
+void readConfig(Options& o, JsonArguments& a) {
+    setConstructorDefaults(o, kDual<Options>);
+    o.pos_enc_type = "pos_emb";
+    a.require({"vocab_size", "d_model", "n_layers", "max_block_size"});
+    a.read("vocab_size", o.vocab_size);
+    a.read("d_model", o.d_model);
+    a.read("n_layers", o.n_layers);
+    a.read("max_block_size", o.max_block_size);
+    a.read("pos_enc_type", o.pos_enc_type);
+    readBlockConfig(o, a);
+    if constexpr (kDual<Options>) {
+        o.symbol_retrieval = "symbolic_attention";
+        a.read("symbol_retrieval", o.symbol_retrieval);
+        readDualHeadsConfig(o, a, o.symbol_retrieval);
+        readSymbolsConfig(o, o.d_model, a.sub("symbol_retrieval_kwargs"));
+        auto sharing = a.sub("symbol_retriever_config");
+        sharing.read("shared_symbol_retriever", o.shared_symbol_retriever);
+        sharing.read("weight_tie_symbol_library", o.weight_tie_symbol_library);
+        sharing.done();
+    } else {
+        a.require({"n_heads"});
+        a.read("n_heads", o.n_heads_sa);
+        a.has("use_flash_attention");  // how, not what
+        auto block = a.sub("block_kwargs");
+        readAttentionConfig(block.sub("attn_kwargs"), o.sa_n_kv_heads, o.sa_key_dim,
+                            o.sa_add_bias_kv, nullptr);
+        block.done();
+    }
+    // Research configurations; only what the published class does can be honoured.
+    a.neutral("use_rope", o.rotary());
+    a.neutral("update_symbols_each_layer", true);
+    a.neutral("attn_kwargs", nullptr);
+    a.neutral("symmetric_attn", false);
+    a.neutral("final_norm", true);
+}
+
+template <class Options>
+ConfigJson writeConfig(const Options& o) {
+    ConfigJson a = {{"vocab_size", o.vocab_size},
+                    {"d_model", o.d_model},
+                    {"n_layers", o.n_layers},
+                    {"max_block_size", o.max_block_size},
+                    {"pos_enc_type", o.pos_enc_type}};
+    writeBlockConfig(a, o);
+    if constexpr (kDual<Options>) {
+        a["symbol_retrieval"] = o.symbol_retrieval;
+        a["symbol_retrieval_kwargs"] = symbolsConfig(o, o.d_model, o.max_block_size);
+        a["symbol_retriever_config"] = {{"shared_symbol_retriever", o.shared_symbol_retriever},
+                                        {"weight_tie_symbol_library", o.weight_tie_symbol_library}};
+        writeDualHeadsConfig(a, o, o.symbol_retrieval);
+    } else {
+        a["n_heads"] = o.n_heads_sa;
+        a["block_kwargs"] = {{"attn_kwargs", plainAttentionConfig(o)}};
+    }
+    return a;
+}
+
+template <class Options>
+Architecture<Options> language() {
+    Architecture<Options> a;
+    a.input = InputKind::Tokens;
+    a.fields = languageFields<Options>();
+    a.problems = problems<Options>;
+    a.tokens = [](const Options& o) { return o.max_block_size; };
+    a.outputs = [](const Options& o) { return o.vocab_size; };
+    a.shapes = shapes<Options>;
+    a.outline = outline<Options>;
+    a.layers = [](const Options& o) {
+        std::vector<LayerPlace> places;
+        addLayers(places, "layers.blocks.", o.n_layers, "layer", true);
+        return places;
+    };
+    a.work = [](const Options& o) {
+        const SymbolOptions* symbols = nullptr;
+        if constexpr (kDual<Options>) symbols = &o;
+        auto work = blockWork(stackOf(o), o.n_layers, symbols);
+        work.vocabulary = o.vocab_size;
+        return work;
+    };
+    a.readConfig = readConfig<Options>;
+    a.writeConfig = writeConfig<Options>;
+    a.dual = kDual<Options>;
+    a.plainConfig = true;
+    return a;
+}
+
+const RegisterArchitecture dual([] {
+    auto a = language<Dual>();
+    a.name = "DualAttnTransformerLM";
+    a.title = "Dual Attention Transformer LM";
+    a.order = 70;
+    a.words = [](const Dual& o) { return "DAT-LM " + headsText(o); };
+    return a;
+}());
+
+const RegisterArchitecture plain([] {
+    auto a = language<Plain>();
+    a.name = "TransformerLM";
+    a.title = "Transformer LM";
+    a.order = 80;
+    a.words = [](const Plain& o) {
+        return "Transformer-LM " + std::to_string(o.n_heads_sa) + " heads";
+    };
+    return a;
+}());
+
+}  // namespace
+}  // namespace relascope

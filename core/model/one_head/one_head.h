@@ -1,0 +1,62 @@
+// What one head can compute: an object x attends to objects y_1 .. y_n through feature maps that
+// are MLPs (DAT 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
+#pragma once
+
+#include "model/baselines/relational_baselines.h"
+#include "model/model.h"
+#include "model/one_head/one_head_options.h"
+
+namespace relascope {
+
+/// alpha = softmax over i of <phi_q x, phi_k y_i> / sqrt(key_dim), and of that
+///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
+///   sensory     sum_i alpha_i phi_v y_i,
+///   RCA         sum_i alpha_i W_s s_i.
+/// No MLP follows, and the object itself is not added: the head is alone. As its relations the
+/// relational one shows what each y_i sends, W_r r_i + W_s s_i, for that is measured as the answer
+/// is: where alpha has settled on one y, it is R(x, y).
+struct OneHeadImpl : torch::nn::Module, RecordingPoint {
+    explicit OneHeadImpl(const OneHeadOptions& options);
+    /// objects [b, 1 + n, dim], x first -> [b, out_dim].
+    torch::Tensor forward(const torch::Tensor& objects);
+
+    Mlp query{nullptr}, key{nullptr};          ///< phi_q, phi_k
+    Mlp rel_query{nullptr}, rel_key{nullptr};  ///< psi of all relations, relation outermost
+    torch::Tensor wr;                          ///< [out_dim, n_relations]
+    Mlp value{nullptr};                        ///< phi_v
+    torch::Tensor symbols;                     ///< [n, symbol_dim]
+    Linear wv{nullptr};                        ///< W_s
+
+private:
+    double m_scale;
+    std::int64_t m_relations;
+};
+TORCH_MODULE(OneHead);
+
+/// `RelationalHead`, `SensoryHead`, `RcaHead`.
+struct OneHeadModelImpl : ModelImpl {
+    explicit OneHeadModelImpl(const OneHeadOptions& options);
+    /// objects [b, 1 + n, dim] -> [b, out_dim].
+    torch::Tensor forward(const ModelInput& objects) override;
+
+    OneHead head{nullptr};
+
+private:
+    OneHeadOptions m_options;
+};
+
+/// <left x, right y>: MLPs to rel_proj_dim numbers, with two hidden layers of d_model; symmetric:
+/// one for both.
+struct InnerProductRelationImpl : ModelImpl {
+    explicit InnerProductRelationImpl(const InnerProductOptions& options);
+    /// objects [b, 2, dim] -> [b, 1].
+    torch::Tensor forward(const ModelInput& objects) override;
+
+    Mlp left{nullptr}, right{nullptr};
+    Similarity relation{nullptr};
+
+private:
+    InnerProductOptions m_options;
+};
+
+}  // namespace relascope

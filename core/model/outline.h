@@ -1,0 +1,43 @@
+// The model as an outline for people: encoder, blocks, heads, relations, symbols, with the
+// parameters of each. From the options alone; no torch here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/shapes.h"
+#include "types/checkpoint_info.h"
+#include "types/model_options.h"
+
+namespace relascope {
+
+OutlineNode modelOutline(const ModelOptions& options);
+
+/// Builds nodes whose parameters are those under a prefix, each tensor counted once.
+class OutlineBuilder {
+public:
+    explicit OutlineBuilder(const ModelOptions& options);
+
+    OutlineNode& root() { return m_root; }
+    /// Adds a child when the model has tensors of that name; null when it has none.
+    OutlineNode* add(OutlineNode& parent, const std::string& title, const std::string& name,
+                     const std::string& detail = {});
+    OutlineNode* add(const std::string& title, const std::string& name,
+                     const std::string& detail = {}) {
+        return add(m_root, title, name, detail);
+    }
+    /// Whether there is a tensor of that name, or under it.
+    bool exists(const std::string& prefix) const;
+
+private:
+    std::int64_t parametersUnder(const std::string& prefix) const;
+
+    std::vector<TensorShape> m_shapes;
+    OutlineNode m_root;
+};
+
+/// "1 head", "3 heads".
+std::string countText(std::int64_t n, const std::string& one);
+
+}  // namespace relascope

@@ -1,0 +1,65 @@
+// Collects what of some options cannot be built, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "types/field.h"
+#include "types/option_groups.h"
+
+namespace relascope {
+
+class ProblemList {
+public:
+    void refuse(std::string field, std::string message) {
+        m_found.push_back({std::move(field), std::move(message)});
+    }
+    void atLeast(const char* field, std::int64_t value, std::int64_t least) {
+        if (value < least)
+            refuse(field,
+                   "needs at least " + std::to_string(least) + ", not " + std::to_string(value));
+    }
+    void divides(const char* field, std::int64_t heads, std::int64_t width) {
+        if (heads < 1 || width % heads != 0)
+            refuse(field,
+                   std::to_string(heads) + " does not divide the width " + std::to_string(width));
+    }
+    void evenWidth(std::int64_t d) {
+        if (d % 2 != 0)
+            refuse("d_model", "sinusoidal positions need an even width, not " + std::to_string(d));
+    }
+    void add(const std::vector<FieldProblem>& problems, const std::string& prefix = {}) {
+        for (const auto& p : problems)
+            refuse(p.field == "d_model" ? p.field : prefix + p.field, p.message);
+    }
+    /// Sizes of the input; the rest may divide by them only when there is none of these.
+    void images(const ImageInput& o);
+    void tokens(const TokenInput& o) {
+        atLeast("vocab_size", o.vocab_size, 1);
+        atLeast("max_block_size", o.max_block_size, 1);
+    }
+    void pairs(const PairInput& o) {
+        atLeast("input_size", o.input_size, 1);
+        atLeast("output_size", o.output_size, 1);
+        atLeast("out_dim", o.out_dim, 1);
+        atLeast("in_block_size", o.in_block_size, 1);
+        atLeast("out_block_size", o.out_block_size, 1);
+    }
+    void objects(const ObjectInput& o) {
+        atLeast("n_objects", o.n_objects, 1);
+        atLeast("object_dim", o.object_dim, 1);
+        atLeast("out_dim", o.out_dim, 1);
+    }
+    /// `fixedLength`: every input has that many objects, and each needs a row of its own.
+    void symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);
+
+    bool empty() const { return m_found.empty(); }
+    std::vector<FieldProblem> take() { return std::move(m_found); }
+
+private:
+    std::vector<FieldProblem> m_found;
+};
+
+}  // namespace relascope

@@ -1,0 +1,40 @@
+// Relations from noisy symbols: of what a column is mixed when some of its numbers are far off (the
+// earlier manuscript of ABS, 3.4-3.5). Solved, not learned.
+#pragma once
+
+#include "model/blocks/recording.h"
+#include "model/model.h"
+#include "model/robust_regression/robust_regression_options.h"
+
+namespace relascope {
+
+/// argmin_u |a - S u|_1 + lambda |u|_1 of every example, by the alternating direction method of
+/// multipliers (Boyd et al. 2011, sections 3.3, 3.4.1, 3.4.3 and 6.1): until no number of the
+/// primal and of the dual residual is above 1e-8, at most 10,000 rounds. Where far too many numbers
+/// are off that would take long: every 50 rounds the corner that the multipliers point to is
+/// computed, and taken when they prove it to be the minimum.
+/// symbols [b, d, m], observed [b, d], both double; lambda >= 0. -> [b, m] double.
+torch::Tensor leastAbsoluteDeviations(const torch::Tensor& symbols, const torch::Tensor& observed,
+                                      double lambda);
+
+struct RobustRegressionLayerImpl : torch::nn::Module, RecordingPoint {
+    explicit RobustRegressionLayerImpl(double weight);
+    torch::Tensor forward(const torch::Tensor& objects);
+
+    torch::Tensor lambda;  ///< [1], never trained
+};
+TORCH_MODULE(RobustRegressionLayer);
+
+/// `RobustRegression`: no weight is trained. `rel_scale` is lambda, 0 for dense relations.
+struct RobustRegressionImpl : ModelImpl {
+    explicit RobustRegressionImpl(const RobustRegressionOptions& options);
+    /// objects [b, m + 1, d], the symbols and then the column -> [b, m], without gradient.
+    torch::Tensor forward(const ModelInput& objects) override;
+
+    RobustRegressionLayer regression{nullptr};
+
+private:
+    RobustRegressionOptions m_options;
+};
+
+}  // namespace relascope

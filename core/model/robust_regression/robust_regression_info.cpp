@@ -1,0 +1,58 @@
+// The descriptor of the robust regression.
+#include "model/group_fields.h"
+#include "model/problem_list.h"
+#include "model/robust_regression/robust_regression_options.h"
+
+namespace relascope {
+namespace {
+
+const RegisterArchitecture model([] {
+    using Options = RobustRegressionOptions;
+    using namespace fields;
+    Architecture<Options> a;
+    a.name = "RobustRegression";
+    a.title = "Robust regression";
+    a.order = 210;
+    auto sparsity = advanced(real(&Options::sparsity, "sparsity", "Sparsity weight",
+                                  "Weight lambda of the sparsity penalty |u|_1; 0 for dense "
+                                  "mixtures.",
+                                  0.0, 1e6));
+    sparsity.spec.formerName = "rel_scale";
+    a.fields = joined<Options>({{sparsity}, of<Options>(objectInput())});
+    a.problems = [](const Options& o) {
+        ProblemList list;
+        list.objects(o);
+        if (!list.empty()) return list.take();
+        list.atLeast("n_objects", o.n_objects, 2);
+        if (o.out_dim != o.n_objects - 1)
+            list.refuse("out_dim", "with " + std::to_string(o.n_objects - 1) +
+                                       " symbols and one mixture there are " +
+                                       std::to_string(o.n_objects - 1) + " weights, not " +
+                                       std::to_string(o.out_dim));
+        return list.take();
+    };
+    a.words = [](const Options&) { return std::string("Robust regression"); };
+    a.tokens = [](const Options& o) { return o.n_objects; };
+    a.outputs = [](const Options& o) { return o.out_dim; };
+    a.shapes = [](const Options&, ShapeList& list) {
+        list.parameter("regression.lambda", {1}, false);
+    };
+    a.outline = [](const Options&, OutlineBuilder& builder) {
+        builder.add("robust regression", "regression", "solved for each example, not trained");
+    };
+    a.layers = [](const Options&) {
+        return std::vector<LayerPlace>{{"regression", {"regression", 1, 0}}};
+    };
+    a.numbers = true;
+    a.furtherSides = {{"column", {"observed"}}};
+    a.work = [](const Options& o) {
+        WorkEstimate work;
+        work.d_model = o.object_dim;
+        work.tokenNumbers = o.object_dim + o.out_dim;
+        return work;
+    };
+    return a;
+}());
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,135 @@
+#include "model/vision/vision.h"
+
+#include <map>
+#include "model/factory.h"
+
+namespace relascope {
+
+PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d)
+    : m_width(o.patch_size[0]), m_height(o.patch_size[1]) {
+    m_patchNorm = register_module("1", Norm(o.patchDim(), "layernorm"));
+    m_projection = register_module("2", Linear(o.patchDim(), d));
+    m_norm = register_module("3", Norm(d, "layernorm"));
+}
+
+torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
+    const auto patches = images
+                             .unflatten(3, {-1, m_width})   // [b, c, H, columns, pw]
+                             .unflatten(2, {-1, m_height})  // [b, c, rows, ph, columns, pw]
+                             .permute({0, 2, 4, 3, 5, 1})   // [b, rows, columns, ph, pw, c]
+                             .flatten(3)
+                             .flatten(1, 2);            // [b, patches, ph * pw * c]
+    return m_norm(m_projection(m_patchNorm(patches)));  // [b, patches, d]
+}
+
+void requireImages(const torch::Tensor& images, const ImageInput& o) {
+    const auto& s = o.image_shape;
+    if (images.dim() == 4 && images.size(1) == s[0] && images.size(3) == s[1] &&
+        images.size(2) == s[2])
+        return;
+    std::string shape;
+    for (const auto n : images.sizes()) shape += (shape.empty() ? "" : " x ") + std::to_string(n);
+    throw OptionError("images", "are " + shape + ", but the model expects batches of " +
+                                    std::to_string(s[0]) + " x " + std::to_string(s[2]) + " x " +
+                                    std::to_string(s[1]));
+}
+
+torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet) {
+    if (dataSet == "none") return images;
+    struct Statistics {
+        std::vector<float> mean, deviation;
+    };
+    static const std::map<std::string, Statistics> known = {
+        {"cifar10", {{0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}}},
+        {"cifar100", {{0.5071F, 0.4867F, 0.4408F}, {0.2675F, 0.2565F, 0.2761F}}},
+        {"fashion-mnist", {{0.2860F}, {0.3530F}}}};
+    const auto& s = known.at(dataSet);
+    const auto row = [&](const std::vector<float>& values) {
+        return torch::tensor(values, images.options()).view({1, -1, 1, 1});
+    };
+    return (images - row(s.mean)) / row(s.deviation);
+}
+
+VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options) : m_options(options) {
+    to_patch_embedding =
+        register_module("to_patch_embedding", PatchEmbedding(options, options.d_model));
+    pos_embedding =
+        register_parameter("pos_embedding", newNormal({1, options.tokens(), options.d_model}));
+    cls_token = register_parameter("cls_token", newNormal({1, 1, options.d_model}));
+    m_dropout = register_module("dropout", Dropout(options.dropout_rate));
+    encoder_blocks = register_module("encoder_blocks", torch::nn::ModuleList());
+}
+
+void VisionModelImpl::addClassifier() {
+    final_out = Linear(m_options.d_model, m_options.num_classes);
+    if (!m_options.final_norm) {
+        register_module("final_out", final_out);
+        return;
+    }
+    final_norm = Norm(m_options.d_model, "layernorm");
+    auto parts = register_module("final_out", torch::nn::ModuleList());
+    parts->push_back(final_norm);
+    parts->push_back(final_out);
+}
+
+torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
+    requireImages(images.x, m_options);
+    auto x = to_patch_embedding(standardised(images.x, m_options.image_norm));  // [b, patches, d]
+    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);        // [b, n, d]
+    x = encode(m_dropout(x + pos_embedding));                                   // [b, n, d]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);                   // [b, d]
+    return final_out(m_options.final_norm ? final_norm(x) : x);                 // [b, classes]
+}
+
+VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options)
+    : VisionModelImpl(options) {
+    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
+        encoder_blocks->push_back(EncoderBlock(stackOf(options, false)));
+    addClassifier();
+}
+
+torch::Tensor VisionTransformerImpl::encode(torch::Tensor x) {
+    for (const auto& block : *encoder_blocks)
+        x = throughBlock(
+            [&block](const torch::Tensor& in) {
+                return block->as<EncoderBlockImpl>()->forward(in);
+            },
+            x);
+    return x;
+}
+
+VisionDualAttnTransformerImpl::VisionDualAttnTransformerImpl(
+    const VisionDualAttnTransformerOptions& options)
+    : VisionModelImpl(options) {
+    symbol_retriever = register_module(
+        "symbol_retriever", makeSymbolRetriever(options, options.d_model, options.tokens()));
+    for (std::int64_t layer = 0; layer < options.n_layers; ++layer)
+        encoder_blocks->push_back(DualAttnEncoderBlock(stackOf(options, true)));
+    addClassifier();
+}
+
+torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
+    int layer = 0;
+    for (const auto& block : *encoder_blocks) {
+        x = throughBlock(
+            [this, &block, layer](const torch::Tensor& in) {
+                const auto symbols =
+                    m_options.n_heads_ra > 0 ? symbol_retriever->retrieve(in, layer) : Symbols{};
+                return block->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+            },
+            x);
+        ++layer;
+    }
+    return x;
+}
+
+namespace {
+
+const auto dual =
+    RegisterModel::of<VisionDualAttnTransformerImpl, VisionDualAttnTransformerOptions>(
+        "VisionDualAttnTransformer");
+const auto plain =
+    RegisterModel::of<VisionTransformerImpl, VisionTransformerOptions>("VisionTransformer");
+
+}  // namespace
+}  // namespace relascope

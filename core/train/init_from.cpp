@@ -1,0 +1,59 @@
+#include "train/init_from.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_io.h"
+#include "run/run_folder.h"
+#include "train/checkpoints.h"
+
+namespace relascope {
+
+void initFrom(const std::string& run, const std::string& which, ModelImpl& model) {
+    const bool best = readRunOptions(run).train.early_stopping.restore_best;
+    const SafetensorsFile file(checkpointWeights(run, best ? "best" : "last"));
+    std::map<std::string, torch::Tensor> own;
+    for (const auto& entry : stateOf(model))
+        if (!entry.buffer) own.emplace(entry.name, entry.tensor);
+    std::vector<std::pair<torch::Tensor, const TensorEntry*>> pairs;
+    const auto pair = [&](const TensorEntry& entry, const std::string& name) {
+        const auto found = own.find(name);
+        if (found == own.end())
+            throw OptionError("train.start_from",
+                              "'" + entry.name + "' of the pretraining stage does not exist as '" +
+                                  name + "' in the model");
+        if (found->second.sizes().vec() != entry.shape)
+            throw OptionError("train.start_from", "'" + name + "' does not have the shape of '" +
+                                                      entry.name + "' of the pretraining stage");
+        pairs.emplace_back(found->second, &entry);
+    };
+    std::istringstream words(which);
+    for (std::string word; words >> word;) {
+        const bool all = word == "all";
+        const auto arrow = std::find(word.begin(), word.end(), '>');
+        const std::string from = all ? std::string() : std::string(word.begin(), arrow);
+        const std::string to =
+            all || arrow == word.end() ? from : std::string(arrow + 1, word.end());
+        bool any = false;
+        for (const auto& entry : file.header().tensors) {
+            if (entry.name.rfind(from, 0) != 0) continue;
+            if (all && !own.count(entry.name)) continue;  // buffers
+            pair(entry, to + entry.name.substr(from.size()));
+            any = true;
+        }
+        if (!any)
+            throw OptionError(
+                "train.start_from",
+                "no weight of the pretraining stage has a name that starts with '" + from + "'");
+        if (all && pairs.size() < own.size())
+            throw OptionError("train.start_from",
+                              "the model has weights that the pretraining stage does not have; "
+                              "list the weights to take from it");
+    }
+    const torch::NoGradGuard noGrad;
+    for (auto& [tensor, entry] : pairs) tensor.copy_(readTensor(file, *entry));
+}
+
+}  // namespace relascope

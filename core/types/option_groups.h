@@ -1,0 +1,103 @@
+// Options that several architectures have: what they read, how wide they are, and the symbols of
+// their relational heads. An architecture's own struct inherits the groups that it has.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+/// The residual stream.
+struct StreamOptions {
+    std::int64_t d_model = 128;
+    bool operator==(const StreamOptions&) const = default;
+};
+
+/// One stack of blocks on the stream.
+struct StackDepth {
+    std::int64_t n_layers = 2;
+    bool operator==(const StackDepth&) const = default;
+};
+
+/// An encoder and a decoder.
+struct EncoderDecoderDepth {
+    std::int64_t n_layers_enc = 2;
+    std::int64_t n_layers_dec = 2;
+    bool operator==(const EncoderDecoderDepth&) const = default;
+};
+
+/// Images [b, channels, height, width], cut into patches and classified.
+struct ImageInput {
+    std::vector<std::int64_t> image_shape = {3, 36, 36};  // channels, width, height
+    std::vector<std::int64_t> patch_size = {12, 12};      // width, height
+    std::int64_t num_classes = 2;
+
+    std::int64_t channels() const { return image_shape.at(0); }
+    std::int64_t gridColumns() const { return image_shape.at(1) / patch_size.at(0); }
+    std::int64_t gridRows() const { return image_shape.at(2) / patch_size.at(1); }
+    std::int64_t patches() const { return gridRows() * gridColumns(); }
+    std::int64_t patchDim() const { return channels() * patch_size.at(0) * patch_size.at(1); }
+    bool operator==(const ImageInput&) const = default;
+};
+
+/// One sequence of tokens, of which the next one is predicted.
+struct TokenInput {
+    std::int64_t vocab_size = 256;
+    std::int64_t max_block_size = 256;
+    bool operator==(const TokenInput&) const = default;
+};
+
+/// A source and a target sequence, each of tokens or of vectors.
+struct PairInput {
+    std::string input_type = "token";  // or "vector"
+    std::int64_t input_size = 85;      // vocabulary, or dimension
+    std::string output_type = "token";
+    std::int64_t output_size = 85;
+    std::int64_t out_dim = 85;
+    std::int64_t in_block_size = 161;
+    std::int64_t out_block_size = 31;
+    std::int64_t loss_ignore_idx = -1;
+
+    std::int64_t longest() const { return std::max(in_block_size, out_block_size); }
+    bool operator==(const PairInput&) const = default;
+};
+
+/// A set of objects [b, n_objects, object_dim].
+struct ObjectInput {
+    std::int64_t n_objects = 3;
+    std::int64_t object_dim = 8;
+    std::int64_t out_dim = 85;
+    bool operator==(const ObjectInput&) const = default;
+};
+
+/// How each sender is given its symbol (DAT 2.3).
+struct SymbolOptions {
+    std::string symbol_retrieval = "positional_symbols";
+    std::int64_t max_length = 0;   // positional: 0 = as many as the longest input has objects
+    std::int64_t max_rel_pos = 0;  // position-relative: 0 = the same
+    std::int64_t n_symbols = 64;   // symbolic attention
+    std::int64_t symbol_heads = 4;
+    double symbol_dropout = 0.0;
+    double symbol_scale = 0.0;  // 0: 1/sqrt(d / heads)
+    bool trainable_symbols = true;
+    std::int64_t rel_n_heads = 4;  // relational symbolic attention
+    std::int64_t nbhd_delta = 2;
+    bool causal_nbhd = true;
+    bool include_self = false;
+    bool normalize_rels = true;
+    double rel_scale = 0.0;  // 0: 1/sqrt(d / rel_n_heads)
+
+    /// Rows of a positional library for inputs of at most `longest` objects.
+    std::int64_t symbolRows(std::int64_t longest) const {
+        return max_length > 0 ? max_length : longest;
+    }
+    /// The largest offset of position-relative symbols.
+    std::int64_t largestOffset(std::int64_t longest) const {
+        return max_rel_pos > 0 ? max_rel_pos : longest;
+    }
+    bool operator==(const SymbolOptions&) const = default;
+};
+
+}  // namespace relascope
