@@ -69,6 +69,10 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
         add("plain", image(name), [](O& m) {
             if ((m.architecture() == "PrediNet")) put(m, "n_relations", 3);
         });
+    add("plain", image("RelationNetwork"), [](O& m) {
+        put(m, "relation_layers", std::vector<std::int64_t>{6, 4});
+        put(m, "hidden_layers", std::vector<std::int64_t>{5});
+    });
     add("final norm", image("VisionDualAttnTransformer"), [](O& m) { put(m, "final_norm", true); });
     add("post-norm", image("AbstractorModel"), [](O& m) { put(m, "norm_first", false); });
     add("no self-attention, symbolic", image("AbstractorModel"), [](O& m) {
