@@ -73,6 +73,9 @@ std::vector<std::pair<std::string, ModelOptions>> smallModels() {
         put(m, "relation_layers", std::vector<std::int64_t>{6, 4});
         put(m, "hidden_layers", std::vector<std::int64_t>{5});
     });
+    add("plain", image("ESBN"), [](O& m) { put(m, "controller", 6), put(m, "key_dim", 4); });
+    add("no context norm", image("ESBN"),
+        [](O& m) { put(m, "controller", 6), put(m, "key_dim", 4), put(m, "context_norm", false); });
     add("final norm", image("VisionDualAttnTransformer"), [](O& m) { put(m, "final_norm", true); });
     add("post-norm", image("AbstractorModel"), [](O& m) { put(m, "norm_first", false); });
     add("no self-attention, symbolic", image("AbstractorModel"), [](O& m) {

@@ -1,0 +1,19 @@
+// The Emergent Symbol Binding Network (Webb, Sinha and Cohen 2021, algorithm 1): a controller that
+// never sees the objects, only the keys it bound to them, retrieved by what each object resembles.
+#pragma once
+
+#include <cstdint>
+
+#include "types/option_groups.h"
+
+namespace relascope {
+
+struct EsbnOptions : StreamOptions, ImageInput {
+    std::int64_t controller = 512;  // width of the LSTM
+    std::int64_t key_dim = 256;     // width of the keys it writes
+    bool context_norm = true;       // objects are normalised over those of their problem
+
+    bool operator==(const EsbnOptions&) const = default;
+};
+
+}  // namespace relascope
