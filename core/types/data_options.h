@@ -48,6 +48,9 @@ struct DataOptions {
     std::string set_input = "embedding";  // or "relations": the 12 bits same or different
     std::int64_t embedding = 64;          // width of the card network's output
 
+    // Abstract rules
+    std::int64_t held_out = 0;  // m, of 100 glyphs: in test problems only
+
     // Images: path is a folder of binaries or IDX files, or of one folder a class
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch

@@ -29,7 +29,7 @@ TEST(Cli, ListsForPeopleAndPrograms) {
     EXPECT_EQ(cli("--help").code, 0);
     EXPECT_NE(cli("--version").out.find("0.5.0"), std::string::npos);
     const auto presets = json(cli("presets --json"));
-    EXPECT_EQ(presets.size(), 28u);
+    EXPECT_EQ(presets.size(), 32u);
     for (const auto& p : presets) {
         if (p["name"] != "relational-games-same") continue;
         EXPECT_EQ(p["models"].size(), 14u);

@@ -160,7 +160,7 @@ TEST(Estimates, KnowHowMuchAllOfTheDataIs) {
 }
 
 TEST(Presets, AllCanBeBuiltAndEstimated) {
-    EXPECT_EQ(presets().size(), 28u);
+    EXPECT_EQ(presets().size(), 32u);
     for (const auto& preset : presets())
         for (const auto& variant : preset.variants) {
             const auto options = presetOptions(preset.name, variant);
