@@ -1,6 +1,7 @@
 #include "app/checkpoint_titles.h"
 #include "app/controllers/controllers.h"
-#include "app/main_window_actions.h"
+#include "app/main_window.h"
+#include "app/opener.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/compare_page.h"
 #include "app/pages/data_page.h"
@@ -15,9 +16,9 @@ namespace relascope {
 void addFurtherPages(MainWindow& window) {
     AppContext context = window.controllers().context();
     auto* compare = new ComparePage(context);
-    window.addPage(QStringLiteral("Compare"), compare);
+    window.addPage(PageId::Compare, compare);
     QObject::connect(compare, &ComparePage::workbenchRequested, &window,
-                     [&window] { window.showPage(QStringLiteral("Workbench")); });
+                     [&window] { window.showPage(PageId::Workbench); });
     auto* actions = &window.runActions();
     QObject::connect(compare->table(), &RunsTable::runMenuRequested, actions, &RunActions::popUp);
     QObject::connect(
@@ -27,14 +28,12 @@ void addFurtherPages(MainWindow& window) {
                      &RunActions::popUpMark);
 
     auto* study = new StudyPage(window.controllers().study, context.messages);
-    window.addPage(QStringLiteral("Study"), study);
+    window.addPage(PageId::Study, study);
     study->preset = [&window] { return window.controllers().selection.preset(); };
-    QObject::connect(study, &StudyPage::runRequested, &window,
-                     [&window](const QString& path) { window.openRun(path); });
+    QObject::connect(study, &StudyPage::runRequested, &window.opener(), &Opener::openRun);
 
     auto* data = new DataPage(context);
-    window.addPage(QStringLiteral("Data"), data);
-    window.setImportData([data] { data->importWanted(); });
+    window.addPage(PageId::Data, data);
     QObject::connect(
         data, &DataPage::trainOnRequested, &window,
         [&window](const DataOptions& options, const std::vector<std::string>& fields,
@@ -42,18 +41,16 @@ void addFurtherPages(MainWindow& window) {
             auto& c = window.controllers();
             c.experiment.trainOn(options, fields, info);
             c.selection.setPreset(QString::fromStdString(c.experiment.options().preset));
-            window.showPage(QStringLiteral("Workbench"));
+            window.showPage(PageId::Workbench);
         });
 
     auto& c = window.controllers();
     auto* checkpoint = new CheckpointPage(c.checkpoint, c.messages);
-    window.addPage(QStringLiteral("Checkpoint"), checkpoint);
-    window.setOpenCheckpoint(
-        [checkpoint](bool folder) { folder ? checkpoint->openFolder() : checkpoint->openFile(); });
+    window.addPage(PageId::Checkpoint, checkpoint);
     QObject::connect(&c.checkpoint, &CheckpointController::opened, &window,
-                     [&window] { window.showPage(QStringLiteral("Checkpoint")); });
-    QObject::connect(&c.checkpoint, &CheckpointController::recentChanged, window.rail(), [&window] {
-        const auto& known = window.controllers().checkpoint.recent();
+                     [&window] { window.showPage(PageId::Checkpoint); });
+    QObject::connect(&c.checkpoint.recent(), &RecentCheckpoints::changed, window.rail(), [&window] {
+        const auto& known = window.controllers().checkpoint.recent().list();
         QStringList paths;
         for (const auto& recent : known) paths << recent.path;
         const QStringList titles = checkpointTitles(paths);
@@ -63,8 +60,8 @@ void addFurtherPages(MainWindow& window) {
                                known[i].missing});
         window.rail()->setCheckpoints(entries);
     });
-    QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint,
-                     &CheckpointController::openRecent);
+    QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint.recent(),
+                     &RecentCheckpoints::choose);
 }
 
 }  // namespace relascope

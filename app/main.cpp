@@ -13,6 +13,7 @@
 #include "app/exit_guard.h"
 #include "app/launch.h"
 #include "app/main_window.h"
+#include "app/opener.h"
 #include "app/screenshot.h"
 #include "app/tour.h"
 #include "widgets/export/figure.h"
@@ -118,10 +119,10 @@ int main(int argc, char** argv) {
     constexpr QSize frame(2, 40);  // of the window manager
     window.fitTo(window.screen()->availableSize() - frame);
     window.show();
-    if (!launch->page.isEmpty()) window.showPage(launch->page);
-    if (!launch->run.isEmpty()) window.openRun(launch->run);
-    if (!launch->checkpoint.isEmpty()) window.openCheckpoint(launch->checkpoint);
-    if (!launch->study.isEmpty()) window.openStudy(launch->study);
+    if (const auto page = pageNamed(launch->page)) window.showPage(*page);
+    if (!launch->run.isEmpty()) window.opener().openRun(launch->run);
+    if (!launch->checkpoint.isEmpty()) window.opener().openCheckpoint(launch->checkpoint);
+    if (!launch->study.isEmpty()) window.opener().openStudy(launch->study);
     if (launch->options) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);

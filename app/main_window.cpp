@@ -4,9 +4,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
-#include <QDir>
 #include <QDragEnterEvent>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QMimeData>
@@ -17,14 +15,15 @@
 #include <QUrl>
 
 #include "app/controllers/controllers.h"
-#include "app/main_window_actions.h"
+#include "app/menus/menus.h"
+#include "app/opener.h"
+#include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
 #include "app/session.h"
 #include "app/wiring.h"
-#include "widgets/bar/command_palette.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -44,8 +43,9 @@ constexpr int kNarrow = 1240;  ///< px; below it the three panes of the inspecto
 MainWindow::MainWindow(bool remember)
     : m_controllers(std::make_unique<Controllers>()),
       m_session(std::make_unique<Session>(remember)),
-      m_actions(std::make_unique<Actions>()),
       m_runActions(new RunActions(*m_controllers, this)),
+      m_opener(new Opener(*this)),
+      m_exporter(new PageExport(*this)),
       m_bar(new TrainBar),
       m_rail(new Rail),
       m_form(new OptionsForm),
@@ -66,63 +66,32 @@ MainWindow::MainWindow(bool remember)
     wireForm(*m_form, c);
     wireStatus(*m_status, *m_log, c);
     setCentralWidget(makeCentre());
-    addPage(QStringLiteral("Workbench"), m_workbench);
-    makeMenus();
+    addPage(PageId::Workbench, m_workbench);
     addFurtherPages(*this);
+    m_menus = std::make_unique<Menus>(*this);
 
     connect(m_form, &OptionsForm::collapsedChanged, this, [this](bool collapsed) {
-        if (!m_arranging && width() >= kNarrow && m_pages->currentWidget() == m_workbench)
+        if (!m_arranging && width() >= kNarrow && currentPage() == PageId::Workbench)
             m_formFolded = collapsed;
-        refreshActions();
+        refreshMenus();
     });
     connect(m_workbench->curves(), &CurvePanel::markMenuRequested, m_runActions,
             &RunActions::popUpMark);
-    connect(&c.history, &UndoHistory::changed, this, &MainWindow::refreshEditActions);
-    connect(qApp, &QApplication::focusChanged, this, &MainWindow::refreshEditActions);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
-    connect(&c.training, &TrainingController::stateChanged, this, &MainWindow::refreshActions);
-    connect(&c.experiment, &ExperimentController::changed, this, &MainWindow::refreshActions);
-    connect(&c.experiment, &ExperimentController::problemsChanged, this,
-            &MainWindow::refreshActions);
-    connect(&c.selection, &Selection::currentChanged, this, &MainWindow::refreshActions);
-    connect(&c.checkpoint, &CheckpointController::probed, this, &MainWindow::refreshActions);
-    connect(&c.checkpoint, &CheckpointController::loadedChanged, this, &MainWindow::refreshActions);
-    connect(&c.training, &TrainingController::runBegan, this, [this](const QString& path) {
-        m_recent.removeAll(path);
-        m_recent.prepend(path);
-        setRecentRuns(m_recent);
-    });
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
-        if (!std::exchange(restored, true)) m_session->restoreRuns(*this);
+        // A run that was asked for by name comes in place of those of the last session.
+        if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
-    confirmClose = [this] {
-        auto& study = m_controllers->study;
-        const bool trains = m_controllers->training.busy();
-        QMessageBox box(QMessageBox::Question,
-                        trains ? QStringLiteral("A run is in progress")
-                               : QStringLiteral("A study is in progress"),
-                        trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
-                                     .arg(m_controllers->runs.name(m_controllers->training.run()))
-                               : QString("%1 is running. Stop it, save its runs and close?")
-                                     .arg(StudyController::name(study.workedOn())),
-                        QMessageBox::Cancel, this);
-        box.setInformativeText(trains && study.working()
-                                   ? QString("The study %1 is running too. Both can be resumed.")
-                                         .arg(StudyController::name(study.workedOn()))
-                                   : QStringLiteral("It can be resumed later."));
-        auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
-        box.setDefaultButton(stop);
-        box.exec();
-        return box.clickedButton() == stop;
-    };
+    confirmClose = [this] { return askToClose(); };
     qApp->installEventFilter(this);
     m_session->restore(*this);
-    refreshActions();
+    refreshMenus();
     c.runs.refresh();
 }
 
 MainWindow::~MainWindow() {
     qApp->removeEventFilter(this);
+    m_menus.reset();
     // Pages look into the controllers until they are gone.
     delete takeCentralWidget();
 }
@@ -136,7 +105,16 @@ QWidget* MainWindow::makeCentre() {
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
     row->addWidget(m_rail);
-    auto* centre = new QWidget(all);
+    row->addWidget(makePages(), 1);
+    row->addWidget(m_form);
+    column->addLayout(row, 1);
+    column->addWidget(m_log);
+    column->addWidget(m_status);
+    return all;
+}
+
+QWidget* MainWindow::makePages() {
+    auto* centre = new QWidget(this);
     centre->setAutoFillBackground(true);
     centre->setBackgroundRole(QPalette::Base);
     auto* middle = new QVBoxLayout(centre);
@@ -151,35 +129,23 @@ QWidget* MainWindow::makeCentre() {
     head->addWidget(m_tabs);
     head->addStretch(1);
     auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
-    auto* menu = new ViewMenu(more, m_pages, [this] { return currentPage().toLower(); });
+    auto* menu = new ViewMenu(more, m_pages, [this] { return pageTitle(currentPage()).toLower(); });
     menu->menu()->addSeparator();
-    menu->menu()->addAction(exportAllAction());
+    menu->menu()->addAction(m_exporter->allAction());
     m_pages->setAccessibleName(QStringLiteral("Page"));
-    connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
-        m_controllers->messages.ok(QString("Wrote %1").arg(path));
-    });
-    connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
+    m_exporter->listen(menu);
     head->addWidget(more);
     middle->addLayout(head);
     middle->addWidget(horizontalLine(centre));
     middle->addWidget(m_pages, 1);
-    row->addWidget(centre, 1);
-    row->addWidget(m_form);
-    column->addLayout(row, 1);
-    column->addWidget(m_log);
-    column->addWidget(m_status);
-    return all;
+    return centre;
 }
 
-void MainWindow::addPage(const QString& title, QWidget* page) {
+void MainWindow::addPage(PageId id, QWidget* page) {
+    Q_ASSERT(m_pages->count() == static_cast<int>(id));
     m_pages->addWidget(page);
-    m_tabs->addTab(title);
-    for (auto* menu : page->findChildren<ViewMenu*>()) {
-        connect(menu, &ViewMenu::saved, this, [this](const QString& path) {
-            m_controllers->messages.ok(QString("Wrote %1").arg(path));
-        });
-        connect(menu, &ViewMenu::failed, &m_controllers->messages, &Messages::error);
-    }
+    m_tabs->addTab(pageTitle(id));
+    for (auto* menu : page->findChildren<ViewMenu*>()) m_exporter->listen(menu);
 }
 
 void MainWindow::fitTo(const QSize& room) {
@@ -187,26 +153,8 @@ void MainWindow::fitTo(const QSize& room) {
     resize(size().boundedTo(room));
 }
 
-void MainWindow::setImportData(std::function<void()> importData) {
-    m_actions->importData = std::move(importData);
-}
-
-void MainWindow::setOpenCheckpoint(std::function<void(bool folder)> openCheckpoint) {
-    m_actions->openCheckpoint = std::move(openCheckpoint);
-}
-
-void MainWindow::openCheckpoint(const QString& path) {
-    showPage(QStringLiteral("Checkpoint"));
-    m_controllers->checkpoint.open(path);
-}
-
-void MainWindow::openStudy(const QString& path) {
-    showPage(QStringLiteral("Study"));
-    m_controllers->study.open(path);
-}
-
 StudyPage* MainWindow::studyPage() const {
-    return qobject_cast<StudyPage*>(page(QStringLiteral("Study")));
+    return qobject_cast<StudyPage*>(page(PageId::Study));
 }
 
 RelationInspector* MainWindow::activeInspector() const {
@@ -214,29 +162,37 @@ RelationInspector* MainWindow::activeInspector() const {
     return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
 }
 
-bool MainWindow::showPage(const QString& title) {
-    for (int i = 0; i < m_tabs->count(); ++i) {
-        if (m_tabs->tabText(i).compare(title, Qt::CaseInsensitive) != 0) continue;
-        m_tabs->setCurrentIndex(i);
-        return true;
-    }
-    return false;
+QString MainWindow::inspectObstacle() const {
+    if (activeInspector()->result()) return {};
+    return activeInspector() != m_workbench->inspector()
+               ? QStringLiteral("Press Inspect to load the weights")
+               : QStringLiteral("Start or open a run to inspect it");
 }
 
-QString MainWindow::currentPage() const {
-    return m_tabs->tabText(m_tabs->currentIndex());
+void MainWindow::showPage(PageId id) {
+    m_tabs->setCurrentIndex(static_cast<int>(id));
 }
 
-QWidget* MainWindow::page(const QString& title) const {
-    for (int i = 0; i < m_tabs->count(); ++i)
-        if (m_tabs->tabText(i).compare(title, Qt::CaseInsensitive) == 0) return m_pages->widget(i);
-    return nullptr;
+PageId MainWindow::currentPage() const {
+    return static_cast<PageId>(m_tabs->currentIndex());
+}
+
+QWidget* MainWindow::page(PageId id) const {
+    return m_pages->widget(static_cast<int>(id));
+}
+
+QList<QAction*> MainWindow::commands() const {
+    return m_menus->commands();
+}
+
+void MainWindow::refreshMenus() {
+    if (m_menus) m_menus->refresh();
 }
 
 void MainWindow::pageChanged(int index) {
     m_pages->setCurrentIndex(index);
     arrangeForm();
-    refreshActions();
+    refreshMenus();
 }
 
 void MainWindow::foldForm(bool folded) {
@@ -246,7 +202,7 @@ void MainWindow::foldForm(bool folded) {
 
 void MainWindow::arrangeForm() {
     // Tables and narrow windows need the width: the form folds there and comes back as it was.
-    const bool narrow = width() < kNarrow || m_pages->currentWidget() != m_workbench;
+    const bool narrow = width() < kNarrow || currentPage() != PageId::Workbench;
     const QScopedValueRollback<bool> own(m_arranging, true);
     m_form->setCollapsed(m_formFolded || narrow);
 }
@@ -259,31 +215,28 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 void MainWindow::setTheme(ThemeMode mode) {
     m_theme = mode;
     applyTheme(*qApp, mode);
-    refreshActions();
+    refreshMenus();
 }
 
-bool MainWindow::openRun(const QString& path) {
-    auto& c = *m_controllers;
-    const QString clean = QDir::cleanPath(QDir(path).absolutePath());
-    QString error;
-    if (!c.runs.open(clean, &error)) {
-        c.messages.error(error);
-        return false;
-    }
-    m_recent.removeAll(clean);
-    m_recent.prepend(clean);
-    setRecentRuns(m_recent);
-    c.selection.setRuns({clean});
-    c.selection.setStep(std::nullopt);
-    c.selection.setCurrent(clean);
-    c.experiment.showRun(clean);
-    showPage(QStringLiteral("Workbench"));
-    return true;
-}
-
-void MainWindow::setRecentRuns(const QStringList& paths) {
-    m_recent = paths.mid(0, 10);
-    fillRecent();
+bool MainWindow::askToClose() {
+    auto& study = m_controllers->study;
+    const bool trains = m_controllers->training.busy();
+    QMessageBox box(
+        QMessageBox::Question,
+        trains ? QStringLiteral("A run is in progress") : QStringLiteral("A study is in progress"),
+        trains ? QString("%1 is training. Stop it, save a checkpoint and close?")
+                     .arg(m_controllers->runs.name(m_controllers->training.run()))
+               : QString("%1 is running. Stop it, save its runs and close?")
+                     .arg(StudyController::name(study.workedOn())),
+        QMessageBox::Cancel, this);
+    box.setInformativeText(trains && study.working()
+                               ? QString("The study %1 is running too. Both can be resumed.")
+                                     .arg(StudyController::name(study.workedOn()))
+                               : QStringLiteral("It can be resumed later."));
+    auto* stop = box.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
+    box.setDefaultButton(stop);
+    box.exec();
+    return box.clickedButton() == stop;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -326,7 +279,7 @@ void MainWindow::stopAndClose() {
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
-    if (event->modifiers() == Qt::NoModifier && m_pages->currentWidget() == m_workbench &&
+    if (event->modifiers() == Qt::NoModifier && currentPage() == PageId::Workbench &&
         m_workbench->arrowKey(event->key()))
         return;
     if (event->modifiers() == Qt::NoModifier && activeInspector() != m_workbench->inspector()) {
@@ -363,33 +316,6 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
     return QMainWindow::eventFilter(watched, event);
 }
 
-void MainWindow::writeWithRun(const QString& path) {
-    auto* c = &m_controllers->checkpoint;
-    // Once its header is read.
-    connect(
-        c, &CheckpointController::opened, this, [c] { c->load(); }, Qt::SingleShotConnection);
-    openCheckpoint(path);
-}
-
-void MainWindow::takeText(const QString& path) {
-    auto& c = *m_controllers;
-    auto* checkpoint = qobject_cast<CheckpointPage*>(m_pages->currentWidget());
-    if (checkpoint && checkpoint->takeText(path)) return;
-    const bool plain =
-        !path.endsWith(QLatin1String("jsonl")) && !path.endsWith(QLatin1String("gz"));
-    if (plain && m_pages->currentWidget() == m_workbench && c.probe.readsText())
-        return c.probe.chooseTextFile(path);
-    const auto& options = c.experiment.options();
-    const QString preset =
-        options.data.isText() ? QString::fromStdString(options.preset) : QStringLiteral("text");
-    if (!c.experiment.run().isEmpty() || !options.data.isText()) c.experiment.choosePreset(preset);
-    c.selection.setPreset(preset);
-    c.experiment.set(QStringLiteral("data.path"), path.toStdString());
-    showPage(QStringLiteral("Workbench"));
-    c.messages.info(
-        QString("The next run will train on %1; press Start").arg(QFileInfo(path).fileName()));
-}
-
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile()) return event->acceptProposedAction();
@@ -399,25 +325,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     for (const QUrl& url : event->mimeData()->urls()) {
         if (!url.isLocalFile()) continue;
         event->acceptProposedAction();
-        const QFileInfo file(url.toLocalFile());
-        const QString ending = file.suffix().toLower();
-        static const QStringList texts = {"txt", "text", "md", "jsonl", "gz"};
-        static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
-        if (file.fileName() == "run.json")
-            openRun(file.path());
-        else if (file.fileName() == "study.json")
-            openStudy(file.path());
-        else if (file.isDir() && QFileInfo::exists(file.filePath() + "/study.json"))
-            openStudy(file.filePath());
-        else if (file.isDir() && QFileInfo::exists(file.filePath() + "/run.json"))
-            openRun(file.filePath());
-        else if (file.isDir() || weights.contains(ending))
-            openCheckpoint(file.filePath());
-        else if (texts.contains(ending))
-            takeText(file.filePath());
-        else
-            m_controllers->probe.chooseImage(file.filePath());
-        return;
+        return m_opener->openDropped(url.toLocalFile());
     }
 }
 

@@ -171,7 +171,7 @@ std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {
     }
     if (paths.size() == 1) {
         QMenu* back = nullptr;
-        for (const auto& mark : m_c.runs.marks(paths.first())) {
+        for (const auto& mark : m_c.runs.records().marks(paths.first())) {
             if (!mark.kept) continue;
             if (!back) {
                 menu->addSeparator();

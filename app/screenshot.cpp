@@ -6,7 +6,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
-#include "app/pages/checkpoint_page.h"
+#include "app/opener.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
@@ -39,19 +39,26 @@ void Screenshot::begin() {
     } else if (!m_launch.study.isEmpty()) {
         connect(&c.study, &StudyController::failed, this,
                 [this](const QString& sentence) { end(sentence); });
-        m_window.openStudy(m_launch.study);
+        m_window.opener().openStudy(m_launch.study);
     } else if (!m_launch.run.isEmpty()) {
-        if (!m_window.openRun(m_launch.run))
-            return end(QString("%1: not a run folder").arg(m_launch.run));
+        connect(&m_window.opener(), &Opener::runOpened, this, &Screenshot::showPage);
+        connect(&m_window.opener(), &Opener::runRefused, this,
+                [this] { end(QString("%1: not a run folder").arg(m_launch.run)); });
+        m_window.opener().openRun(m_launch.run);
     } else if (m_launch.options) {
         // Its run is gone with the picture.
         c.runs.setFolder(m_folder.path());
         c.selection.setPreset(m_launch.train);
         c.experiment.begin(*m_launch.options);
     }
-    if (!m_launch.page.isEmpty() && !m_window.showPage(m_launch.page))
+    if (!m_launch.page.isEmpty() && !pageNamed(m_launch.page))
         return end(QString("--page: there is no page '%1'").arg(m_launch.page));
+    showPage();
     m_timer.start();
+}
+
+void Screenshot::showPage() {
+    if (const auto page = pageNamed(m_launch.page)) m_window.showPage(*page);
 }
 
 /// Its weights are loaded as well, where they can be.
@@ -64,9 +71,9 @@ void Screenshot::showCheckpoint() {
         m_writes = true;
         GenerateOptions options;
         options.tokens = m_launch.afterSteps > Launch().afterSteps ? m_launch.afterSteps : 120;
-        auto* page = m_window.findChild<CheckpointPage*>();
-        page->generatePanel()->setOptions(options);
-        c->generator().start(page->generatePanel()->prompt(), options);
+        auto* panel = m_window.findChild<GeneratePanel*>();
+        panel->setOptions(options);
+        c->generator().start(panel->prompt(), options);
     });
     connect(&c->generator(), &TextGenerator::looked, this,
             [this, c] { m_wrote = !c->generator().running(); });
@@ -75,7 +82,7 @@ void Screenshot::showCheckpoint() {
     connect(c, &CheckpointController::failed, this, [this, c](const QString& sentence) {
         if (!c->info()) end(sentence);
     });
-    m_window.openCheckpoint(m_launch.checkpoint);
+    m_window.opener().openCheckpoint(m_launch.checkpoint);
 }
 
 /// Read, where there is one.
@@ -91,7 +98,7 @@ bool Screenshot::ready() const {
         (m_launch.run.isEmpty() && !m_launch.options && m_launch.checkpoint.isEmpty()))
         return studyReady();
     if (!m_launch.checkpoint.isEmpty())
-        return c.checkpoint.info() && c.checkpoint.numbersRead() &&
+        return c.checkpoint.info() && c.checkpoint.numbers().complete() &&
                (!c.checkpoint.isLanguage() || !c.checkpoint.generateObstacle().isEmpty() ||
                 m_wrote) &&
                (!c.checkpoint.loadObstacle().isEmpty() ||
@@ -102,7 +109,7 @@ bool Screenshot::ready() const {
     const bool training = m_launch.run.isEmpty();
     const bool ended = !c.training.busy();
     if (training && !ended && c.training.info().step < m_launch.afterSteps) return false;
-    if (!training && info->step > 0 && c.runs.points(run).empty()) return false;
+    if (!training && info->step > 0 && c.runs.records().points(run).empty()) return false;
     // The inspector answers only where it can be seen.
     if (!m_window.workbench()->isVisible()) return true;
     const auto* result = m_window.workbench()->inspector()->result();

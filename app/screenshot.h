@@ -25,6 +25,7 @@ Q_SIGNALS:
     void done();
 
 private:
+    void showPage();  ///< the one that was asked for
     void showCheckpoint();
     bool studyReady() const;
     bool ready() const;

@@ -1,13 +1,14 @@
 #include "app/session.h"
 
 #include <QComboBox>
-#include <QFileInfo>
 #include <QSettings>
 #include <QSpinBox>
 #include <QSplitter>
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
+#include "app/opener.h"
+#include "app/pages/study_curves.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "widgets/curves/curve_panel.h"
@@ -52,10 +53,11 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
     auto* page = window.studyPage();
     auto& study = window.controllers().study;
     study.setOpened(s.value(key("study/opened")).toStringList());
-    page->setBand(static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
-    page->logChip()->setChecked(s.value(key("study/logX")).toBool());
-    page->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
-    page->referenceChip()->setChecked(s.value(key("study/reference"), false).toBool());
+    page->curves()->setBand(
+        static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
+    page->curves()->logChip()->setChecked(s.value(key("study/logX")).toBool());
+    page->curves()->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
+    page->curves()->referenceChip()->setChecked(s.value(key("study/reference"), false).toBool());
     if (s.contains(key("study/jobs")))
         page->jobsBox()->setValue(s.value(key("study/jobs")).toInt());
     page->rows()->restoreState(s.value(key("study/rows")).toByteArray());
@@ -65,8 +67,7 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
         study.setMeasure(
             {metric.toStdString(), s.value(key("study/split")).toString().toStdString()});
     const QString path = s.value(key("study/path")).toString();
-    if (!path.isEmpty() && QFileInfo::exists(path + QStringLiteral("/study.json")))
-        study.open(path);
+    if (!path.isEmpty()) study.open(path, true);  // it may be gone since
 }
 
 void saveStudy(MainWindow& window, QSettings& s) {
@@ -74,10 +75,10 @@ void saveStudy(MainWindow& window, QSettings& s) {
     const auto& study = window.controllers().study;
     s.setValue(key("study/opened"), study.opened());
     s.setValue(key("study/path"), study.path());
-    s.setValue(key("study/band"), static_cast<int>(page->plot()->band()));
-    s.setValue(key("study/logX"), page->logChip()->isChecked());
-    s.setValue(key("study/published"), page->publishedChip()->isChecked());
-    s.setValue(key("study/reference"), page->referenceChip()->isChecked());
+    s.setValue(key("study/band"), static_cast<int>(page->curves()->plot()->band()));
+    s.setValue(key("study/logX"), page->curves()->logChip()->isChecked());
+    s.setValue(key("study/published"), page->curves()->publishedChip()->isChecked());
+    s.setValue(key("study/reference"), page->curves()->referenceChip()->isChecked());
     s.setValue(key("study/jobs"), page->jobsBox()->value());
     s.setValue(key("study/rows"), page->rows()->saveState());
     s.setValue(key("study/columns"), page->columns()->saveState());
@@ -96,13 +97,13 @@ void Session::restore(MainWindow& window) const {
     window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
     window.workbench()->inspector()->restoreState(s.value(key("inspector")).toByteArray());
     window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
-    window.setRecentRuns(s.value(key("recent")).toStringList());
+    window.opener().setRecentRuns(s.value(key("recent")).toStringList());
     std::vector<RecentCheckpoint> checkpoints;
     const QStringList paths = s.value(key("checkpoints")).toStringList();
     const QStringList sizes = s.value(key("checkpointSizes")).toStringList();
     for (qsizetype i = 0; i < paths.size(); ++i)
         checkpoints.push_back({paths[i], sizes.value(i), false});
-    window.controllers().checkpoint.setRecent(std::move(checkpoints));
+    window.controllers().checkpoint.recent().set(std::move(checkpoints));
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
@@ -133,7 +134,7 @@ void Session::restoreRuns(MainWindow& window) const {
     if (s.contains(key("step"))) c.selection.setStep(s.value(key("step")).toLongLong());
     c.experiment.showRun(c.selection.current());
     if (const QString text = s.value(key("text")).toString(); !text.isEmpty())
-        c.probe.offerText(text);
+        c.probe.session().offerText(text);
 }
 
 void Session::save(MainWindow& window) const {
@@ -145,9 +146,9 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("workbench"), window.workbench()->splitter()->saveState());
     s.setValue(key("inspector"), window.workbench()->inspector()->saveState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
-    s.setValue(key("recent"), window.recentRuns());
+    s.setValue(key("recent"), window.opener().recentRuns());
     QStringList paths, sizes;
-    for (const auto& recent : c.checkpoint.recent()) {
+    for (const auto& recent : c.checkpoint.recent().list()) {
         paths << recent.path;
         sizes << recent.size;
     }
@@ -179,7 +180,7 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("current"), c.selection.current());
     s.setValue(key("split"), c.selection.split());
     s.setValue(key("sample"), c.selection.sample());
-    s.setValue(key("text"), c.probe.text());
+    s.setValue(key("text"), c.probe.session().text());
     if (c.selection.step())
         s.setValue(key("step"), *c.selection.step());
     else

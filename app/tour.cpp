@@ -76,7 +76,7 @@ std::vector<TourStep> stepsOf(MainWindow& window) {
 
 TourOverlay* showTour(MainWindow& window) {
     if (auto* running = window.findChild<TourOverlay*>()) return running;
-    window.showPage(QStringLiteral("Workbench"));
+    window.showPage(PageId::Workbench);
     auto* tour = new TourOverlay(stepsOf(window), &window);
     QObject::connect(tour, &TourOverlay::ended, window.workbench(),
                      [page = window.workbench()] { page->showPanes(false); });

@@ -8,7 +8,6 @@
 #include "app/controllers/text_input.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
-#include "datasets/readers/image_file.h"
 #include "datasets/registry.h"
 #include "run/run_folder.h"
 #include "train/text_evaluation.h"
@@ -20,80 +19,49 @@ namespace {
 
 constexpr std::int64_t kEvaluationBatch = 256, kTextBatch = 4;
 
-InputOffer offerOf(const OpenedModel& model) {
-    const ModelOptions& o = model.options();
-    InputOffer offer;
-    offer.references = model.referenceInputs();
-    offer.kind = InputOffer::Kind::Vectors;
-    if (o.input() == InputKind::Images) offer.kind = InputOffer::Kind::Images;
-    if (const auto* tokens = o.find<TokenInput>()) {
-        offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
-        offer.vocabulary = tokens->vocab_size;
-        offer.longest = static_cast<int>(tokens->max_block_size);
+struct Header {
+    CheckpointInfo info;
+    std::string run;
+    DataOptions data;
+};
+
+Header readHeader(const QString& path) {
+    // A part of a folder stands for the folder.
+    const QFileInfo file(path);
+    const QString name = file.fileName();
+    const bool part = file.isFile() && (name == QLatin1String("config.json") ||
+                                        name.endsWith(QLatin1String(".index.json")) ||
+                                        name == QLatin1String("io.safetensors"));
+    const std::string wanted = (part ? file.absolutePath() : file.absoluteFilePath()).toStdString();
+    Header read;
+    read.info = readCheckpointInfo(isRunFolder(wanted) ? newestWeights(wanted) : wanted);
+    read.run = runOfWeights(read.info.path);
+    if (read.run.empty()) return read;
+    // Of a run the step alone says little.
+    read.info.name = QFileInfo(QString::fromStdString(read.run)).fileName().toStdString() + ", " +
+                     read.info.name;
+    try {
+        read.data = readRunOptions(read.run).data;
+    } catch (const Error&) {
+        // Options of another version: the weights can be looked at all the same.
     }
-    const auto* pairs = o.find<PairInput>();
-    if (pairs && pairs->input_type == "token" && pairs->output_type == "token") {
-        offer.kind = InputOffer::Kind::Tokens;
-        offer.vocabulary = pairs->input_size;
-        offer.longest = static_cast<int>(pairs->in_block_size);
-        offer.targetVocabulary = pairs->output_size;
-        offer.targetLongest = static_cast<int>(pairs->out_block_size);
-    }
-    return offer;
+    return read;
 }
 
-/// What was stored or made up, by pieces of text where the tokenizer is known.
-ProbeSample inPieces(const OpenedModel& model, const ProbeSample& sample) {
-    const auto tokenizer = model.tokenizer();
-    return tokenizer ? tokenSample(tokenizer.get(), sample.source.tokens, sample.origin) : sample;
-}
-
-ProbeSample sampleOf(const OpenedModel& model, const InputWish& wish, std::string* note) {
-    ProbeSample sample;
-    switch (wish.kind) {
-        case InputWish::Kind::Reference:
-            return inPieces(model, model.referenceInput(wish.reference));
-        case InputWish::Kind::Random:
-            return inPieces(model, model.randomInput(wish.seed));
-        case InputWish::Kind::Text: {
-            const auto tokenizer = model.tokenizer();
-            if (!tokenizer)
-                throw OptionError("text", "needs the tokenizer of the model; choose it");
-            auto typed = typedText(*tokenizer, wish.text.toStdString(), model.options());
-            *note = std::move(typed.note);
-            return typed.sample;
-        }
-        case InputWish::Kind::Tokens:
-            sample.source.tokens.assign(wish.source.begin(), wish.source.end());
-            sample.target.tokens.assign(wish.target.begin(), wish.target.end());
-            sample.origin = "typed";
-            if (sample.target.tokens.empty()) return inPieces(model, sample);
-            break;
-        case InputWish::Kind::Picture: {
-            // Channels, width, height.
-            const auto& shape = model.options().get<ImageInput>().image_shape;
-            sample.image =
-                fitImage(readImageFile(wish.picture.toStdString()), static_cast<int>(shape[1]),
-                         static_cast<int>(shape[2]), static_cast<int>(shape[0]));
-            sample.origin = QFileInfo(wish.picture).fileName().toStdString();
-            break;
-        }
-    }
-    return sample;
-}
-
-DatasetPtr dataOf(const EvaluationWish& wish, const OpenedModel& opened, const std::string& run,
-                  const ProgressCallback& progress, const std::stop_token& stop) {
-    if (wish.text)
-        return openEvaluationText(opened, {run, wish.file.toStdString(), wish.split, wish.windows},
+DatasetPtr dataOf(const EvaluationRequest& request, const OpenedModel& opened,
+                  const std::string& run, const ProgressCallback& progress,
+                  const std::stop_token& stop) {
+    if (request.text)
+        return openEvaluationText(opened,
+                                  {run, request.file.toStdString(), request.split, request.windows},
                                   progress, stop);
     DatasetPtr data;
-    if (wish.file.isEmpty())
-        data = openData(wish.options, progress, stop).find(wish.split);
+    if (request.file.isEmpty())
+        data = openData(request.options, progress, stop).find(request.split);
     else
-        data =
-            openEvaluationData(wish.file.toStdString(), wish.options, wish.split, progress, stop);
-    if (!data) throw OptionError("split", "there is no split '" + wish.split + "'");
+        data = openEvaluationData(request.file.toStdString(), request.options, request.split,
+                                  progress, stop);
+    if (!data) throw OptionError("split", "there is no split '" + request.split + "'");
     const DatasetInfo& info = data->info();
     const auto& images = opened.options().get<ImageInput>();
     requireFit(info, images.image_shape[0], images.image_shape[2], images.image_shape[1],
@@ -104,59 +72,39 @@ DatasetPtr dataOf(const EvaluationWish& wish, const OpenedModel& opened, const s
 }  // namespace
 
 CheckpointController::CheckpointController(QObject* parent)
-    : QObject(parent),
-      m_weights(std::make_shared<OpenedWeights>()),
-      m_generator(new TextGenerator(m_weights, m_models, this)) {
-    m_typing.setSingleShot(true);
-    m_typing.setInterval(150);
-    connect(&m_typing, &QTimer::timeout, this, [this] {
-        if (m_text.isEmpty()) return;
-        InputWish wish;
-        wish.kind = InputWish::Kind::Text;
-        wish.text = m_text;
-        probe(wish);
+    : QObject(parent), m_session(m_models), m_generator(m_session.weights(), m_models) {
+    for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
+        connect(task, &LongTask::began, this, &CheckpointController::stateChanged);
+        connect(task, &LongTask::ended, this, &CheckpointController::stateChanged);
+    }
+    connect(&m_task, &LongTask::failed, this, &CheckpointController::failed);
+    connect(&m_numbers, &CheckpointNumbers::failed, this, &CheckpointController::failed);
+    connect(&m_recent, &RecentCheckpoints::chosen, this, &CheckpointController::open);
+    connect(&m_recent, &RecentCheckpoints::failed, this, &CheckpointController::failed);
+    connect(&m_session, &InspectionSession::failed, this, &CheckpointController::failed);
+    connect(&m_session, &InspectionSession::loaded, this, &CheckpointController::weightsLoaded);
+    connect(&m_session, &InspectionSession::tokenizerChosen, this,
+            &CheckpointController::loadedChanged);
+    connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::look);
+    connect(&m_session, &InspectionSession::textRead, this,
+            [this] { Q_EMIT textProblem(m_session.textNote()); });
+    connect(&m_session, &InspectionSession::looked, this,
+            [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
+                Q_EMIT probed(result, request);
+                if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
+            });
+    connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
+        m_session.text().isEmpty() ? failed(sentence) : textProblem(sentence);
     });
 }
 
 CheckpointController::~CheckpointController() {
-    m_generator->clear();
-    // Long jobs end at their next look, so that closing the window does not wait for a file.
-    for (const Job& job : {m_task, m_numbers, m_inspector})
-        if (job) job->stop.request_stop();
-    for (JobQueue* queue : {&m_headers, &m_tensors, &m_checks, &m_models}) queue->clear();
-}
-
-CheckpointController::Job& CheckpointController::slot(Strip strip) {
-    return strip == Strip::Task ? m_task : strip == Strip::Numbers ? m_numbers : m_inspector;
-}
-
-CheckpointController::Job CheckpointController::begin(Strip strip, const QString& words) {
-    abandon(strip);
-    slot(strip) = std::make_shared<LongJob>();
-    Q_EMIT began(strip, words, slot(strip));
-    Q_EMIT stateChanged();
-    return slot(strip);
-}
-
-void CheckpointController::finish(Strip strip) {
-    if (!slot(strip)) return;
-    slot(strip).reset();
-    Q_EMIT ended(strip);
-    Q_EMIT stateChanged();
-}
-
-void CheckpointController::abandon(Strip strip) {
-    if (strip == Strip::Task) ++m_tasks;
-    if (strip == Strip::Inspector) ++m_probes;
-    if (strip == Strip::Numbers) {
-        m_unread.clear();
-        m_reading.clear();
+    m_generator.clear();
+    for (LongTask* task : {&m_task, &m_numbers.task(), &m_session.task()}) {
+        task->disconnect();
+        task->abandon();
     }
-    if (Job& job = slot(strip)) {
-        job->stop.request_stop();
-        finish(strip);
-    }
-    if (strip == Strip::Numbers) Q_EMIT numbersFinished();
+    for (JobQueue* queue : {&m_headers, &m_checks, &m_models}) queue->clear();
 }
 
 QString CheckpointController::path() const {
@@ -164,9 +112,10 @@ QString CheckpointController::path() const {
 }
 
 std::vector<CheckpointProblem> CheckpointController::problems() const {
-    std::vector<CheckpointProblem> all = m_info ? m_info->problems : m_broken;
-    for (const auto& problem : m_broken)
-        if (m_info && std::none_of(all.begin(), all.end(), [&](const CheckpointProblem& p) {
+    if (!m_info) return {};
+    auto all = m_info->problems;
+    for (const auto& problem : m_numbers.problems())
+        if (std::none_of(all.begin(), all.end(), [&](const CheckpointProblem& p) {
                 return p.kind == problem.kind && p.subject == problem.subject;
             }))
             all.push_back(problem);
@@ -184,270 +133,139 @@ QString CheckpointController::verifyObstacle() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (!m_info->hasReference)
         return QStringLiteral("No reference outputs (io.safetensors) found next to the checkpoint");
-    return busy() ? QStringLiteral("Another task is running; wait for it or cancel it") : QString();
+    return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
+                         : QString();
 }
 QString CheckpointController::evaluateObstacle() const {
     if (const QString why = loadObstacle(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
-    if (isLanguage() && loaded() && m_tokenizer.isEmpty()) return generateObstacle();
-    return busy() ? QStringLiteral("Another task is running; wait for it or cancel it") : QString();
+    if (isLanguage() && loaded() && !m_session.tokenizer()) return generateObstacle();
+    return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
+                         : QString();
+}
+
+QString CheckpointController::generateObstacle() const {
+    if (const QString why = loadObstacle(); !why.isEmpty()) return why;
+    if (!isLanguage()) return QStringLiteral("Only language models generate text");
+    if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
+    if (!m_session.tokenizer())
+        return QStringLiteral(
+                   "No tokenizer was found next to these weights, and the vocabulary size %1 is "
+                   "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
+            .arg(groupedNumber(m_info->model->outputs()));
+    return {};
 }
 
 void CheckpointController::open(const QString& path) {
-    // A part of a folder stands for the folder.
-    const QFileInfo file(path);
-    const QString name = file.fileName();
-    const bool part = file.isFile() && (name == QLatin1String("config.json") ||
-                                        name.endsWith(QLatin1String(".index.json")) ||
-                                        name == QLatin1String("io.safetensors"));
-    const QString wanted = part ? file.absolutePath() : file.absoluteFilePath();
-    const auto job = begin(Strip::Task, QStringLiteral("Reading %1").arg(name));
-    m_headers.post(
-        this,
-        [wanted](std::stop_token) {
+    m_task.run(
+        m_headers, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()),
+        [path](LongJob&, std::stop_token) {
             awaitRuntime();
-            const std::string path = wanted.toStdString();
-            auto info = readCheckpointInfo(isRunFolder(path) ? newestWeights(path) : path);
-            const std::string run = runOfWeights(info.path);
-            // Of a run the step alone says little.
-            if (!run.empty())
-                info.name = QFileInfo(QString::fromStdString(run)).fileName().toStdString() + ", " +
-                            info.name;
-            return std::pair(std::move(info), run);
+            return readHeader(path);
         },
-        [this, request = m_tasks](std::pair<CheckpointInfo, std::string> read) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            CheckpointInfo& info = read.first;
-            m_run = QString::fromStdString(read.second);
-            ++m_shown;
-            abandon(Strip::Numbers);
-            m_info = std::move(info);
-            m_broken.clear();
-            m_read.clear();
-            // One that cannot be loaded leaves the model in use where it is.
-            if (m_info->loads() && m_loaded != this->path()) forgetWeights();
-            remember();
-            Q_EMIT opened();
-            readNumbers();
-        },
-        [this, request = m_tasks](const QString& sentence) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT failed(sentence);
+        [this](Header read) {
+            take(std::move(read.info), QString::fromStdString(read.run), read.data);
         });
 }
 
-/// All of them, where that takes seconds and not minutes; else those that are chosen.
-void CheckpointController::readNumbers() {
-    std::deque<QString> all;
-    if (m_info->bytes <= kReadAllBytes && m_info->tensors.size() <= kReadAllTensors)
-        for (const auto& tensor : m_info->tensors)
-            all.push_back(QString::fromStdString(tensor.name));
-    m_toRead = all.size();
-    if (!all.empty())
-        begin(Strip::Numbers, QStringLiteral("Reading the values of %1 tensors")
-                                  .arg(groupedNumber(static_cast<qlonglong>(m_toRead))));
-    m_unread = std::move(all);
-    readNext();
-}
-
-void CheckpointController::chooseTensor(const QString& name) {
-    if (!m_info || m_read.contains(name) || m_reading == name) return;
-    const auto waiting = std::find(m_unread.begin(), m_unread.end(), name);
-    if (waiting != m_unread.end()) m_unread.erase(waiting);
-    m_unread.push_front(name);
-    m_toRead = std::max(m_toRead, m_read.size() + m_unread.size());
-    readNext();
-}
-
-void CheckpointController::readNext() {
-    if (!m_reading.isEmpty()) return;
-    if (m_numbers && m_toRead > 0)
-        m_numbers->share = static_cast<double>(m_read.size()) / static_cast<double>(m_toRead);
-    if (m_unread.empty()) {
-        finish(Strip::Numbers);
-        if (m_info) Q_EMIT numbersFinished();
-        return;
-    }
-    m_reading = m_unread.front();
-    m_unread.pop_front();
-    const auto stop = m_numbers ? m_numbers->stop.get_token() : std::stop_token();
-    m_tensors.post(
-        this,
-        [path = m_info->path, name = m_reading.toStdString(), stop](std::stop_token) {
-            awaitRuntime();
-            return tensorStatistics(path, name, 64, stop);
-        },
-        [this, name = m_reading, request = m_shown](const TensorStatistics& statistics) {
-            if (request == m_shown) take(name, statistics);
-        },
-        [this, request = m_shown](const QString& sentence) {
-            if (request != m_shown) return;
-            abandon(Strip::Numbers);  // the file is no longer what its header said
-            Q_EMIT failed(sentence);
-        });
-}
-
-void CheckpointController::take(const QString& name, const TensorStatistics& statistics) {
-    if (m_reading == name) m_reading.clear();
-    m_read.insert(name);
-    if (statistics.notFinite > 0)
-        m_broken.push_back({ProblemKind::NotFinite, statistics.name,
-                            statistics.name + ": " + std::to_string(statistics.notFinite) + " of " +
-                                std::to_string(statistics.count) +
-                                " values are not finite (NaN or infinity)"});
-    Q_EMIT statisticsReady(statistics);
-    readNext();
+void CheckpointController::take(CheckpointInfo info, const QString& run, const DataOptions& data) {
+    m_run = run;
+    m_data = data;
+    m_numbers.setCheckpoint(info);
+    m_info = std::move(info);
+    // One that cannot be loaded leaves the model in use where it is.
+    if (m_info->loads() && m_session.path() != path()) forgetWeights();
+    m_recent.add(path(), byteSize(m_info->bytes));
+    Q_EMIT opened();
+    m_numbers.read();
 }
 
 void CheckpointController::verify() {
     if (!verifyObstacle().isEmpty()) return;
-    const QFileInfo file(path());
-    const QString folder = file.isDir() ? file.absoluteFilePath() : file.absolutePath();
-    begin(Strip::Task, QStringLiteral("Comparing with the reference outputs"));
-    m_checks.post(
-        this,
-        [folder](std::stop_token) {
+    m_task.run(
+        m_checks, QStringLiteral("Comparing with the reference outputs"),
+        [path = path()](LongJob&, std::stop_token) {
             awaitRuntime();
+            const QFileInfo file(path);
+            const QString folder = file.isDir() ? file.absoluteFilePath() : file.absolutePath();
             return verifyFolder(folder.toStdString());
         },
-        [this, request = m_tasks](const VerifyReport& report) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT verified(report);
+        [this](const VerifyReport& report) { Q_EMIT verified(report); });
+}
+
+void CheckpointController::convert(const QString& out) {
+    if (!m_info || m_task.busy()) return;
+    m_task.run(
+        m_checks, QStringLiteral("Writing %1").arg(QFileInfo(out).fileName()),
+        [in = m_info->path, out = out.toStdString()](LongJob& job, std::stop_token stop) {
+            awaitRuntime();
+            convertCheckpoint(in, out, job.stop.get_token(), job.callback(stop));
+            return 0;
         },
-        [this, request = m_tasks](const QString& sentence) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT failed(sentence);
-        });
+        [this, out](int) { Q_EMIT converted(out); });
 }
 
 void CheckpointController::forgetWeights() {
-    abandon(Strip::Inspector);
-    m_generator->clear();
-    m_loaded.clear();
-    m_tokenizer.clear();
+    m_generator.clear();
     m_prompt.clear();
-    m_text.clear();
-    // Models are destroyed where they were made.
-    m_models.post(
-        this, [weights = m_weights](std::stop_token) { return weights->model.reset(), 0; },
-        [](int) {});
+    m_session.clear();
     Q_EMIT loadedChanged();
 }
 
 void CheckpointController::load() {
     if (!loadObstacle().isEmpty() || loaded()) return;
-    const auto job = begin(
-        Strip::Inspector,
+    m_session.load(
+        path(),
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
-    struct Loaded {
-        InputOffer offer;
-        std::string warning, tokenizer;
-        DataOptions data;  ///< of the run
-    };
-    m_models.post(
-        this,
-        [weights = m_weights, path = m_info->path, run = m_run.toStdString(),
-         job](std::stop_token stop) {
-            awaitRuntime();
-            weights->load(path, job->stop.get_token(), job->callback(stop));
-            const auto& model = *weights->model;
-            Loaded loaded{offerOf(model), model.warning(), {}, {}};
-            if (const auto tokenizer = model.tokenizer()) loaded.tokenizer = tokenizer->name();
-            if (!run.empty()) loaded.data = readRunOptions(run).data;
-            return loaded;
-        },
-        [this, request = m_probes, path = path()](const Loaded& loaded) {
-            if (request != m_probes) return;
-            finish(Strip::Inspector);
-            m_loaded = path;
-            m_offer = loaded.offer;
-            m_tokenizer = QString::fromStdString(loaded.tokenizer);
-            m_prompt =
-                loaded.data.isText() ? QString::fromStdString(loaded.data.prompt) : QString();
-            m_bfloat16 = false;
-            m_generator->setBfloat16(false);
-            Q_EMIT loadedChanged();
-            if (!loaded.warning.empty()) Q_EMIT warned(QString::fromStdString(loaded.warning));
-            InputWish first;
-            if (m_offer.references > 0) first.kind = InputWish::Kind::Reference;
-            if (m_offer.kind == InputOffer::Kind::Text) {
-                first.kind = InputWish::Kind::Text;
-                first.text = loaded.data.isText() && !loaded.data.pinned_text.empty()
-                                 ? QString::fromStdString(loaded.data.pinned_text)
-                                 : QString::fromUtf8(exampleTexts().front().text);
-            }
-            probe(first);
-        },
-        [this, request = m_probes](const QString& sentence) {
-            if (request != m_probes) return;
-            finish(Strip::Inspector);
-            Q_EMIT failed(sentence);
-        });
 }
 
-void CheckpointController::probe(const InputWish& wish) {
-    if (m_loaded.isEmpty()) return;
-    m_wish = wish;
-    if (wish.kind != InputWish::Kind::Text) m_text.clear();
-    const auto job = begin(Strip::Inspector, QStringLiteral("Computing the maps"));
-    struct Looked {
-        std::shared_ptr<const ProbeResult> result;
-        std::string note;
-    };
-    m_models.post(
-        this,
-        [weights = m_weights, wish, job, rounded = m_bfloat16](std::stop_token stop) {
-            if (job->stop.stop_requested()) throw Cancelled();  // another wish came meanwhile
-            OpenedModel& model = weights->as(rounded, job->stop.get_token(), job->callback(stop));
-            Looked looked;
-            const ProbeSample sample = sampleOf(model, wish, &looked.note);
-            looked.result = std::make_shared<const ProbeResult>(model.probe(sample, {}));
-            return looked;
-        },
-        [this, wish, request = m_probes](const Looked& looked) {
-            if (request != m_probes) return;
-            finish(Strip::Inspector);
-            Q_EMIT probed(looked.result, wish);
-            if (wish.kind == InputWish::Kind::Text)
-                Q_EMIT textProblem(QString::fromStdString(looked.note));
-        },
-        [this, wish, request = m_probes](const QString& sentence) {
-            if (request != m_probes) return;
-            finish(Strip::Inspector);
-            if (wish.kind == InputWish::Kind::Text) return Q_EMIT textProblem(sentence);
-            Q_EMIT failed(sentence);
-        });
+void CheckpointController::weightsLoaded(const QString& warning) {
+    m_prompt = m_data.isText() ? QString::fromStdString(m_data.prompt) : QString();
+    m_generator.setBfloat16(false);
+    Q_EMIT loadedChanged();
+    if (!warning.isEmpty()) Q_EMIT warned(warning);
+    InputRequest first;
+    if (m_session.offer().references > 0) first.kind = InputRequest::Kind::Reference;
+    if (m_session.offer().kind == InputOffer::Kind::Text) {
+        first.kind = InputRequest::Kind::Text;
+        first.text = m_data.isText() && !m_data.pinned_text.empty()
+                         ? QString::fromStdString(m_data.pinned_text)
+                         : QString::fromUtf8(exampleTexts().front().text);
+    }
+    m_session.choose(first);
 }
 
-void CheckpointController::evaluate(const EvaluationWish& wish) {
+void CheckpointController::chooseTokenizer(const QString& path) {
+    if (m_session.path().isEmpty()) return;
+    m_generator.stop();
+    m_session.chooseTokenizer(path);
+}
+
+void CheckpointController::setBfloat16(bool on) {
+    if (m_session.bfloat16() == on) return;
+    m_session.setBfloat16(on);
+    m_generator.setBfloat16(on);
+    if (loaded() && !on) m_session.look();  // what is seen is again what the file holds
+}
+
+void CheckpointController::evaluate(const EvaluationRequest& request) {
     if (!evaluateObstacle().isEmpty()) return;
-    if (!loaded() && !m_inspector) load();  // its job stands before this one
-    const auto job = begin(Strip::Task, QStringLiteral("Evaluating on %1").arg(wish.name));
-    m_models.post(
-        this,
-        [weights = m_weights, wish, job, run = m_run.toStdString()](std::stop_token stop) {
+    if (!loaded() && !m_session.task().busy()) load();  // its job stands before this one
+    m_task.run(
+        m_models, QStringLiteral("Evaluating on %1").arg(request.name),
+        [weights = m_session.weights(), request, run = m_run.toStdString()](LongJob& job,
+                                                                            std::stop_token stop) {
             if (!weights->model) throw Error("The weights were not loaded; press Inspect first");
             // The exact weights are measured, whatever was written with them last.
-            OpenedModel& model = weights->as(false, job->stop.get_token(), job->callback(stop));
-            const auto data = dataOf(wish, model, run, job->callback(stop), job->stop.get_token());
-            job->share = 0.0;
-            return model.evaluate(data, wish.text ? kTextBatch : kEvaluationBatch,
-                                  job->stop.get_token(), job->callback(stop));
+            OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
+            const auto data = dataOf(request, model, run, job.callback(stop), job.stop.get_token());
+            job.share = 0.0;
+            return model.evaluate(data, request.text ? kTextBatch : kEvaluationBatch,
+                                  job.stop.get_token(), job.callback(stop));
         },
-        [this, name = wish.name, request = m_tasks](const Evaluation& evaluation) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
+        [this, name = request.name](const Evaluation& evaluation) {
             Q_EMIT evaluated(evaluation, name);
-        },
-        [this, request = m_tasks](const QString& sentence) {
-            if (request != m_tasks) return;
-            finish(Strip::Task);
-            Q_EMIT failed(sentence);
         });
 }
 

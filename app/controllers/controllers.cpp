@@ -45,8 +45,9 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     });
     connect(&training, &TrainingController::runInfo, &runs, &RunsController::liveInfo);
     connect(&training, &TrainingController::pointsArrived, &runs, &RunsController::livePoints);
-    connect(&training, &TrainingController::noteArrived, &runs, &RunsController::liveNote);
-    connect(&training, &TrainingController::captureTaken, &runs, &RunsController::liveCapture);
+    connect(&training, &TrainingController::noteArrived, &runs.records(), &RunRecords::liveNote);
+    connect(&training, &TrainingController::captureTaken, &runs.records(),
+            &RunRecords::liveCapture);
     connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString words = firstUpper(QString::fromStdString(note.text));
@@ -77,7 +78,7 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             [this](const QString& words) { messages.ok(QStringLiteral("Done: %1").arg(words)); });
     // One run in the inspector: the last one chosen, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
-        runs.load(selection.runs());
+        runs.records().load(selection.runs());
         if (!selection.runs().contains(selection.current()))
             selection.setCurrent(selection.runs().isEmpty() ? QString() : selection.runs().first());
     });

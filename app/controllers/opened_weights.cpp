@@ -9,9 +9,9 @@ namespace relascope {
 
 namespace fs = std::filesystem;
 
-void OpenedWeights::load(const std::string& from, std::stop_token stop,
+void OpenedWeights::load(const std::string& from, const std::string& device, std::stop_token stop,
                          const ProgressCallback& progress) {
-    auto fresh = std::make_unique<OpenedModel>(from, "", "auto", std::move(stop), progress);
+    auto fresh = std::make_unique<OpenedModel>(from, "", device, std::move(stop), progress);
     // A run's own tokenizer stands in the run, not beside the weights.
     const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
     if (fresh->options().input() == InputKind::Tokens) {
@@ -29,7 +29,7 @@ void OpenedWeights::load(const std::string& from, std::stop_token stop,
 OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
                                const ProgressCallback& progress) {
     if (!model) throw Cancelled();
-    if (bfloat16 && !rounded) load(std::string(path), std::move(stop), progress);
+    if (bfloat16 && !rounded) load(std::string(path), "auto", std::move(stop), progress);
     if (rounded && !bfloat16) {
         model->narrow();
         bfloat16 = true;

@@ -17,7 +17,8 @@ struct OpenedWeights {
     bool bfloat16 = false;  ///< rounded since they were read
 
     /// Reads them. What was there goes only when this has worked.
-    void load(const std::string& from, std::stop_token stop, const ProgressCallback& progress);
+    void load(const std::string& from, const std::string& device, std::stop_token stop,
+              const ProgressCallback& progress);
     /// As the file has them, or rounded; exact ones come from the file again. Throws Cancelled
     /// where none are loaded.
     OpenedModel& as(bool rounded, std::stop_token stop, const ProgressCallback& progress);

@@ -1,5 +1,6 @@
 #include "app/controllers/probe_controller.h"
 
+#include <QRandomGenerator>
 #include <algorithm>
 #include <charconv>
 
@@ -7,22 +8,12 @@
 #include "app/controllers/examples.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
-#include "app/controllers/runtime.h"
 #include "app/controllers/text_input.h"
 #include "app/controllers/training_controller.h"
 #include "app/selection.h"
-#include "run/captures.h"
 #include "run/run_folder.h"
-#include "train/open_model.h"
 
 namespace relascope {
-/// The finished run that is open; it belongs to the jobs' thread.
-struct ProbeController::Opened {
-    std::string path;
-    std::int64_t step = -1;
-    std::unique_ptr<OpenedModel> model;
-};
-
 ProbeController::ProbeController(RunsController& runs, TrainingController& training,
                                  Selection& selection, std::shared_ptr<DataCache> data,
                                  JobQueue& jobs, QObject* parent)
@@ -32,13 +23,24 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
       m_selection(selection),
       m_data(std::move(data)),
       m_jobs(jobs),
-      m_opened(std::make_shared<Opened>()) {
+      m_session(jobs) {
     m_pace.setSingleShot(true);
     m_pace.setInterval(kLiveInterval);
     connect(&m_pace, &QTimer::timeout, this, &ProbeController::ask);
-    m_typing.setSingleShot(true);
-    m_typing.setInterval(kTypingDelay);
-    connect(&m_typing, &QTimer::timeout, this, &ProbeController::readText);
+    connect(&m_session, &InspectionSession::inputRead, this, &ProbeController::ask);
+    connect(&m_session, &InspectionSession::textRead, this, &ProbeController::tellOfText);
+    connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
+        if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
+    });
+    connect(&m_session, &InspectionSession::looked, this, &ProbeController::answered);
+    connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
+        m_waiting = false;
+        // A capture that is not there will not be there for the same question again.
+        if (mode() == Mode::Captured) m_again = false;
+        refuse(sentence);
+        if (std::exchange(m_again, false)) ask();
+    });
+    connect(&m_session, &InspectionSession::failed, this, &ProbeController::failed);
     m_reading.setInterval(1000);
     connect(&m_reading, &QTimer::timeout, this, [this] {
         if (m_shownStep < 0)
@@ -54,8 +56,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     });
     connect(&selection, &Selection::currentChanged, this, &ProbeController::follow);
     connect(&selection, &Selection::stepChanged, this, [this] {
-        ++m_request;
-        m_waiting = false;
+        drop();
         offerSplits();
         tellOfText();
         ask();
@@ -66,11 +67,8 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         if (path != m_run) return;
         // Weights on disk are newer than those that were open.
-        m_jobs.post(
-            this, [opened = m_opened](std::stop_token) { return opened->model.reset(), 0; },
-            [](int) {});
-        ++m_request;
-        m_waiting = false;
+        m_session.dropWeights();
+        drop();
     });
     connect(&training, &TrainingController::finished, this, &ProbeController::ask);
     connect(&training, &TrainingController::progressed, this, [this](const Progress& progress) {
@@ -79,13 +77,12 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     });
     connect(&training, &TrainingController::probeAnswered, this, [this](const ProbeAnswer& answer) {
         if (answer.request != m_liveRequest || mode() != Mode::Live) return;
-        m_waiting = false;
         m_patience.stop();
-        if (answer.error.empty())
-            take(answer.result);
-        else
-            refuse(QString::fromStdString(answer.error));
         if (m_training.running()) m_pace.start();
+        if (answer.error.empty())
+            return answered(std::make_shared<const ProbeResult>(answer.result));
+        m_waiting = false;
+        refuse(QString::fromStdString(answer.error));
         if (std::exchange(m_again, false)) ask();
     });
 }
@@ -110,16 +107,14 @@ void ProbeController::follow() {
     m_run = m_selection.current();
     m_options.reset();
     m_splits.reset();
-    m_own.reset();
     m_pinned.reset();
-    m_tokenizer.reset();
     m_tokenNames.clear();
-    m_text.clear();
-    ++m_texts;
+    m_session.setModel(std::nullopt, nullptr);
+    m_session.forgetInput();
     m_shownStep = -1;
-    m_waiting = m_again = false;
-    ++m_request;
-    // Not the request: that counts steps, too, and the data are the same at each of them.
+    m_again = false;
+    drop();
+    // Not counted with the requests: the data are the same at each step.
     const quint64 following = ++*m_following;
     if (m_run.isEmpty()) {
         m_reading.stop();
@@ -176,7 +171,6 @@ void ProbeController::follow() {
             m_reading.stop();
             m_options = std::move(found.options);
             m_splits = std::move(found.splits);
-            m_tokenizer = std::move(found.tokenizer);
             m_tokenNames = std::move(found.tokenNames);
             m_pinned = std::move(found.pinned);
             // Short enough to be read at a glance, and what the captures show, too.
@@ -187,7 +181,11 @@ void ProbeController::follow() {
                 m_selection.setSample(QStringLiteral("validation"), 0);
             offerSplits();
             if (!found.problem.empty()) Q_EMIT failed(QString::fromStdString(found.problem));
-            if (!m_text.isEmpty()) m_typing.start();
+            m_session.setModel(
+                m_options->model, std::move(found.tokenizer),
+                readsText()
+                    ? QStringLiteral("The tokenizer of this run is unknown; set data.tokenizer.")
+                    : QStringLiteral("The input of this run is not text."));
             ask();
         },
         [this, following](const QString& sentence) {
@@ -227,7 +225,7 @@ void ProbeController::offerSplits() {
 }
 
 std::optional<ProbeSample> ProbeController::sample() {
-    if (m_own) return m_own;
+    if (m_session.own()) return m_session.own();
     if (m_pinned && (!m_splits || m_selection.split() == kPinnedSplit)) return m_pinned;
     if (!m_splits) return std::nullopt;
     auto data = m_splits->find(m_selection.split().toStdString());
@@ -248,11 +246,19 @@ void ProbeController::ask() {
             return;
         case Mode::Live:
             return askLive();
-        case Mode::Finished:
-            return askFinished();
         case Mode::Captured:
-            return askCaptured();
+            m_waiting = true;
+            return m_session.lookAtCapture(m_run, *m_selection.step(), m_captured);
+        case Mode::Finished:
+            break;
     }
+    auto looked = sample();
+    if (!looked || !m_options) return;
+    m_waiting = true;
+    m_patience.stop();
+    m_session.lookAtRun(
+        m_run, std::move(*looked),
+        m_splits ? m_splits->validation->info().classNames : std::vector<std::string>());
 }
 
 void ProbeController::askLive() {
@@ -263,88 +269,125 @@ void ProbeController::askLive() {
     if (m_waiting) m_patience.start();
 }
 
-void ProbeController::askFinished() {
-    auto looked = sample();
-    if (!looked || !m_options) return;
-    m_waiting = true;
-    m_patience.stop();
-    const auto work = [opened = m_opened, path = m_run.toStdString(), looked = std::move(*looked),
-                       names = m_splits ? m_splits->validation->info().classNames
-                                        : std::vector<std::string>()](std::stop_token) {
-        awaitRuntime();
-        if (opened->path != path || !opened->model) {
-            opened->model.reset();
-            opened->path = path;
-            opened->model = std::make_unique<OpenedModel>(path, "", "cpu");
-        }
-        return opened->model->probe(looked, names);
-    };
-    const quint64 request = m_request;
-    const auto ready = [this, request](const auto& use) {
-        if (!fits(request)) return;
-        m_waiting = false;
-        use();
-        if (std::exchange(m_again, false)) ask();
-    };
-    m_jobs.post(
-        this, work, [this, ready](ProbeResult result) { ready([&] { take(std::move(result)); }); },
-        [this, ready](const QString& sentence) { ready([&] { refuse(sentence); }); });
+void ProbeController::drop() {
+    m_session.task().abandon();
+    m_waiting = false;
 }
 
-void ProbeController::askCaptured() {
-    m_waiting = true;
-    const auto wanted = *m_selection.step();
-    const auto work = [folder = m_run.toStdString() + "/captures", wanted,
-                       sample = m_captured](std::stop_token) {
-        const auto steps = captureSteps(folder);
-        if (steps.empty())
-            throw Error(
-                "this run has no captures; set train.capture_samples to the number of inputs to "
-                "capture");
-        const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
-        auto nearest = after == steps.end() ? steps.back() : *after;
-        if (after != steps.begin() &&
-            (after == steps.end() || wanted - *(after - 1) < *after - wanted))
-            nearest = *(after - 1);
-        const auto count = captureSamples(folder, nearest);
-        return std::pair(
-            loadCapture(folder, nearest,
-                        std::clamp<std::int64_t>(sample, 0, std::max<std::int64_t>(0, count - 1))),
-            count);
-    };
-    const quint64 request = m_request;
-    m_jobs.post(
-        this, work,
-        [this, request](std::pair<ProbeResult, std::int64_t> found) {
-            if (!fits(request)) return;
-            m_waiting = false;
-            if (std::exchange(m_capturedCount, found.second) != found.second) offerSplits();
-            take(std::move(found.first));
-            if (std::exchange(m_again, false)) ask();
-        },
-        [this, request](const QString& sentence) {
-            if (!fits(request)) return;
-            m_waiting = m_again = false;
-            refuse(sentence);
-        });
-}
-
-void ProbeController::take(ProbeResult result) {
-    m_shownStep = result.step;
+void ProbeController::answered(const std::shared_ptr<const ProbeResult>& result) {
+    m_waiting = false;
+    m_shownStep = result->step;
     // Models count the tokens of answers; their names stand in the data.
-    for (auto& name : result.classNames) {
-        if (m_tokenNames.empty()) break;
-        std::size_t token = 0;
-        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), token);
-        const bool number = problem == std::errc() && end == name.data() + name.size();
-        if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
+    auto named = result;
+    if (!m_tokenNames.empty()) {
+        auto copy = std::make_shared<ProbeResult>(*result);
+        for (auto& name : copy->classNames) {
+            std::size_t token = 0;
+            const auto [end, problem] =
+                std::from_chars(name.data(), name.data() + name.size(), token);
+            const bool number = problem == std::errc() && end == name.data() + name.size();
+            if (number && token < m_tokenNames.size()) name = m_tokenNames[token];
+        }
+        named = std::move(copy);
     }
-    Q_EMIT resultReady(std::make_shared<const ProbeResult>(std::move(result)));
+    Q_EMIT resultReady(named);
+    if (std::exchange(m_again, false)) ask();
 }
 
 void ProbeController::refuse(const QString& sentence) {
     Q_EMIT failed(sentence);
     if (m_shownStep < 0) Q_EMIT cleared(sentence);
+}
+
+// The input
+// ---------------------------------------------------------------------------------------------------
+
+void ProbeController::chooseSample(const QString& split, qint64 index) {
+    if (mode() == Mode::Captured) {
+        m_captured = std::clamp<qint64>(index, 0, std::max<qint64>(0, m_capturedCount - 1));
+        Q_EMIT sampleShown(QStringLiteral("captured"), m_captured);
+    } else {
+        m_session.forgetInput();
+        m_chosen = true;
+        m_selection.setSample(split, index);
+        Q_EMIT sampleShown(split, index);
+    }
+    ask();
+}
+
+void ProbeController::chooseRandom(const QString& split, int label) {
+    if (mode() == Mode::Captured) {
+        if (m_capturedCount > 1)  // another one than is shown
+            chooseSample(split, (m_captured + 1 +
+                                 QRandomGenerator::global()->bounded(qint64{m_capturedCount - 1})) %
+                                    m_capturedCount);
+        return;
+    }
+    const auto data = m_splits ? m_splits->find(split.toStdString()) : nullptr;
+    if (!data) return split == kPinnedSplit ? chooseSample(split, 0) : void();
+    const qint64 index = QRandomGenerator::global()->bounded(qint64{data->size()});
+    if (label < 0) return chooseSample(split, index);
+    m_selection.setSample(split, index);
+    chooseByLabel(split, label, true);
+}
+
+void ProbeController::chooseByLabel(const QString& split, int label, bool forward) {
+    const auto data =
+        m_splits && mode() != Mode::Captured ? m_splits->find(split.toStdString()) : nullptr;
+    if (!data || labelNames(*data).empty()) return;
+    const auto work = [data, label, forward,
+                       from = m_selection.sample()](std::stop_token stop) -> qint64 {
+        LabelReader labelOf(data);
+        const qint64 size = data->size();
+        for (qint64 k = 1; k <= size; ++k) {
+            if (stop.stop_requested()) throw Cancelled();
+            const qint64 index = ((from + (forward ? k : -k)) % size + size) % size;
+            if (labelOf(index) == label) return index;
+        }
+        return -1;
+    };
+    m_jobs.post(
+        this, work,
+        [this, split](qint64 index) {
+            if (index >= 0)
+                chooseSample(split, index);
+            else
+                Q_EMIT failed(
+                    QString("No sample in %1 has this label; select \u201CAny label\u201D.")
+                        .arg(split));
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void ProbeController::chooseImage(const QString& path) {
+    if (!m_options || mode() == Mode::Captured) {
+        Q_EMIT failed(
+            mode() == Mode::Captured
+                ? QStringLiteral(
+                      "An image can be inspected with the newest weights only; press Live first.")
+                : QStringLiteral(
+                      "Start or open a run first, then drop an image onto its inspector."));
+        return;
+    }
+    if (readsText()) return m_session.chooseTextFile(path);
+    if (m_options->model.input() != InputKind::Images) {
+        Q_EMIT failed(QStringLiteral("The input of this run is %1, not images; choose one of them.")
+                          .arg(exampleWord(m_options->data, true)));
+        return;
+    }
+    InputRequest request;
+    request.kind = InputRequest::Kind::Picture;
+    request.picture = path;
+    m_session.choose(request);
+}
+
+void ProbeController::tellOfText() {
+    if (m_session.text().isEmpty()) return;
+    Q_EMIT textProblem(
+        mode() == Mode::Captured
+            ? QStringLiteral(
+                  "Captures contain the pinned sentence only; press Live to type your own text.")
+            : m_session.textNote());
 }
 
 }  // namespace relascope

@@ -10,9 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "app/controllers/inspection_session.h"
 #include "data/dataset.h"
-#include "text/tokenizer.h"
-#include "types/relation_map.h"
 #include "types/run_options.h"
 
 namespace relascope {
@@ -31,8 +30,6 @@ class ProbeController : public QObject {
 public:
     /// How often a run that trains is looked into, at most.
     static constexpr int kLiveInterval = 100;
-    /// How long after a key a typed text is read.
-    static constexpr int kTypingDelay = 150;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
                     std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent = nullptr);
@@ -47,16 +44,13 @@ public:
     void chooseSample(const QString& split, qint64 index);
     void chooseRandom(const QString& split, int label);
     void chooseByLabel(const QString& split, int label, bool forward);
+    /// A picture for a run of images, a text file for one of text.
     void chooseImage(const QString& path);
-    /// A text of the user's own, read shortly after the last key; an empty one changes nothing.
-    void chooseText(const QString& text);
-    /// The same, shown in the field, too: from a file, or from the last session.
-    void offerText(const QString& text);
-    void chooseTextFile(const QString& path);
+    /// Texts and pictures of the user's own, and the maps of finished runs and captures.
+    InspectionSession& session() { return m_session; }
+    const InspectionSession& session() const { return m_session; }
     /// Whether the run that is looked into reads text.
     bool readsText() const { return m_options && m_options->data.isText(); }
-    /// The user's own text that is looked at; empty when it is something else.
-    const QString& text() const { return m_text; }
 
 Q_SIGNALS:
     void resultReady(const std::shared_ptr<const relascope::ProbeResult>& result);
@@ -68,25 +62,20 @@ Q_SIGNALS:
     void sampleShown(const QString& split, qint64 index);
     /// What is the matter with the typed text; empty where all is well.
     void textProblem(const QString& sentence);
-    void textOffered(const QString& text);  ///< from a file
     void failed(const QString& sentence);
 
 private:
     enum class Mode { Nothing, Live, Finished, Captured };
-    struct Opened;
 
     void follow();  ///< another run, or the same in another state
     void offerSplits();
-    void ask();  ///< one request at a time; a wish made meanwhile is served behind it
+    void ask();  ///< one request at a time; what is asked meanwhile is served behind it
     void askLive();
-    void askFinished();
-    void askCaptured();
-    void take(ProbeResult result);
+    void drop();  ///< answers under way are not waited for
+    void answered(const std::shared_ptr<const ProbeResult>& result);
     void refuse(const QString& sentence);
     std::optional<ProbeSample> sample();
-    void readText();
     void tellOfText();
-    bool fits(quint64 request) const { return request == m_request; }
     Mode mode() const;
 
     RunsController& m_runs;
@@ -94,29 +83,24 @@ private:
     Selection& m_selection;
     std::shared_ptr<DataCache> m_data;
     JobQueue& m_jobs;
-    std::shared_ptr<Opened> m_opened;  ///< touched by jobs only
+    InspectionSession m_session;
 
     QString m_run;
     std::optional<RunOptions> m_options;
     std::shared_ptr<const DataSplits> m_splits;
-    std::optional<ProbeSample> m_own;     ///< a picture or a text of the user's
-    std::optional<ProbeSample> m_pinned;  ///< the sentence whose relations are kept
-    TokenizerPtr m_tokenizer;
+    std::optional<ProbeSample> m_pinned;    ///< the sentence whose relations are kept
     std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
-    QString m_text, m_textNote;
-    quint64 m_texts = 0;  ///< counts typed texts, so that late answers know they are late
     std::shared_ptr<std::atomic<quint64>> m_following =
         std::make_shared<std::atomic<quint64>>(0);  ///< runs chosen: data of others end
     qint64 m_captured = 0;                          ///< which of the captured inputs
     qint64 m_capturedCount = 0;
-    quint64 m_request = 0;
     quint64 m_liveRequest = 0;
     qint64 m_shownStep = -1;
     bool m_chosen = false;  ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
     std::shared_ptr<std::atomic<double>> m_share =
         std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
-    QTimer m_pace, m_patience, m_typing, m_reading;
+    QTimer m_pace, m_patience, m_reading;
 };
 
 }  // namespace relascope

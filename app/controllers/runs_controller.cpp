@@ -8,9 +8,6 @@
 #include "app/controllers/job_queue.h"
 #include "options/metrics.h"
 #include "options/presets.h"
-#include "options/published.h"
-#include "run/captures.h"
-#include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
 #include "train/branch.h"
 
@@ -35,16 +32,14 @@ QString groupOf(const RunInfo& info, const QString& root) {
     return key;
 }
 
-CurveMark markOf(const Note& note, bool kept) {
-    return {static_cast<double>(note.step), QString::fromStdString(note.text), true, kept};
-}
-
 }  // namespace
 
-RunsController::RunsController(JobQueue& jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {
+RunsController::RunsController(JobQueue& jobs, QObject* parent)
+    : QObject(parent), m_jobs(jobs), m_records(jobs) {
     m_folder = QDir::cleanPath(QString::fromStdString(defaultRunsFolder()));
     m_announce.setSingleShot(true);
     m_announce.setInterval(200);
+    connect(&m_records, &RunRecords::failed, this, &RunsController::failed);
     connect(&m_announce, &QTimer::timeout, this, &RunsController::rowsChanged);
 }
 
@@ -127,19 +122,7 @@ void RunsController::take(std::vector<RunInfo> runs) {
     rebuildRows();
     m_announce.stop();
     Q_EMIT rowsChanged();
-    // What another process trains grows on the disk.
-    QStringList growing;
-    for (const auto& run : m_infos) {
-        const QString path = QString::fromStdString(run.path);
-        const auto known = m_records.find(path);
-        if (path == m_live || known == m_records.end() || !known->second.loaded) continue;
-        const bool behind =
-            !known->second.points.empty() && known->second.points.back().step < run.step;
-        if (run.state != RunState::Running && !behind) continue;
-        known->second.loaded = false;
-        growing << path;
-    }
-    if (!growing.isEmpty()) load(growing);
+    for (const auto& run : m_infos) m_records.follow(run);
 }
 
 void RunsController::rebuildRows() {
@@ -201,115 +184,30 @@ std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths,
     return runs;
 }
 
-const std::vector<MetricPoint>& RunsController::points(const QString& path) const {
-    static const std::vector<MetricPoint> none;
-    const auto found = m_records.find(path);
-    return found == m_records.end() ? none : found->second.points;
-}
-const std::vector<CurveMark>& RunsController::marks(const QString& path) const {
-    static const std::vector<CurveMark> none;
-    const auto found = m_records.find(path);
-    return found == m_records.end() ? none : found->second.marks;
-}
-const std::vector<qint64>& RunsController::captures(const QString& path) const {
-    static const std::vector<qint64> none;
-    const auto found = m_records.find(path);
-    return found == m_records.end() ? none : found->second.captures;
-}
-const std::map<qint64, QString>& RunsController::samples(const QString& path) const {
-    static const std::map<qint64, QString> none;
-    const auto found = m_records.find(path);
-    return found == m_records.end() ? none : found->second.samples;
-}
 std::vector<PublishedValue> RunsController::published(const QString& path) const {
-    const auto found = m_records.find(path);
-    if (found == m_records.end()) return {};
-    auto values = found->second.published;
+    auto values = m_records.published(path);
     for (auto& value : values) value.colorIndex = colorIndex(path);
     return values;
 }
 
-namespace {
-
-// The curve is of the validation set. Of Relational Games that is made of the training family's
-// figures; where the papers printed one split only, that one stands beside it.
-std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
-    std::vector<PublishedValue> values;
-    const auto all = publishedResults(options);
-    for (const auto& result : all)
-        if (result.split == options.data.family || all.size() == 1)
-            values.push_back(
-                {all.size() == 1 && result.split != options.data.family
-                     ? QStringLiteral("published (%1)").arg(QString::fromStdString(result.split))
-                     : QStringLiteral("published"),
-                 result.accuracy, 0});
-    return values;
-}
-
-}  // namespace
-
-RunsController::Record RunsController::readRecord(const std::string& path) {
-    Record record;
-    record.points = readMetrics(path);
-    for (const auto& note : readEvents(path)) {
-        if (note.level == Note::Level::Edit)
-            record.marks.push_back(markOf(note, hasKeptCheckpoint(path, note.step)));
-        // Of a step that was reached twice the last one counts.
-        if (note.level == Note::Level::Sample)
-            record.samples[note.step] = QString::fromStdString(note.text);
-    }
-    for (const auto step : captureSteps(path + "/captures")) record.captures.push_back(step);
-    try {
-        record.published = publishedBeside(readRunOptions(path));
-    } catch (const Error&) {
-        // A preset of another version: there is nothing to put beside it.
-    }
-    return record;
-}
-
-void RunsController::load(const QStringList& paths) {
-    for (const auto& path : paths) {
-        Record& record = m_records[path];
-        if (record.loaded || record.loading) continue;
-        record.loading = true;
-        const auto done = [this, path](Record read) {
-            Record& mine = m_records[path];
-            // A run that began meanwhile, or goes on after a stop: points that arrived stand behind
-            // those read.
-            if (path == m_live && !mine.points.empty()) {
-                const auto first = mine.points.front().step;
-                std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
-                read.points.insert(read.points.end(), mine.points.begin(), mine.points.end());
-            }
-            for (const auto& [step, text] : mine.samples) read.samples[step] = text;
-            mine = std::move(read);
-            mine.loaded = true;
-            Q_EMIT loaded(path);
-        };
-        m_jobs.post(
-            this, [file = path.toStdString()](std::stop_token) { return readRecord(file); }, done,
-            [this, path](const QString& sentence) {
-                m_records[path].loading = false;
-                Q_EMIT failed(sentence);
-            });
-    }
-}
-
-bool RunsController::open(const QString& path, QString* error) {
+void RunsController::open(const QString& path, std::function<void(bool there)> done) {
     const QString clean = QDir::cleanPath(path);
-    try {
-        RunInfo read = readRunInfo(clean.toStdString());
-        m_removed.erase(clean);
-        if (read.labels.hidden) setShowHidden(true);
-        if (info(clean)) return true;
-        if (!m_opened.contains(clean)) m_opened += clean;
-        m_infos.insert(m_infos.begin(), std::move(read));
-        take(std::move(m_infos));
-        return true;
-    } catch (const std::exception& problem) {
-        if (error) *error = QString::fromStdString(userMessage(problem));
-        return false;
-    }
+    m_jobs.post(
+        this, [file = clean.toStdString()](std::stop_token) { return readRunInfo(file); },
+        [this, clean, done](RunInfo read) {
+            m_removed.erase(clean);
+            if (read.labels.hidden) setShowHidden(true);
+            if (!info(clean)) {
+                if (!m_opened.contains(clean)) m_opened += clean;
+                m_infos.insert(m_infos.begin(), std::move(read));
+                take(std::move(m_infos));
+            }
+            done(true);
+        },
+        [this, done](const QString& sentence) {
+            Q_EMIT failed(sentence);
+            done(false);
+        });
 }
 
 RunLabels RunsController::labels(const QString& path) const {
@@ -366,7 +264,7 @@ void RunsController::move(const std::vector<Moved>& moves) {
     for (const auto& move : moves) {
         m_removed.insert(move.from);
         m_removed.erase(move.to);
-        m_records.erase(move.from);
+        m_records.forget(move.from);
     }
     take(std::move(m_infos));
     m_jobs.post(
@@ -410,18 +308,13 @@ void RunsController::branch(const QString& path, qint64 step) {
 void RunsController::setLive(const QString& path, const RunOptions& options) {
     const QString before = std::exchange(m_live, path);
     if (path.isEmpty()) {
+        m_records.setLive({}, {}, false);
         // What the run wrote last is read with the next listing.
         if (!before.isEmpty()) refresh();
         return;
     }
-    Record& record = m_records[path];
-    record.published = publishedBeside(options);
-    // A fresh run's points all arrive by event; one that goes on has the earlier ones on disk.
     const RunInfo* known = info(path);
-    if (!known || known->step == 0)
-        record.loaded = true;
-    else if (!record.loaded)
-        load({path});
+    m_records.setLive(path, options, !known || known->step == 0);
 }
 
 void RunsController::liveInfo(const RunInfo& fresh) {
@@ -441,11 +334,6 @@ void RunsController::liveInfo(const RunInfo& fresh) {
 
 void RunsController::livePoints(const std::vector<MetricPoint>& points) {
     if (m_live.isEmpty()) return;
-    auto& known = m_records[m_live].points;
-    // A run that went back to its checkpoint measures some steps again.
-    if (!known.empty() && points.front().step < known.back().step)
-        std::erase_if(known, [&](const auto& p) { return p.step > points.front().step; });
-    known.insert(known.end(), points.begin(), points.end());
     for (auto& info : m_infos) {
         if (info.path != m_live.toStdString()) continue;
         for (const auto& point : points) {
@@ -462,25 +350,7 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
     }
     rebuildRows();
     announce();
-    Q_EMIT pointsAppended(m_live, points);
-}
-
-void RunsController::liveNote(const Note& note) {
-    if (!m_live.isEmpty() && note.level == Note::Level::Sample) {
-        m_records[m_live].samples[note.step] = QString::fromStdString(note.text);
-        Q_EMIT samplesChanged(m_live);
-    }
-    if (m_live.isEmpty() || note.level != Note::Level::Edit) return;
-    m_records[m_live].marks.push_back(markOf(note, true));  // the trainer keeps it first
-    Q_EMIT marksChanged(m_live);
-}
-
-void RunsController::liveCapture(qint64 step) {
-    if (m_live.isEmpty()) return;
-    auto& steps = m_records[m_live].captures;
-    if (!steps.empty() && steps.back() >= step) return;
-    steps.push_back(step);
-    Q_EMIT capturesChanged(m_live);
+    m_records.append(points);
 }
 
 }  // namespace relascope

@@ -7,16 +7,15 @@
 #include <QStringList>
 #include <QTimer>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "types/metric.h"
+#include "app/controllers/run_records.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
-#include "types/train_event.h"
-#include "widgets/curves/curve_types.h"
 #include "widgets/lists/rail.h"
 
 namespace relascope {
@@ -43,20 +42,15 @@ public:
     std::vector<CurveRun> curveRuns(const QStringList& paths,
                                     const QString& highlighted = {}) const;
 
-    /// Points known so far; load() reads them from the disk, off the window's thread.
-    const std::vector<MetricPoint>& points(const QString& path) const;
-    const std::vector<CurveMark>& marks(const QString& path) const;
-    const std::vector<qint64>& captures(const QString& path) const;
-    /// What a language model made of its prompt along the run, by step.
-    const std::map<qint64, QString>& samples(const QString& path) const;
-    /// Begins reading points, marks and captures of these runs unless they are known or live.
-    void load(const QStringList& paths);
+    /// Points, marks, captures and texts of the runs.
+    RunRecords& records() { return m_records; }
+    const RunRecords& records() const { return m_records; }
     /// The paper's accuracies beside a run, or none.
     std::vector<PublishedValue> published(const QString& path) const;
 
-    /// Adds a run from anywhere; its row comes with rowsChanged. A sentence in `error` when it is
-    /// no run.
-    bool open(const QString& path, QString* error);
+    /// Adds a run from anywhere, read off the window's thread; its row comes with rowsChanged, and
+    /// then `done` is told whether it is one. What is wrong with it comes with failed.
+    void open(const QString& path, std::function<void(bool there)> done);
     /// What people say of a run: its name, tags, whether it is hidden. Written off the window's
     /// thread; the rows have it at once.
     RunLabels labels(const QString& path) const;
@@ -84,8 +78,6 @@ public:
     void setLive(const QString& path, const RunOptions& options = {});  ///< empty: none
     void liveInfo(const RunInfo& info);
     void livePoints(const std::vector<MetricPoint>& points);
-    void liveNote(const Note& note);
-    void liveCapture(qint64 step);
 
 public Q_SLOTS:
     void refresh();  ///< lists the folder again, off the window's thread
@@ -94,28 +86,12 @@ public Q_SLOTS:
 
 Q_SIGNALS:
     void rowsChanged();
-    /// New points behind those known; `path` is a run folder.
-    void pointsAppended(const QString& path, const std::vector<relascope::MetricPoint>& points);
-    /// Points, marks and captures of a run were read from the disk: take them all anew.
-    void loaded(const QString& path);
-    void marksChanged(const QString& path);
-    void capturesChanged(const QString& path);
-    void samplesChanged(const QString& path);
     void failed(const QString& sentence);
     void reloaded(int runs, int hidden);
     void runsMoved(const QStringList& to);
     void branched(const QString& path);
 
 private:
-    struct Record {
-        std::vector<MetricPoint> points;
-        std::vector<CurveMark> marks;
-        std::vector<qint64> captures;
-        std::map<qint64, QString> samples;
-        std::vector<PublishedValue> published;
-        bool loaded = false, loading = false;
-    };
-    static Record readRecord(const std::string& path);
     void take(std::vector<RunInfo> runs);
     QString folderName(const QString& path) const;
     void rebuildRows();
@@ -123,6 +99,7 @@ private:
     void announce();
 
     JobQueue& m_jobs;
+    RunRecords m_records;
     QString m_folder, m_live;
     QStringList m_opened;
     std::set<QString> m_removed;            ///< on their way to the trash
@@ -130,7 +107,6 @@ private:
     bool m_showHidden = false, m_reload = false;
     std::vector<RunInfo> m_infos;  ///< as read, or as the run that goes on says
     std::vector<RunRow> m_rows;
-    std::map<QString, Record> m_records;
     QHash<QString, int> m_colors;
     QTimer m_announce;
     bool m_listing = false, m_again = false;

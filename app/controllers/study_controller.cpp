@@ -145,9 +145,22 @@ void StudyController::refreshList() {
 // Reading
 // ---------------------------------------------------------------------------------------------------
 
-void StudyController::open(const QString& path) {
+void StudyController::openFolder(const QString& path) {
+    m_disk.post(
+        this, [file = path.toStdString()](std::stop_token) { return isStudyFolder(file); },
+        [this, path, choice = ++m_choice](bool is) {
+            if (choice != m_choice) return;
+            if (is) return open(path);
+            Q_EMIT failed(QStringLiteral("%1 is not a study (no study.json); choose a study folder")
+                              .arg(path));
+        });
+}
+
+void StudyController::open(const QString& path, bool quiet) {
     const QString wanted = path.isEmpty() ? QString() : clean(path);
+    ++m_choice;
     if (wanted == m_path) return refresh();
+    m_quiet = quiet;
     m_path = wanted;
     m_reading.reset();
     ++m_request;
@@ -189,7 +202,7 @@ void StudyController::refresh() {
         m_listed.removeAll(m_path);
         m_path.clear();
         m_reading.reset();
-        Q_EMIT failed(sentence);
+        if (!m_quiet) Q_EMIT failed(sentence);
         Q_EMIT listChanged();
         Q_EMIT openedChanged();
         Q_EMIT workChanged();
@@ -197,7 +210,7 @@ void StudyController::refresh() {
 }
 
 void StudyController::take(std::shared_ptr<const StudyReading> reading, qint64 milliseconds) {
-    m_reads = false;
+    m_reads = m_quiet = false;
     const bool same = m_reading && reading->looksLike(*m_reading);
     if (!same) {
         m_reading = std::move(reading);

@@ -33,8 +33,9 @@ public:
     void forget(const QString& path);
     static QString name(const QString& path);
 
-    /// Shows that study; its reading comes with changed(), or failed() says why it does not.
-    void open(const QString& path);
+    /// Shows that study; its reading comes with changed(), or failed() says why it does not, unless
+    /// `quiet`.
+    void open(const QString& path, bool quiet = false);
     const QString& path() const { return m_path; }
     /// The study as last read; null before, and where none is shown.
     const std::shared_ptr<const StudyReading>& reading() const { return m_reading; }
@@ -42,6 +43,9 @@ public:
     const std::optional<StudyMeasure>& wantedMeasure() const { return m_measure; }
     /// Somebody looks: the folder is read again from time to time even when nothing works here.
     void setWatched(bool watched);
+
+    /// Shows a folder if it is a study, else says that it is none.
+    void openFolder(const QString& path);
 
     /// Makes the folder and shows it; `jobs` above 0 begins the work at once.
     void create(const QString& path, const StudyPlan& plan, int jobs);
@@ -84,8 +88,9 @@ private:
     QStringList m_listed, m_opened;
     std::shared_ptr<const StudyReading> m_reading;
     std::optional<StudyMeasure> m_measure;
-    quint64 m_request = 0;
-    bool m_reads = false, m_again = false, m_watched = false, m_ending = false;
+    quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
+    quint64 m_choice = 0;   ///< the same of folders that are looked at
+    bool m_quiet = false, m_reads = false, m_again = false, m_watched = false, m_ending = false;
     QTimer m_timer;
     QProcess m_process;
     QByteArray m_lines;

@@ -3,24 +3,26 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLabel>
-#include <QMenu>
+#include <QHBoxLayout>
 #include <QMimeData>
 #include <QPushButton>
+#include <QSplitter>
 #include <QStackedLayout>
 #include <QStackedWidget>
-#include <cmath>
+#include <QVBoxLayout>
 
 #include "app/app_context.h"
+#include "app/pages/checkpoint_details.h"
+#include "app/pages/checkpoint_head.h"
+#include "app/pages/checkpoint_text.h"
+#include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
 #include "widgets/checkpoint/check_marks.h"
-#include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
 #include "widgets/checkpoint/problems_list.h"
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
-#include "widgets/data/statistics_view.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
@@ -31,37 +33,132 @@
 namespace relascope {
 namespace {
 
+enum Side { Tensors, Generate };
+
 bool isPicture(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
            ending == QLatin1String("jpeg");
 }
 
-QString percent(double share) {
-    return std::isnan(share) ? QStringLiteral("no examples")
-                             : QString::number(100.0 * share, 'f', 1) + QStringLiteral(" %");
+void paper(QWidget* widget) {
+    widget->setAutoFillBackground(true);
+    widget->setBackgroundRole(QPalette::Base);
 }
 
-/// "config.json, model.safetensors · 1.28 GiB"; many shards by their number.
-QString filesText(const CheckpointInfo& info) {
-    QStringList names;
-    if (info.configFrom.find(".json") != std::string::npos)
-        names << QString::fromStdString(info.configFrom);
-    if (info.files.size() > 2)
-        names << QStringLiteral("%1 files").arg(info.files.size());
-    else
-        for (const auto& file : info.files)
-            if (const QString name = QFileInfo(QString::fromStdString(file)).fileName();
-                !names.contains(name))
-                names << name;
-    return QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
-        .arg(names.join(QStringLiteral(", ")), byteSize(info.bytes),
-             groupedNumber(info.parameters));
+QVBoxLayout* columnOf(QWidget* widget) {
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    return column;
 }
 
 }  // namespace
 
-void CheckpointPage::asking() {
+CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messages,
+                               QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_messages(messages),
+      m_empty(new EmptyState(
+          QStringLiteral("Open a checkpoint: a folder with config.json, a .safetensors file or a "
+                         "PyTorch archive (.pt, .pth, .ckpt). You can also drop it here."),
+          QStringLiteral("Open a checkpoint\u2026"), this)),
+      m_head(new CheckpointHead(controller, this, this)),
+      m_error(new ErrorStrip(this)),
+      m_task(new JobStrip(this)),
+      m_numbers(new JobStrip(this)),
+      m_looking(new JobStrip(this)),
+      m_table(new TensorTable(this)),
+      m_problems(new ProblemsList(this)),
+      m_details(new CheckpointDetails(this)),
+      m_inspector(new RelationInspector(this)),
+      m_text(new CheckpointText(controller, *m_inspector, this)),
+      m_sideRow(new QWidget(this)),
+      m_side(
+          new SegmentedControl({QStringLiteral("Tensors"), QStringLiteral("Generate")}, m_sideRow)),
+      m_sides(new QStackedWidget(this)) {
+    setAccessibleName(QStringLiteral("Checkpoint"));
+    setAcceptDrops(true);
+    layOut();
+    setQuestions();
+    wire();
+    wireInspector();
+    refresh();
+}
+
+void CheckpointPage::layOut() {
+    auto* all = new QWidget(this);
+    auto* column = columnOf(all);
+    column->addWidget(m_error);
+    column->addWidget(m_task);
+    auto* content = new QWidget(all);
+    m_stack = new QStackedLayout(content);
+    column->addWidget(content, 1);
+    m_stack->addWidget(m_empty);
+
+    auto* shown = new QWidget(content);
+    auto* below = columnOf(shown);
+    below->addWidget(m_head);
+    below->addWidget(horizontalLine(shown));
+    auto* split = new QSplitter(Qt::Horizontal, this);
+    split->setHandleWidth(1);
+    split->setChildrenCollapsible(false);
+    split->addWidget(makeLeft());
+    split->addWidget(makeRight());
+    split->setStretchFactor(0, 48);
+    split->setStretchFactor(1, 52);
+    split->setSizes({560, 612});
+    below->addWidget(split, 1);
+    m_stack->addWidget(shown);
+    columnOf(this)->addWidget(all);
+    for (QWidget* part :
+         std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_looking})
+        paper(part);
+}
+
+/// The tensors, and behind a switch the text that the model writes: the inspector stands beside
+/// either.
+QWidget* CheckpointPage::makeLeft() {
+    auto* tensors = new QWidget(this);
+    auto* below = new QSplitter(Qt::Vertical, tensors);
+    below->setHandleWidth(1);
+    below->setChildrenCollapsible(false);
+    below->addWidget(m_table);
+    below->addWidget(m_details);
+    below->setStretchFactor(0, 1);
+    below->setSizes({430, 230});
+    auto* lines = columnOf(tensors);
+    lines->addWidget(m_problems);
+    lines->addWidget(m_numbers);
+    lines->addWidget(below, 1);
+
+    auto* panel = new QWidget(this);
+    m_side->setAccessibleName(QStringLiteral("Panel next to the inspector"));
+    auto* row = new QHBoxLayout(m_sideRow);
+    row->setContentsMargins(16, 6, 16, 6);
+    row->addWidget(m_side);
+    row->addStretch(1);
+    m_sides->addWidget(tensors);
+    m_sides->addWidget(m_text);
+    auto* column = columnOf(panel);
+    column->addWidget(m_sideRow);
+    column->addWidget(horizontalLine(panel));
+    column->addWidget(m_sides, 1);
+    m_sideRow->hide();
+    return panel;
+}
+
+QWidget* CheckpointPage::makeRight() {
+    auto* panel = new QWidget(this);
+    m_inspector->setCompact(true);
+    auto* column = columnOf(panel);
+    column->addWidget(m_looking);
+    column->addWidget(m_inspector, 1);
+    return panel;
+}
+
+void CheckpointPage::setQuestions() {
     askFile = [this] {
         return QFileDialog::getOpenFileName(
             window(), QStringLiteral("Open a checkpoint"), QFileInfo(m_c.path()).path(),
@@ -96,12 +193,12 @@ void CheckpointPage::asking() {
             QFileInfo(m_c.path()).path(),
             QStringLiteral("Tokenizers (tokenizer.json vocab.json);;All files (*)"));
     };
-    askEvaluation = [this]() -> std::optional<EvaluationWish> {
+    askEvaluation = [this]() -> std::optional<EvaluationRequest> {
         EvaluateDialog dialog(
             window(), m_c.isLanguage() ? EvaluateDialog::Data::Text : EvaluateDialog::Data::Images,
             !m_c.run().isEmpty());
         if (dialog.exec() != QDialog::Accepted) return std::nullopt;
-        return dialog.wish();
+        return dialog.request();
     };
 }
 
@@ -111,27 +208,28 @@ void CheckpointPage::openFile() {
 void CheckpointPage::openFolder() {
     if (const QString path = askFolder(); !path.isEmpty()) m_c.open(path);
 }
+void CheckpointPage::chooseTokenizer() {
+    if (const QString path = askTokenizer(); !path.isEmpty()) m_c.chooseTokenizer(path);
+}
 
 void CheckpointPage::wire() {
-    using Strip = CheckpointController::Strip;
-    connect(&m_c, &CheckpointController::began, this,
-            [this](Strip which, const QString& words, const std::shared_ptr<LongJob>& job) {
-                strip(which)->begin(words, job);
-            });
-    connect(&m_c, &CheckpointController::ended, this, [this](Strip which) { strip(which)->end(); });
-    const std::pair<Strip, const char*> cancels[] = {
-        {Strip::Task, "Cancelled; nothing was changed"},
-        {Strip::Numbers, "Cancelled; select a tensor to read its values"},
-        {Strip::Inspector, "Cancelled; press Inspect to load the weights"}};
-    for (const auto& [which, words] : cancels)
-        connect(strip(which), &JobStrip::cancelled, this, [this, which = which, words = words] {
-            m_c.abandon(which);
-            if (which == Strip::Task && m_badge->title() == QLatin1String("Verifying"))
-                m_badge->setUnknown(true);
-            m_messages.info(QString::fromLatin1(words));
-        });
+    auto& numbers = m_c.numbers();
+    m_task->follow(m_c.task());
+    m_numbers->follow(numbers.task());
+    m_looking->follow(m_c.session().task());
+    const auto cancelled = [this](JobStrip* strip, const char* words) {
+        connect(strip, &JobStrip::cancelled, this,
+                [this, words] { m_messages.info(QString::fromLatin1(words)); });
+    };
+    cancelled(m_task, "Cancelled; nothing was changed");
+    cancelled(m_numbers, "Cancelled; select a tensor to read its values");
+    cancelled(m_looking, "Cancelled; press Inspect to load the weights");
+    connect(m_task, &JobStrip::cancelled, m_head, &CheckpointHead::verifyEnded);
+    connect(m_numbers, &JobStrip::cancelled, &numbers, &CheckpointNumbers::abandon);
+
     connect(&m_c, &CheckpointController::opened, this, &CheckpointPage::opened);
     connect(&m_c, &CheckpointController::stateChanged, this, &CheckpointPage::refresh);
+    connect(&m_c, &CheckpointController::loadedChanged, this, &CheckpointPage::loadedChanged);
     connect(&m_c, &CheckpointController::failed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::warned, &m_messages, &Messages::warning);
     // What works again needs no old error above it.
@@ -140,63 +238,69 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::verified, this, forgive);
     connect(&m_c, &CheckpointController::evaluated, this, forgive);
     connect(&m_c, &CheckpointController::converted, this, forgive);
-    connect(&m_c, &CheckpointController::numbersFinished, this, &CheckpointPage::showProblems);
-    connect(&m_c, &CheckpointController::statisticsReady, this,
+    connect(&numbers, &CheckpointNumbers::finished, this, &CheckpointPage::showProblems);
+    connect(&numbers, &CheckpointNumbers::statisticsReady, this,
             [this](const TensorStatistics& statistics) {
                 m_table->setStatistics(statistics);
                 if (QString::fromStdString(statistics.name) == m_table->chosen())
-                    m_histogram->setStatistics(statistics);
+                    m_details->histogram()->setStatistics(statistics);
                 if (statistics.notFinite > 0) showProblems();
             });
     connect(&m_c, &CheckpointController::verified, this, [this](const VerifyReport& report) {
-        m_badge->setReport(report);
-        m_verify->setText(QStringLiteral("Verify again"));
+        const auto* badge = m_head->badge();
         m_messages.say(report.ok ? MessageLevel::Ok : MessageLevel::Warning,
-                       QStringLiteral("%1: %2").arg(m_badge->title(), m_badge->words()));
+                       QStringLiteral("%1: %2").arg(badge->title(), badge->words()));
     });
-    connect(&m_c, &CheckpointController::evaluated, this, &CheckpointPage::showEvaluation);
+    connect(&m_c, &CheckpointController::evaluated, this,
+            [this](const Evaluation& evaluation, const QString& data) {
+                const bool language = m_c.isLanguage();
+                m_details->setEvaluation(evaluation, data, language);
+                m_messages.ok(QStringLiteral("%1 on %2: %3")
+                                  .arg(title(), data,
+                                       CheckpointDetails::evaluationText(evaluation, language)));
+            });
     connect(&m_c, &CheckpointController::converted, this,
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
     connect(m_empty, &EmptyState::activated, this, &CheckpointPage::openFile);
-    connect(m_verify, &QPushButton::clicked, this, [this] {
-        m_badge->setRunning();
-        m_c.verify();
+    connect(m_head, &CheckpointHead::fileRequested, this, &CheckpointPage::openFile);
+    connect(m_head, &CheckpointHead::folderRequested, this, &CheckpointPage::openFolder);
+    connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
+    connect(m_head, &CheckpointHead::convertRequested, this, &CheckpointPage::convert);
+    connect(m_head, &CheckpointHead::noFileManager, &m_messages, &Messages::warning);
+    connect(m_head, &CheckpointHead::evaluationRequested, this, [this] {
+        if (const auto request = askEvaluation()) m_c.evaluate(*request);
     });
-    connect(m_evaluate, &QPushButton::clicked, this, [this] {
-        if (const auto wish = askEvaluation()) m_c.evaluate(*wish);
-    });
-    connect(m_inspect, &QPushButton::clicked, &m_c, &CheckpointController::load);
     connect(m_table, &TensorTable::tensorChosen, this, &CheckpointPage::chooseTensor);
     connect(m_problems, &ProblemsList::subjectChosen, m_table, &TensorTable::choose);
-    connect(m_outline, &OutlineView::prefixChosen, m_table, &TensorTable::setFilter);
-    connect(m_tabs, &SegmentedControl::changed, m_views, &QStackedWidget::setCurrentIndex);
+    connect(m_details->outline(), &OutlineView::prefixChosen, m_table, &TensorTable::setFilter);
+    connect(m_side, &SegmentedControl::changed, m_sides, &QStackedWidget::setCurrentIndex);
+    connect(m_text->tokenizerButton(), &QPushButton::clicked, this,
+            &CheckpointPage::chooseTokenizer);
+    connect(m_text, &CheckpointText::exported, this,
+            [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
+    connect(m_text, &CheckpointText::failed, this, &CheckpointPage::fail);
 }
 
 void CheckpointPage::wireInspector() {
-    const auto wish = [this](InputWish::Kind kind) {
-        InputWish w;
-        w.kind = kind;
-        return w;
+    const auto choose = [this](InputRequest::Kind kind, const auto& fill) {
+        InputRequest request;
+        request.kind = kind;
+        fill(request);
+        m_c.session().choose(request);
     };
+    using Kind = InputRequest::Kind;
     connect(m_inspector, &RelationInspector::emptyStateActivated, &m_c,
             &CheckpointController::load);
-    connect(m_inspector, &RelationInspector::referenceRequested, this, [this, wish](int index) {
-        InputWish w = wish(InputWish::Kind::Reference);
-        w.reference = index;
-        m_c.probe(w);
+    connect(m_inspector, &RelationInspector::referenceRequested, this, [choose](int index) {
+        choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
     });
-    connect(m_inspector, &RelationInspector::randomInputRequested, this,
-            [this, wish](quint64 seed) {
-                InputWish w = wish(InputWish::Kind::Random);
-                w.seed = seed;
-                m_c.probe(w);
-            });
+    connect(m_inspector, &RelationInspector::randomInputRequested, this, [choose](quint64 seed) {
+        choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; });
+    });
     connect(m_inspector, &RelationInspector::tokensEntered, this,
-            [this, wish](const std::vector<qint64>& source, const std::vector<qint64>& target) {
-                InputWish w = wish(InputWish::Kind::Tokens);
-                w.source = source;
-                w.target = target;
-                m_c.probe(w);
+            [choose](const std::vector<qint64>& source, const std::vector<qint64>& target) {
+                choose(Kind::Tokens,
+                       [&](InputRequest& r) { r.source = source, r.target = target; });
             });
     connect(m_inspector, &RelationInspector::imageRequested, this, [this] {
         if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
@@ -206,103 +310,77 @@ void CheckpointPage::wireInspector() {
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
     connect(m_inspector, &RelationInspector::exportFailed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::probed, this, &CheckpointPage::showProbe);
-    connect(&m_c, &CheckpointController::loadedChanged, this, [this] {
-        if (m_c.loadedPath().isEmpty()) {
-            m_inspector->setResult(nullptr);
-            m_inspector->setSubText({});
-        } else {
-            m_inspector->setInputs(m_c.offer());
-            m_inspector->setSubText(QFileInfo(m_c.loadedPath()).fileName());
-            m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
-        }
-        loadedText();
-        refresh();
-    });
 }
 
 void CheckpointPage::opened() {
     const CheckpointInfo& info = *m_c.info();
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
-    m_title->setText(QString::fromStdString(info.name));
     setProperty(kFigureSubject, QString::fromStdString(info.name));
     m_inspector->setFigureRun(QString::fromStdString(info.name));
-    m_title->setToolTip(plainTip(QString::fromStdString(info.path)));
-    m_files->setText(filesText(info));
-    m_badge->setUnknown(info.hasReference);
-    m_verify->setText(QStringLiteral("Verify"));
+    m_head->opened();
     m_table->setTensors(info.tensors);
-    m_histogram->clear();
-    m_config->setConfig(QString::fromStdString(info.config));
-    m_outline->setOutline(info.outline);
-    m_evaluation->setRows({});
-    m_evaluation->setClasses({});
-    m_tabs->setItemEnabled(EvaluationTab, false, QStringLiteral("Press Evaluate first"));
-    m_tabs->setItemEnabled(Outline, info.model.has_value(),
-                           QStringLiteral("No configuration was found, so the model is unknown"));
-    m_tabs->setCurrent(Configuration);
-    m_views->setCurrentIndex(Configuration);
+    m_details->setCheckpoint(info);
     showProblems();
+    showSide(Tensors);
     refresh();
     m_messages.info(QStringLiteral("Opened %1: %2, %3 tensors")
                         .arg(title(), QString::fromStdString(info.form),
                              groupedNumber(static_cast<qlonglong>(info.tensors.size()))));
 }
 
+void CheckpointPage::showSide(int side) {
+    m_side->setCurrent(side);
+    m_sides->setCurrentIndex(side);
+}
+
 void CheckpointPage::refresh() {
-    const auto set = [](QPushButton* button, const QString& obstacle, const QString& help) {
-        button->setEnabled(obstacle.isEmpty());
-        button->setToolTip(obstacle.isEmpty() ? help : obstacle);
-    };
+    m_head->refresh();
+    m_sideRow->setVisible(m_c.isLanguage());
+    if (!m_c.isLanguage()) m_sides->setCurrentIndex(Tensors);
+    m_text->refresh();
     const QString load = m_c.loadObstacle();
-    set(m_verify, m_c.verifyObstacle(),
-        QStringLiteral("Recompute every stored output and compare"));
-    set(m_evaluate, m_c.evaluateObstacle(),
-        QStringLiteral("Compute loss and accuracy on a data set"));
-    set(m_inspect,
-        m_c.loaded() ? QStringLiteral("The weights are loaded; the inspector is on the right")
-                     : load,
-        QStringLiteral("Load the weights and inspect them"));
-    m_inspect->setProperty("primary", m_c.info() && load.isEmpty() && !m_c.loaded());
-    m_inspect->update();
-    m_verify->setVisible(m_c.info() && m_c.info()->hasReference);
-    m_evaluate->setVisible(m_c.info() && (!m_c.info()->model || m_c.isLanguage() ||
-                                          m_c.info()->model->input() == InputKind::Images));
-    refreshGenerate();
     if (load.isEmpty())
         m_inspector->setEmptyState(QStringLiteral("Load the weights to inspect the model."),
                                    QStringLiteral("Inspect"));
     else
         m_inspector->setEmptyState(load + u'.', {});
-    const auto actions = m_menu->actions();
-    for (QAction* action : actions)
-        if (action->text().startsWith(QLatin1String("Choose tokenizer")))
-            action->setEnabled(m_c.isLanguage() && m_c.loaded());
-        else if (action->text().startsWith(QLatin1String("Convert")) ||
-                 action->text().startsWith(QLatin1String("Show in")))
-            action->setEnabled(m_c.info().has_value() &&
-                               (!m_c.busy() || !action->text().startsWith(QLatin1String("Conv"))));
+}
+
+void CheckpointPage::loadedChanged() {
+    const QString path = m_c.session().path();
+    if (path.isEmpty()) {
+        m_inspector->setResult(nullptr);
+        m_inspector->setSubText({});
+    } else {
+        m_inspector->setInputs(m_c.session().offer());
+        m_inspector->setSubText(QFileInfo(path).fileName());
+        m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
+    }
+    m_text->loaded();
+    if (m_c.loaded() && m_c.isLanguage()) showSide(Generate);
+    refresh();
 }
 
 void CheckpointPage::showProblems() {
     if (!m_c.info()) return;
     const auto problems = m_c.problems();
     m_problems->setProblems(problems);
-    m_table->marks()->setProblems(problems, m_c.numbersRead(), m_c.info()->model.has_value());
+    m_table->marks()->setProblems(problems, m_c.numbers().complete(),
+                                  m_c.info()->model.has_value());
 }
 
 void CheckpointPage::chooseTensor(const QString& name) {
-    m_tabs->setCurrent(Numbers);
-    m_views->setCurrentIndex(Numbers);
+    m_details->showTab(CheckpointDetails::Values);
     if (const TensorStatistics* known = m_table->statistics(name))
-        return m_histogram->setStatistics(*known);
-    m_histogram->setTensor(name, QStringLiteral("Reading the values."));
-    m_c.chooseTensor(name);
+        return m_details->histogram()->setStatistics(*known);
+    m_details->histogram()->setTensor(name, QStringLiteral("Reading the values."));
+    m_c.numbers().chooseTensor(name);
 }
 
 void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
-                               const InputWish& wish) {
-    m_lookedFirst = -1;
+                               const InputRequest& request) {
+    m_text->leave();
     m_inspector->setResult(result);
     if (!std::exchange(m_looked, true)) {
         // As in the papers: the sign shows even where one relation dwarfs the others.
@@ -311,35 +389,11 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
         m_inspector->setView(view);
     }
     auto* inputs = m_inspector->sourcePane()->inputs();
-    if (wish.kind == InputWish::Kind::Reference) inputs->showReference(wish.reference);
-    if (wish.kind == InputWish::Kind::Random) inputs->showRandom(wish.seed);
+    if (request.kind == InputRequest::Kind::Reference) inputs->showReference(request.reference);
+    if (request.kind == InputRequest::Kind::Random) inputs->showRandom(request.seed);
     inputs->showTokens(result->sample.source.tokens, result->sample.target.tokens);
-    showNextTokens();
+    m_text->showNextTokens();
     refresh();
-}
-
-void CheckpointPage::showEvaluation(const Evaluation& evaluation, const QString& name) {
-    std::vector<std::pair<QString, QString>> rows = {
-        {QStringLiteral("Data"), name},
-        {m_c.isLanguage() ? QStringLiteral("Windows") : QStringLiteral("Images"),
-         groupedNumber(evaluation.examples)},
-        {QStringLiteral("Loss"), QString::number(evaluation.loss, 'f', 4)},
-        {m_c.isLanguage() ? QStringLiteral("Next-token accuracy") : QStringLiteral("Accuracy"),
-         percent(evaluation.accuracy)}};
-    const QString perplexity = perplexityText(std::exp(evaluation.loss));
-    if (m_c.isLanguage()) rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"), perplexity});
-    for (std::size_t label = 0; label < evaluation.classAccuracy.size(); ++label)
-        rows.emplace_back(QStringLiteral("Accuracy, class %1").arg(label),
-                          percent(evaluation.classAccuracy[label]));
-    m_evaluation->setRows(std::move(rows));
-    m_tabs->setItemEnabled(EvaluationTab, true);
-    m_tabs->setCurrent(EvaluationTab);
-    m_views->setCurrentIndex(EvaluationTab);
-    m_messages.ok(QStringLiteral("%1 on %2: loss %3, %4")
-                      .arg(title(), name, QString::number(evaluation.loss, 'f', 3),
-                           m_c.isLanguage()
-                               ? QStringLiteral("perplexity ") + perplexity
-                               : QStringLiteral("accuracy ") + percent(evaluation.accuracy)));
 }
 
 void CheckpointPage::convert() {
@@ -351,16 +405,13 @@ void CheckpointPage::convert() {
 }
 
 void CheckpointPage::fail(const QString& sentence) {
-    if (m_badge->title() == QLatin1String("Verifying")) m_badge->setUnknown(true);
+    m_head->verifyEnded();
     m_error->setSentence(sentence);
     m_messages.error(sentence);
 }
 
 QString CheckpointPage::title() const {
-    return m_title->text();
-}
-QString CheckpointPage::files() const {
-    return m_files->text();
+    return m_head->title();
 }
 QString CheckpointPage::errorSentence() const {
     return m_error->sentence();
@@ -376,15 +427,15 @@ void CheckpointPage::openDropped(const QString& path) {
         return;
     }
     if (!isPicture(path)) return m_c.open(path);
-    if (m_c.loadedPath().isEmpty() || m_c.offer().kind != InputOffer::Kind::Images)
+    if (m_c.session().path().isEmpty() || m_c.session().offer().kind != InputOffer::Kind::Images)
         return fail(
             QFileInfo(path).fileName() +
             QStringLiteral(
                 ": an image can be inspected once the weights of an image model are loaded"));
-    InputWish wish;
-    wish.kind = InputWish::Kind::Picture;
-    wish.picture = path;
-    m_c.probe(wish);
+    InputRequest request;
+    request.kind = InputRequest::Kind::Picture;
+    request.picture = path;
+    m_c.session().choose(request);
 }
 
 void CheckpointPage::dragEnterEvent(QDragEnterEvent* event) {
@@ -397,6 +448,17 @@ void CheckpointPage::dropEvent(QDropEvent* event) {
         event->acceptProposedAction();
         return openDropped(url.toLocalFile());
     }
+}
+
+bool CheckpointPage::takeText(const QString& path) {
+    if (m_c.session().path().isEmpty() || m_c.session().offer().kind != InputOffer::Kind::Text)
+        return false;
+    m_c.session().chooseTextFile(path);
+    return true;
+}
+
+QPushButton* CheckpointPage::openButton() const {
+    return m_empty->button();
 }
 
 void CheckpointPage::changeEvent(QEvent* event) {

@@ -1,6 +1,5 @@
 #include "app/pages/compare_page.h"
 
-#include <QDir>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QMenu>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/controllers/job_queue.h"
 #include "app/controllers/runs_controller.h"
 #include "app/selection.h"
 #include "options/field_text.h"
@@ -39,8 +37,7 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
       m_differences(new DiffTable(this)),
       m_notesHead(new PanelHead(QStringLiteral("Notes"), this)),
       m_notes(new QPlainTextEdit(this)),
-      m_comparisons(new QMenu(this)),
-      m_disk(std::make_unique<JobQueue>()) {
+      m_comparisons(new QMenu(this)) {
     setAccessibleName(QStringLiteral("Compare"));
     layOut();
     m_tableMenu = exportInto(
@@ -52,9 +49,6 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
     m_differencesMenu = exportInto(
         m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
         [this] { return m_differences->csv(); });
-    // Typing is written half a second after the last key, not at each of them.
-    m_saveSoon.setSingleShot(true);
-    m_saveSoon.setInterval(500);
     wire();
     rowsChanged();
     overlay();
@@ -140,16 +134,17 @@ void ComparePage::wire() {
     Selection& selection = m_context.selection;
     connect(m_empty, &EmptyState::activated, this, &ComparePage::workbenchRequested);
     connect(&runs, &RunsController::rowsChanged, this, &ComparePage::rowsChanged);
-    connect(&runs, &RunsController::loaded, this, [this](const QString& path) {
+    connect(&runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         takePoints(path);
         showPublished();
     });
-    connect(&runs, &RunsController::pointsAppended, this,
+    connect(&runs.records(), &RunRecords::pointsAppended, this,
             [this](const QString& path, const std::vector<MetricPoint>& points) {
                 m_curves->appendPoints(path, points);
             });
-    connect(&runs, &RunsController::marksChanged, this,
-            [this](const QString& path) { m_curves->setMarks(path, m_context.runs.marks(path)); });
+    connect(&runs.records(), &RunRecords::marksChanged, this, [this](const QString& path) {
+        m_curves->setMarks(path, m_context.runs.records().marks(path));
+    });
 
     connect(&selection, &Selection::runsChanged, this, &ComparePage::overlay);
     connect(&selection, &Selection::currentChanged, this, [this] {
@@ -167,11 +162,7 @@ void ComparePage::wire() {
     connect(m_table, &RunsTable::csvRequested, this,
             [this] { m_tableMenu->save(QStringLiteral("csv")); });
     connect(m_table, &RunsTable::noteEdited, this,
-            [this](const QString& path, const QString& note) {
-                m_runNotes[noteKey(path)] = note;
-                m_notesChanged = true;
-                m_saveSoon.start();
-            });
+            [this](const QString& path, const QString& note) { m_texts.setOfRun(path, note); });
     connect(m_table->view()->selectionModel(), &QItemSelectionModel::selectionChanged, this,
             [this] {
                 const QStringList chosen = m_table->selected();
@@ -182,7 +173,13 @@ void ComparePage::wire() {
 
     connect(m_notes, &QPlainTextEdit::textChanged, this, &ComparePage::noteTyped);
     connect(m_comparisons, &QMenu::aboutToShow, this, &ComparePage::fillComparisons);
-    connect(&m_saveSoon, &QTimer::timeout, this, &ComparePage::saveNotes);
+    connect(&m_texts, &CompareNotes::failed, &m_context.messages, &Messages::error);
+    connect(&m_texts, &CompareNotes::warned, &m_context.messages, &Messages::warning);
+    connect(&m_texts, &CompareNotes::changed, this, [this] {
+        m_comparison.reset();
+        showNotes();
+        if (isVisible()) fillTable();
+    });
 }
 
 QString ComparePage::reference() const {
@@ -198,15 +195,14 @@ void ComparePage::showEvent(QShowEvent* event) {
 }
 void ComparePage::hideEvent(QHideEvent* event) {
     QWidget::hideEvent(event);
-    saveNotes();
+    m_texts.save();
 }
 
 void ComparePage::rowsChanged() {
     m_stack->setCurrentIndex(m_context.runs.rows().empty() ? 0 : 1);
-    if (m_notesFolder != m_context.runs.folder()) {
-        saveNotes();
-        readNotes();
-        m_notesKey = QStringLiteral("\n");  // no comparison's: the text is taken anew
+    if (m_texts.folder() != m_context.runs.folder()) {
+        m_texts.setFolder(m_context.runs.folder());
+        m_comparison.reset();
         showNotes();
     }
     // While a run goes on this comes some times a second; out of sight nobody reads it.
@@ -242,7 +238,7 @@ const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) 
 /// of the training family against the best on validation.
 TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
     TableRow row{info, colorIndex};
-    row.note = m_runNotes.value(noteKey(QString::fromStdString(info.path)));
+    row.note = m_texts.ofRun(QString::fromStdString(info.path));
     const auto& all = published(info);
     if (all.empty()) return row;
     std::string family;
@@ -287,7 +283,7 @@ void ComparePage::fillTable() {
 
 void ComparePage::overlay() {
     const QStringList& chosen = m_context.selection.runs();
-    m_context.runs.load(chosen);
+    m_context.runs.records().load(chosen);
     m_curves->setRuns(m_context.runs.curveRuns(chosen, reference()));
     for (const QString& path : chosen)
         if (!m_drawn.contains(path)) takePoints(path);
@@ -301,8 +297,8 @@ void ComparePage::overlay() {
 
 void ComparePage::takePoints(const QString& path) {
     m_curves->clearPoints(path);
-    m_curves->appendPoints(path, m_context.runs.points(path));
-    m_curves->setMarks(path, m_context.runs.marks(path));
+    m_curves->appendPoints(path, m_context.runs.records().points(path));
+    m_curves->setMarks(path, m_context.runs.records().marks(path));
 }
 
 void ComparePage::showPublished() {
@@ -342,6 +338,55 @@ void ComparePage::openRun(const QString& path) {
     if (!selection.runs().contains(path)) selection.setRuns(QStringList{path} + selection.runs());
     selection.setCurrent(path);
     Q_EMIT workbenchRequested();
+}
+
+// Notes
+// ---------------------------------------------------------------------------------------------------
+
+void ComparePage::showNotes() {
+    const qsizetype count = m_context.selection.runs().size();
+    const QString runs =
+        count == 1 ? QStringLiteral("this run") : QStringLiteral("these %1 runs").arg(count);
+    m_notes->setEnabled(count > 0);
+    m_notesHead->setSubText(count == 0 ? QString() : QStringLiteral("saved with %1").arg(runs));
+    m_notes->setPlaceholderText(
+        count == 0
+            ? QStringLiteral("Check runs in the table to compare them.")
+            : QStringLiteral("Notes on %1").arg(count == 1 ? QStringLiteral("the curves") : runs));
+    const QString comparison = m_texts.comparison(m_context.selection.runs());
+    if (m_comparison == comparison) return;
+    m_comparison = comparison;
+    const QString text = m_texts.ofComparison(comparison);
+    const QSignalBlocker quiet(m_notes);
+    if (m_notes->toPlainText() != text) m_notes->setPlainText(text);
+}
+
+void ComparePage::noteTyped() {
+    if (m_comparison && !m_comparison->isEmpty())
+        m_texts.setOfComparison(*m_comparison, m_notes->toPlainText());
+}
+
+void ComparePage::fillComparisons() {
+    m_comparisons->clear();
+    const auto& all = m_texts.comparisons();
+    for (auto it = all.begin(); it != all.end(); ++it) {
+        if (it.value().trimmed().isEmpty()) continue;
+        QStringList paths = m_texts.runsOf(it.key());
+        const auto count = paths.size();
+        paths.removeIf([this](const QString& path) { return !m_context.runs.info(path); });
+        const QString line = it.value().trimmed().section(u'\n', 0, 0);
+        QAction* action =
+            m_comparisons->addAction(QStringLiteral("%1 runs: %2")
+                                         .arg(count)
+                                         .arg(fontMetrics().elidedText(line, Qt::ElideRight, 320)));
+        action->setCheckable(true);
+        action->setChecked(it.key() == m_comparison);
+        action->setEnabled(!paths.isEmpty());
+        connect(action, &QAction::triggered, this,
+                [this, paths] { m_context.selection.setRuns(paths); });
+    }
+    if (m_comparisons->isEmpty())
+        m_comparisons->addAction(QStringLiteral("No comparison has notes yet"))->setEnabled(false);
 }
 
 }  // namespace relascope

@@ -3,16 +3,15 @@
 #pragma once
 
 #include <QHash>
-#include <QMap>
 #include <QStringList>
-#include <QTimer>
 #include <QWidget>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/app_context.h"
+#include "app/controllers/compare_notes.h"
 #include "options/published.h"
 #include "types/run_info.h"
 
@@ -25,7 +24,6 @@ namespace relascope {
 class CurvePanel;
 class DiffTable;
 class EmptyState;
-class JobQueue;
 class PanelHead;
 class RunsTable;
 struct TableRow;
@@ -37,7 +35,6 @@ class ComparePage : public QWidget {
     Q_OBJECT
 public:
     explicit ComparePage(AppContext& context, QWidget* parent = nullptr);
-    ~ComparePage() override;
 
     RunsTable* table() const { return m_table; }
     CurvePanel* curves() const { return m_curves; }
@@ -49,9 +46,6 @@ public:
     ViewMenu* differencesMenu() const { return m_differencesMenu; }
     /// The run that the others are held against: the row chosen last, else the Workbench's.
     QString reference() const;
-    /// Writes notes that wait, off the window's thread; the status strip says so when the disk
-    /// refuses.
-    void saveNotes();
 
 Q_SIGNALS:
     /// A run was double-clicked; the selection has it already.
@@ -78,10 +72,6 @@ private:
     const std::vector<PublishedResult>& published(const RunInfo& info);
     TableRow rowOf(const RunInfo& info, int colorIndex);
 
-    QString noteKey(const QString& path) const;
-    QString comparisonKey() const;
-    void readNotes();
-    QByteArray notesText() const;
     void showNotes();
     void noteTyped();
     void fillComparisons();
@@ -98,13 +88,11 @@ private:
     ViewMenu *m_tableMenu = nullptr, *m_curvesMenu = nullptr, *m_differencesMenu = nullptr;
 
     QStringList m_drawn;  ///< runs whose points the curves have
-    QString m_reference, m_notesFolder, m_notesKey;
+    QString m_reference;
+    std::optional<QString> m_comparison;  ///< whose notes are shown
     QHash<QString, std::vector<PublishedResult>> m_published;
-    QMap<QString, QString> m_runNotes, m_comparisonNotes;
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
-    bool m_notesChanged = false, m_notesWriting = false, m_notesReadable = true;
-    QTimer m_saveSoon;
-    std::unique_ptr<JobQueue> m_disk;
+    CompareNotes m_texts;
 };
 
 }  // namespace relascope

@@ -213,28 +213,23 @@ void DataPage::wire() {
                 m_sample->setSample(sample, {});
                 m_sampleHead->setSubText(QFileInfo(path).fileName());
             });
-    connect(m_source, &DataSource::began, m_reading, &JobStrip::begin);
-    connect(m_source, &DataSource::ended, m_reading, &JobStrip::end);
-    connect(m_source, &DataSource::saveBegan, m_saving, &JobStrip::begin);
-    connect(m_source, &DataSource::saveBegan, m_save, [this] { m_save->setEnabled(false); });
-    connect(m_source, &DataSource::saveEnded, m_saving, &JobStrip::end);
-    connect(m_source, &DataSource::saveEnded, m_save,
+    m_reading->follow(m_source->task());
+    m_saving->follow(m_source->saving());
+    connect(&m_source->saving(), &LongTask::began, m_save, [this] { m_save->setEnabled(false); });
+    connect(&m_source->saving(), &LongTask::ended, m_save,
             [this] { m_save->setEnabled(m_source->count() > 0 && m_source->savable()); });
     connect(m_source, &DataSource::saved, this, [this](const QString& path, qint64 count) {
         m_context.messages.ok(
             QStringLiteral("Saved %1 as %2").arg(exampleCount(m_source->options(), count), path));
     });
     connect(m_reading, &JobStrip::cancelled, this, [this] {
-        m_source->abandon();
         m_imported.reset();
         m_chooser->setCurrent(m_source->choice());
         m_label->setCurrentIndex(m_source->label() + 1);
         m_context.messages.info(QStringLiteral("Cancelled; the data shown have not changed"));
     });
-    connect(m_saving, &JobStrip::cancelled, this, [this] {
-        m_source->abandonSave();
-        m_context.messages.info(QStringLiteral("Cancelled; no file was written"));
-    });
+    connect(m_saving, &JobStrip::cancelled, this,
+            [this] { m_context.messages.info(QStringLiteral("Cancelled; no file was written")); });
     connect(m_grid, &SampleGrid::samplesNeeded, m_source, &DataSource::requestSamples);
     connect(m_grid, &SampleGrid::indexChosen, this, &DataPage::chosen);
     connect(m_part, &QComboBox::textActivated, m_source, &DataSource::setPart);

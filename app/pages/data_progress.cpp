@@ -7,6 +7,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 
+#include "app/controllers/long_task.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -46,6 +47,12 @@ JobStrip::JobStrip(QWidget* parent)
         end();
         Q_EMIT cancelled();
     });
+}
+
+void JobStrip::follow(LongTask& task) {
+    connect(&task, &LongTask::began, this, &JobStrip::begin);
+    connect(&task, &LongTask::ended, this, &JobStrip::end);
+    connect(this, &JobStrip::cancelled, &task, &LongTask::abandon);
 }
 
 void JobStrip::begin(const QString& words, std::shared_ptr<LongJob> job) {

@@ -3,10 +3,7 @@
 
 #include <QTimer>
 #include <QWidget>
-#include <atomic>
-#include <functional>
 #include <memory>
-#include <stop_token>
 
 class QLabel;
 class QProgressBar;
@@ -15,20 +12,8 @@ class QPushButton;
 namespace relascope {
 
 class ElidedLabel;
-
-/// What a long job and the window share: how far it is, and whether anybody still waits for it.
-struct LongJob {
-    std::atomic<double> share{0.0};
-    std::stop_source stop;
-
-    /// For the readers and writers of core and datasets: false once either side wants an end.
-    std::function<bool(double)> callback(std::stop_token queue) {
-        return [this, queue](double done) {
-            share = done;
-            return !queue.stop_requested() && !stop.stop_requested();
-        };
-    }
-};
+struct LongJob;
+class LongTask;
 
 /// Shows itself when a job takes longer than the delay; the old content stays in sight meanwhile.
 class JobStrip : public QWidget {
@@ -36,6 +21,8 @@ class JobStrip : public QWidget {
 public:
     explicit JobStrip(QWidget* parent = nullptr);
 
+    /// Shows whatever this task does, and gives it up by Cancel.
+    void follow(LongTask& task);
     void begin(const QString& words, std::shared_ptr<LongJob> job);
     void end();
     bool busy() const { return m_job != nullptr; }

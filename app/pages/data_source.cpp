@@ -36,12 +36,12 @@ ShownSample readPicture(const std::string& path) {
 
 }  // namespace
 
-DataSource::DataSource(QObject* parent) : QObject(parent) {}
+DataSource::DataSource(QObject* parent) : QObject(parent) {
+    for (LongTask* task : {&m_task, &m_saving})
+        connect(task, &LongTask::failed, this, &DataSource::failed);
+}
 
 DataSource::~DataSource() {
-    // Long jobs end at their next look, so that closing the window does not wait for a file.
-    if (m_job) m_job->stop.request_stop();
-    if (m_saving) m_saving->stop.request_stop();
     ++*m_shown;
     ++*m_counted;
 }
@@ -72,51 +72,18 @@ DataSource::Read DataSource::read(const DataChoice& choice, const ProgressCallba
     return found;
 }
 
-std::shared_ptr<LongJob> DataSource::begin(const QString& words) {
-    abandon();
-    m_job = std::make_shared<LongJob>();
-    Q_EMIT began(words, m_job);
-    return m_job;
-}
-
-void DataSource::finish() {
-    m_job.reset();
-    Q_EMIT ended();
-}
-
-void DataSource::abandon() {
-    ++m_request;
-    if (!m_job) return;
-    m_job->stop.request_stop();
-    finish();
-}
-
-void DataSource::abandonSave() {
-    if (!m_saving) return;
-    m_saving->stop.request_stop();
-    m_saving.reset();
-    Q_EMIT saveEnded();
-}
-
 void DataSource::open(const DataChoice& choice) {
-    const auto job = begin(QStringLiteral("Reading %1").arg(choice.name));
-    const auto work = [choice, job](std::stop_token stop) {
-        return read(choice, job->callback(stop), job->stop.get_token());
+    const auto work = [choice](LongJob& job, std::stop_token stop) {
+        return read(choice, job.callback(stop), job.stop.get_token());
     };
-    const auto done = [this, choice, request = m_request](Read found) {
-        if (request != m_request) return;
-        finish();
-        m_choice = choice;
-        m_options = std::move(found.options);
-        m_parts = std::move(found.parts);
-        Q_EMIT opened();
-        show(this->parts().contains(m_part) ? m_part : this->parts().first());
-    };
-    m_work.post(this, work, done, [this, request = m_request](const QString& sentence) {
-        if (request != m_request) return;
-        finish();
-        Q_EMIT failed(sentence);
-    });
+    m_task.run(m_work, QStringLiteral("Reading %1").arg(choice.name), work,
+               [this, choice](Read found) {
+                   m_choice = choice;
+                   m_options = std::move(found.options);
+                   m_parts = std::move(found.parts);
+                   Q_EMIT opened();
+                   show(this->parts().contains(m_part) ? m_part : this->parts().first());
+               });
 }
 
 QStringList DataSource::parts() const {
@@ -153,7 +120,7 @@ qint64 DataSource::indexOf(qint64 shown) const {
 
 void DataSource::setPart(const QString& name) {
     if (name == m_part || !parts().contains(name)) return;
-    abandon();
+    m_task.abandon();
     show(name);
 }
 
@@ -189,18 +156,17 @@ void DataSource::count(const DatasetPtr& data) {
 void DataSource::setLabel(int label) {
     if (label == m_label || !m_data) return;
     if (label < 0) {
-        abandon();
+        m_task.abandon();
         m_label = -1;
         m_matches.reset();
         ++*m_shown;
         Q_EMIT shownChanged();
         return;
     }
-    const auto job = begin(QStringLiteral("Looking for %1").arg(classNames().value(label)));
-    const auto work = [data = m_data, label, job](std::stop_token stop) {
+    const auto work = [data = m_data, label](LongJob& job, std::stop_token stop) {
         auto matches = std::make_shared<std::vector<std::int64_t>>();
         LabelReader labelOf(data);
-        const auto goOn = job->callback(stop);
+        const auto goOn = job.callback(stop);
         const std::int64_t size = std::min(data->size(), kSearched);
         for (std::int64_t i = 0; i < size; ++i) {
             if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size)))
@@ -209,20 +175,13 @@ void DataSource::setLabel(int label) {
         }
         return matches;
     };
-    const auto done = [this, label,
-                       request = m_request](std::shared_ptr<std::vector<std::int64_t>> matches) {
-        if (request != m_request) return;
-        finish();
-        m_label = label;
-        m_matches = std::move(matches);
-        ++*m_shown;
-        Q_EMIT shownChanged();
-    };
-    m_work.post(this, work, done, [this, request = m_request](const QString& sentence) {
-        if (request != m_request) return;
-        finish();
-        Q_EMIT failed(sentence);
-    });
+    m_task.run(m_work, QStringLiteral("Looking for %1").arg(classNames().value(label)), work,
+               [this, label](std::shared_ptr<std::vector<std::int64_t>> matches) {
+                   m_label = label;
+                   m_matches = std::move(matches);
+                   ++*m_shown;
+                   Q_EMIT shownChanged();
+               });
 }
 
 void DataSource::requestSamples(qint64 first, int count) {
@@ -271,27 +230,15 @@ void DataSource::requestPicture(const QString& path) {
 }
 
 void DataSource::save(const QString& path, qint64 count) {
-    if (m_saving || !m_data) return;
+    if (m_saving.busy() || !m_data) return;
     const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
     if (!picked) return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
-    m_saving = std::make_shared<LongJob>();
-    Q_EMIT saveBegan(QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), m_saving);
-    const auto work = [picked, job = m_saving, file = path.toStdString()](std::stop_token stop) {
-        writeNpz(file, *picked, job->callback(stop));
+    const auto work = [picked, file = path.toStdString()](LongJob& job, std::stop_token stop) {
+        writeNpz(file, *picked, job.callback(stop));
         return picked->size();
     };
-    const auto done = [this, path, job = m_saving](std::int64_t written) {
-        if (job != m_saving) return;
-        m_saving.reset();
-        Q_EMIT saveEnded();
-        Q_EMIT saved(path, written);
-    };
-    m_saves.post(this, work, done, [this, job = m_saving](const QString& sentence) {
-        if (job != m_saving) return;
-        m_saving.reset();
-        Q_EMIT saveEnded();
-        Q_EMIT failed(sentence);
-    });
+    m_saving.run(m_saves, QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), work,
+                 [this, path](std::int64_t written) { Q_EMIT saved(path, written); });
 }
 
 }  // namespace relascope

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/controllers/job_queue.h"
+#include "app/controllers/long_task.h"
 #include "app/pages/data_chooser.h"
-#include "app/pages/data_progress.h"
 #include "app/pages/data_statistics.h"
 #include "data/dataset.h"
 #include "widgets/data/shown_sample.h"
@@ -47,6 +46,9 @@ public:
     /// What labels are called (of bits, what they say), and which labels examples can be chosen by.
     QStringList classNames() const;
     QStringList labels() const;
+    /// What is read, and what is written; no file comes to be once saving is given up.
+    LongTask& task() { return m_task; }
+    LongTask& saving() { return m_saving; }
     /// The options that say what the data are: those chosen, or the run's.
     const DataOptions& options() const { return m_options; }
     /// How examples of the part look: its first one.
@@ -60,10 +62,6 @@ public:
     static constexpr std::int64_t kCounted = 2000, kSearched = 200000;
 
 Q_SIGNALS:
-    void began(const QString& words, std::shared_ptr<relascope::LongJob> job);
-    void ended();
-    void saveBegan(const QString& words, std::shared_ptr<relascope::LongJob> job);
-    void saveEnded();
     void saved(const QString& path, qint64 count);
     void opened();        ///< choice and parts
     void shownChanged();  ///< part or label
@@ -72,12 +70,6 @@ Q_SIGNALS:
     void pictureReady(const QString& path, relascope::ShownSample sample);
     void statisticsReady(const relascope::DataStatistics& statistics);
     void failed(const QString& sentence);
-
-public Q_SLOTS:
-    /// Nobody waits for what is read any more.
-    void abandon();
-    /// Nor for what is written; no file comes to be.
-    void abandonSave();
 
 private:
     struct Part {
@@ -91,8 +83,6 @@ private:
     };
     static Read read(const DataChoice& choice, const ProgressCallback& progress,
                      std::stop_token stop);
-    std::shared_ptr<LongJob> begin(const QString& words);
-    void finish();
     void show(const QString& part);
     void count(const DatasetPtr& data);
 
@@ -105,13 +95,13 @@ private:
     int m_label = -1;
     std::shared_ptr<const std::vector<std::int64_t>> m_matches;  ///< of the label; null: all
 
-    quint64 m_request = 0, m_sampleRequest = 0;
+    quint64 m_sampleRequest = 0;
     using Turn = std::shared_ptr<std::atomic<quint64>>;  ///< workers see at once that they are late
     Turn m_shown = std::make_shared<std::atomic<quint64>>(0);  ///< of part and label
     Turn m_counted =
         std::make_shared<std::atomic<quint64>>(0);  ///< of the part, for the statistics
-    std::shared_ptr<LongJob> m_job, m_saving;
     JobQueue m_reads, m_work, m_saves;
+    LongTask m_task, m_saving;
 };
 
 }  // namespace relascope

@@ -167,38 +167,38 @@ void EvaluateDialog::dataChosen() {
     }
 }
 
-EvaluationWish EvaluateDialog::wish() const {
-    EvaluationWish wish;
-    wish.file = m_data->currentData(kFile).toString();
+EvaluationRequest EvaluateDialog::request() const {
+    EvaluationRequest request;
+    request.file = m_data->currentData(kFile).toString();
     if (m_text) {
-        wish.text = true;
-        wish.windows = m_count->value();
-        wish.split = m_split->currentText().toStdString();
-        wish.name = wish.file.isEmpty() ? QStringLiteral("%1, %2").arg(m_data->currentText(),
+        request.text = true;
+        request.windows = m_count->value();
+        request.split = m_split->currentText().toStdString();
+        request.name = request.file.isEmpty() ? QStringLiteral("%1, %2").arg(m_data->currentText(),
                                                                        m_split->currentText())
                                         : m_data->currentText();
-        if (wish.file.isEmpty()) return wish;
+        if (request.file.isEmpty()) return request;
         QStringList files = QSettings().value(QLatin1String(kTextsKey)).toStringList();
-        files.removeAll(wish.file);
-        files.prepend(wish.file);
+        files.removeAll(request.file);
+        files.prepend(request.file);
         QSettings().setValue(QLatin1String(kTextsKey), files.mid(0, 6));
-        return wish;
+        return request;
     }
-    if (!wish.file.isEmpty()) {
-        wish.name = m_data->currentText();
-        return wish;
+    if (!request.file.isEmpty()) {
+        request.name = m_data->currentText();
+        return request;
     }
-    wish.options.kind = m_data->currentData(kKind).toString().toStdString();
-    wish.options.task = m_data->currentData(kTask).toString().toStdString();
-    wish.options.seed = m_seed->value();
+    request.options.kind = m_data->currentData(kKind).toString().toStdString();
+    request.options.task = m_data->currentData(kTask).toString().toStdString();
+    request.options.seed = m_seed->value();
     // Every part but the one that is measured stays small.
-    wish.options.train_size = wish.options.validation_size = wish.options.test_size = 2;
-    wish.split = m_split->currentText().toStdString();
-    (wish.split == "train"        ? wish.options.train_size
-     : wish.split == "validation" ? wish.options.validation_size
-                                  : wish.options.test_size) = m_count->value();
-    wish.name = QStringLiteral("%1, %2").arg(m_data->currentText(), m_split->currentText());
-    return wish;
+    request.options.train_size = request.options.validation_size = request.options.test_size = 2;
+    request.split = m_split->currentText().toStdString();
+    (request.split == "train"        ? request.options.train_size
+     : request.split == "validation" ? request.options.validation_size
+                                  : request.options.test_size) = m_count->value();
+    request.name = QStringLiteral("%1, %2").arg(m_data->currentText(), m_split->currentText());
+    return request;
 }
 
 }  // namespace relascope

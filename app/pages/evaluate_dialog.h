@@ -19,7 +19,7 @@ public:
     /// `own`: the model belongs to a run, whose own text can be measured.
     explicit EvaluateDialog(QWidget* parent = nullptr, Data data = Data::Images, bool own = false);
 
-    EvaluationWish wish() const;
+    EvaluationRequest request() const;
     QComboBox* dataBox() const { return m_data; }
     QComboBox* splitBox() const { return m_split; }
     QSpinBox* countBox() const { return m_count; }

@@ -26,9 +26,12 @@ namespace relascope {
 /// What looking through a plan found.
 struct NewStudyDialog::Verdict {
     StudyPlan plan;
+    QString path;
     QString field, sentence;  ///< of the first problem
     std::size_t runs = 0;
     double steps = 0.0;
+    bool taken = false;  ///< there is a file or folder of that name
+    QString freeName;    ///< the first one like the preset's that is not
 };
 
 namespace {
@@ -50,6 +53,13 @@ void lookThrough(const StudyPlan& plan, QString* field, QString* sentence, std::
         *sentence = QString::fromStdString(userMessage(error));
     }
     if (!sentence->isEmpty()) (*sentence)[0] = sentence->at(0).toUpper();
+}
+
+QString freeName(const QString& folder, const QString& base) {
+    for (int n = 1;; ++n) {
+        const QString name = n == 1 ? base : QStringLiteral("%1-%2").arg(base).arg(n);
+        if (!QFileInfo::exists(folder + u'/' + name)) return name;
+    }
 }
 
 QString times(qsizetype count, const char* one, const char* many) {
@@ -150,15 +160,8 @@ void NewStudyDialog::presetChosen() {
             }
         }
     }
-    if (!m_named) m_name->setText(freeName(m_preset->currentData().toString()));
+    if (!m_named) m_name->setText(m_preset->currentData().toString());
     changed();
-}
-
-QString NewStudyDialog::freeName(const QString& base) const {
-    for (int n = 1;; ++n) {
-        const QString name = n == 1 ? base : QStringLiteral("%1-%2").arg(base).arg(n);
-        if (!QFileInfo::exists(m_folder + u'/' + name)) return name;
-    }
 }
 
 OptionRow* NewStudyDialog::addRow(bool varied) {
@@ -227,15 +230,20 @@ void NewStudyDialog::changed() {
 
 void NewStudyDialog::check() {
     const quint64 request = ++m_request;
-    const auto work = [plan = plan()](std::stop_token) {
+    const auto work = [plan = plan(), path = path(), folder = m_folder](std::stop_token) {
         auto verdict = std::make_shared<Verdict>();
         verdict->plan = plan;
+        verdict->path = path;
+        verdict->taken = QFileInfo::exists(path);
+        verdict->freeName = freeName(folder, QString::fromStdString(plan.preset));
         lookThrough(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
         return std::shared_ptr<const Verdict>(std::move(verdict));
     };
     m_queue->clear();
     m_queue->post(this, work, [this, request](std::shared_ptr<const Verdict> verdict) {
-        if (request != m_request || !(verdict->plan == plan())) return;
+        if (request != m_request || verdict->path != path() || !(verdict->plan == plan())) return;
+        const bool proposed = !m_named && m_name->text() == m_preset->currentData().toString();
+        if (verdict->taken && proposed) return m_name->setText(verdict->freeName);
         m_verdict = std::move(verdict);
         judge();
     });
@@ -251,7 +259,7 @@ void NewStudyDialog::judge() {
     m_sizesNote->setProblem(sizes);
     const QString name = m_name->text().trimmed();
     QString refused = nameProblem(name);
-    if (refused.isEmpty() && QFileInfo::exists(path()))
+    if (refused.isEmpty() && m_verdict && m_verdict->taken)
         refused = QStringLiteral("%1 already exists; choose another name").arg(path());
     m_nameNote->setProblem(refused);
     for (const auto& [field, note] : {std::pair{m_sizes, m_sizesNote}, {m_name, m_nameNote}}) {

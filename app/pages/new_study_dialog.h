@@ -83,7 +83,6 @@ private:
     void judge();
     void showProblem(const QString& field, const QString& sentence);
     OptionRow* addRow(bool varied);
-    QString freeName(const QString& base) const;
 
     struct Verdict;
     const QString m_folder;

@@ -1,29 +1,200 @@
 #include "app/pages/study_page.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDesktopServices>
-#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMenu>
 #include <QPushButton>
-#include <QSaveFile>
 #include <QSpinBox>
+#include <QSplitter>
 #include <QStackedLayout>
+#include <QThread>
 #include <QUrl>
+#include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/app_context.h"
 #include "app/controllers/study_controller.h"
 #include "app/pages/new_study_dialog.h"
 #include "app/pages/slurm_dialog.h"
+#include "app/pages/study_curves.h"
 #include "app/pages/study_page_words.h"
+#include "app/pages/study_runs.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"
 #include "widgets/study/study_table.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope {
+namespace {
+
+void paper(QWidget* widget) {
+    widget->setAutoFillBackground(true);
+    widget->setBackgroundRole(QPalette::Base);
+}
+
+QVBoxLayout* columnOf(QWidget* widget) {
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    return column;
+}
+
+}  // namespace
+
+StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_messages(messages),
+      m_empty(new EmptyState(QStringLiteral("No study yet. A study trains models with several "
+                                            "training sizes and seeds and plots the results."),
+                             QStringLiteral("New study\u2026"), this)),
+      m_nothingYet(new EmptyState({}, {}, this)),
+      m_chooser(new QComboBox(this)),
+      m_start(new QPushButton(this)),
+      m_jobs(new QSpinBox(this)),
+      m_progress(new StudyProgressLine(this)),
+      m_failures(new StudyFailures(this)),
+      m_runs(new StudyRuns(controller, this)),
+      m_curves(new StudyCurves(controller, this)),
+      m_table(new StudyTable(this)),
+      m_rows(new QSplitter(Qt::Vertical, this)),
+      m_columns(new QSplitter(Qt::Horizontal, this)) {
+    setAccessibleName(QStringLiteral("Study"));
+    layOut();
+    addTableMenu();
+    wire();
+}
+
+void StudyPage::layOut() {
+    m_columns->setHandleWidth(1);
+    m_columns->setChildrenCollapsible(false);
+    m_columns->addWidget(m_curves);
+    m_columns->addWidget(m_table);
+    m_columns->setStretchFactor(0, 5);
+    m_columns->setStretchFactor(1, 5);
+    m_columns->setSizes({600, 560});
+    auto* results = new QWidget(this);
+    paper(results);
+    m_results = new QStackedLayout(results);
+    m_results->addWidget(m_nothingYet);
+    m_results->addWidget(m_columns);
+    m_rows->setHandleWidth(1);
+    m_rows->setChildrenCollapsible(false);
+    m_rows->addWidget(m_runs);
+    m_rows->addWidget(results);
+    m_rows->setStretchFactor(0, 4);
+    m_rows->setStretchFactor(1, 6);
+    m_rows->setSizes({280, 420});
+    results->setMinimumHeight(200);
+
+    auto* study = new QWidget(this);
+    paper(study);
+    auto* column = columnOf(study);
+    column->addWidget(makeBar());
+    column->addWidget(horizontalLine(study));
+    column->addWidget(m_failures);
+    column->addWidget(m_rows, 1);
+    paper(m_empty);
+    m_stack = new QStackedLayout(this);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(study);
+}
+
+QWidget* StudyPage::makeBar() {
+    auto* bar = new QWidget(this);
+    bar->setFixedHeight(48);
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(16, 0, 8, 0);
+    row->setSpacing(8);
+    m_chooser->setAccessibleName(QStringLiteral("Study"));
+    m_chooser->setFont(smallFont());
+    m_chooser->setMinimumContentsLength(14);
+    m_chooser->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_chooser->setMaximumWidth(260);
+    m_chooser->setPlaceholderText(QStringLiteral("Choose a study"));
+    auto* fresh = new QPushButton(icon("plus"), QStringLiteral("New study\u2026"), bar);
+    fresh->setToolTip(QStringLiteral("Choose models, training sizes, seeds and options to sweep"));
+    connect(fresh, &QPushButton::clicked, this, &StudyPage::newStudy);
+    m_start->setMinimumWidth(112);
+    m_jobs->setRange(1, 256);
+    m_jobs->setValue(std::max(1, QThread::idealThreadCount() / 2));
+    m_jobs->setAccessibleName(QStringLiteral("Processes"));
+    m_jobs->setFixedWidth(58);
+    auto* jobs = mutedLabel(QStringLiteral("Processes"), bar);
+    jobs->setBuddy(m_jobs);
+    auto* more = iconButton("more", QStringLiteral("Study: open, retry, cluster"), bar);
+    addMenu(more);
+    row->addWidget(m_chooser);
+    row->addWidget(fresh);
+    row->addSpacing(8);
+    row->addWidget(m_progress, 1);
+    row->addSpacing(8);
+    row->addWidget(jobs);
+    row->addWidget(m_jobs);
+    row->addWidget(m_start);
+    row->addWidget(more);
+    return bar;
+}
+
+void StudyPage::addMenu(QToolButton* button) {
+    auto* menu = new QMenu(button);
+    menu->setToolTipsVisible(true);
+    menu->addAction(icon("folder"), QStringLiteral("Open a study\u2026"), this,
+                    &StudyPage::openStudy);
+    auto* folder = menu->addAction(QStringLiteral("Open folder"), this, &StudyPage::openFolder);
+    auto* retry = menu->addAction(icon("restart"), QStringLiteral("Retry failed runs"), this,
+                                  &StudyPage::retryFailed);
+    menu->addSeparator();
+    auto* slurm =
+        menu->addAction(QStringLiteral("Slurm script\u2026"), this, &StudyPage::showSlurm);
+    slurm->setToolTip(QStringLiteral("Script of a job array that runs the study on a cluster"));
+    menu->addSeparator();
+    auto* forget = menu->addAction(icon("close"), QStringLiteral("Hide from the list"), this,
+                                   [this] { m_c.forget(m_c.path()); });
+    connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
+        const bool any = !m_c.path().isEmpty();
+        folder->setEnabled(any);
+        slurm->setEnabled(any);
+        retry->setEnabled(obstacleToRetry().isEmpty());
+        retry->setToolTip(obstacleToRetry());
+        const bool elsewhere = any && m_c.opened().contains(m_c.path());
+        forget->setEnabled(elsewhere);
+        forget->setToolTip(
+            elsewhere ? QStringLiteral("The files are kept")
+                      : QStringLiteral("Studies in %1 are always listed").arg(m_c.folder()));
+    });
+    button->setMenu(menu);
+    button->setPopupMode(QToolButton::InstantPopup);
+}
+
+void StudyPage::addTableMenu() {
+    // The table has its own "..." button: the export menu hangs on one that is never shown, and
+    // its entries are listed in the table's menu.
+    auto* carrier = new QToolButton(this);
+    carrier->hide();
+    auto* exporter = new ViewMenu(
+        carrier, m_table, [this] { return studyFileName(m_c.path(), "table"); },
+        [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
+    QMenu* menu = m_table->menu();
+    menu->addAction(QStringLiteral("Copy LaTeX"), this, [this] {
+        if (m_c.reading()) QApplication::clipboard()->setText(m_c.reading()->latex);
+    });
+    menu->addSeparator();
+    for (QAction* action : exporter->menu()->actions())
+        if (action->text() != QLatin1String("Copy") && !action->isSeparator())
+            menu->addAction(action);
+    menu->addAction(QStringLiteral("LaTeX..."), this, &StudyPage::saveLatex);
+    connect(m_table, &StudyTable::csvRequested, exporter,
+            [exporter] { exporter->save(QStringLiteral("csv")); });
+    m_table->setMinimumWidth(280);
+}
 
 void StudyPage::wire() {
     auto* c = &m_c;
@@ -41,32 +212,10 @@ void StudyPage::wire() {
     connect(c, &StudyController::workChanged, this, &StudyPage::showWork);
     connect(m_empty, &EmptyState::activated, this, &StudyPage::newStudy);
     connect(m_chooser, &QComboBox::activated, this, &StudyPage::studyChosen);
-    connect(m_measure, &QComboBox::activated, this, [this](int index) {
-        if (!m_c.reading() || index < 0) return;
-        const auto& measures = m_c.reading()->measures;
-        if (index < static_cast<int>(measures.size()))
-            m_c.setMeasure(measures[static_cast<std::size_t>(index)]);
-    });
-    connect(m_band, &QComboBox::activated, this, [this](int index) {
-        m_plot->setBand(static_cast<StudyBand>(index));
-        Q_EMIT viewChanged();
-    });
-    connect(m_log, &QAbstractButton::toggled, this, [this](bool on) {
-        m_plot->setLogX(on);
-        Q_EMIT viewChanged();
-    });
-    connect(m_published, &QAbstractButton::toggled, this, [this](bool on) {
-        m_plot->setShown(CurveSource::Published, on);
-        Q_EMIT viewChanged();
-    });
-    connect(m_reference, &QAbstractButton::toggled, this, [this](bool on) {
-        m_plot->setShown(CurveSource::Relascope, on);
-        Q_EMIT viewChanged();
-    });
     connect(m_start, &QPushButton::clicked, this, &StudyPage::toggleWork);
-    connect(m_grid, &StudyGrid::runActivated, this, &StudyPage::runRequested);
-    connect(m_grid, &StudyGrid::folderRequested, this, &StudyPage::openPath);
-    connect(m_grid, &StudyGrid::retryRequested, this, &StudyPage::retryFailed);
+    connect(m_runs->grid(), &StudyGrid::runActivated, this, &StudyPage::runRequested);
+    connect(m_runs->grid(), &StudyGrid::folderRequested, this, &StudyPage::openPath);
+    connect(m_runs->grid(), &StudyGrid::retryRequested, this, &StudyPage::retryFailed);
     connect(m_failures, &StudyFailures::retryRequested, this, &StudyPage::retryFailed);
     connect(m_failures, &StudyFailures::showRequested, this, &StudyPage::showFailed);
     fillChooser();
@@ -88,7 +237,7 @@ void StudyPage::hideEvent(QHideEvent* event) {
 void StudyPage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     // The icon of the main button is in the colour of its words.
-    if (event->type() == QEvent::PaletteChange && m_grid && m_gridMenu) showWork();
+    if (event->type() == QEvent::PaletteChange && m_stack) showWork();
 }
 
 // The list
@@ -127,10 +276,7 @@ void StudyPage::newStudy() {
 void StudyPage::openStudy() {
     const QString path = askFolder();
     if (path.isEmpty()) return;
-    if (!QFileInfo::exists(path + QStringLiteral("/study.json")))
-        return m_messages.error(
-            QStringLiteral("%1 is not a study (no study.json); choose a study folder").arg(path));
-    m_c.open(path);
+    m_c.openFolder(path);
 }
 
 void StudyPage::openPath(const QString& path) {
@@ -149,48 +295,16 @@ void StudyPage::openFolder() {
 void StudyPage::showStudy() {
     const auto& reading = m_c.reading();
     m_stack->setCurrentIndex(m_c.path().isEmpty() ? 0 : 1);
+    m_runs->showStudy();
+    m_curves->showStudy();
     if (!reading) {
-        m_grid->setStudy({}, {}, {});
-        m_plot->setStudy({}, {}, {}, {});
         m_table->setStudy({}, {}, {}, {}, {});
-        m_gridHead->setSubText({});
         m_failures->setFailures(0, {}, {});
-        showMeasures();
         return showWork();
     }
     const StudyReading& r = *reading;
-    showMeasures();
-    m_grid->setStudy(r.layout, r.metric, r.runs);
-    m_legend->setMetric(r.metric);
-    m_plot->setStudy(r.layout, r.metric, r.points, r.published);
     m_table->setStudy(r.layout, r.metric, r.points, r.published, r.needed);
-    m_gridHead->setSubText(planWords(*r.info));
-    m_gridHead->setToolTip(inferredWords(*r.info));
     setProperty(kFigureSubject, StudyController::name(m_c.path()));
-    m_plotHead->setTitle(!r.layout.sizesAcross() ? QStringLiteral("By %1").arg(r.layout.axisTitle())
-                         : r.layout.columns().size() < 2 ? QStringLiteral("Comparison")
-                                                         : QStringLiteral("Sample efficiency"));
-    m_plotHead->setSubText(r.measure ? r.metric.title() : QString());
-    m_log->setEnabled(m_plot->canLogX());
-    m_log->setToolTip(
-        m_plot->canLogX()
-            ? QStringLiteral("Logarithmic horizontal axis")
-            : QStringLiteral(
-                  "Available when the axis shows training sizes or positive values of an option"));
-    m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
-    m_reference->setToolTip(
-        m_plot->has(CurveSource::Relascope)
-            ? QStringLiteral("What Relascope reached itself with these presets, dotted with hollow "
-                             "triangles; resources/reference says when and where")
-            : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
-                             "this metric"));
-    m_published->setEnabled(m_plot->has(CurveSource::Published));
-    m_published->setToolTip(
-        m_plot->has(CurveSource::Published)
-            ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
-                             "squares")
-            : QStringLiteral(
-                  "The papers have no curve for this experiment, these models and this metric"));
     m_results->setCurrentIndex(r.measure ? 1 : 0);
     m_nothingYet->setSentence(
         r.done > 0      ? QStringLiteral("The finished runs have no measurements.")
@@ -198,25 +312,6 @@ void StudyPage::showStudy() {
                         : QStringLiteral("No run is done yet. Press Start study; it can be stopped "
                                          "and resumed at any time."));
     showWork();
-}
-
-void StudyPage::showMeasures() {
-    const auto& reading = m_c.reading();
-    const QSignalBlocker quiet(m_measure);
-    QStringList words;
-    if (reading)
-        for (const auto& measure : reading->measures) words << measureWords(measure);
-    QStringList shown;
-    for (int i = 0; i < m_measure->count(); ++i) shown << m_measure->itemText(i);
-    if (words != shown) {
-        m_measure->clear();
-        m_measure->addItems(words);
-    }
-    m_measure->setEnabled(words.size() > 1);
-    m_measure->setToolTip(words.isEmpty() ? QStringLiteral("Available once a run is done")
-                                          : QStringLiteral("Metric and split to show"));
-    m_measure->setCurrentIndex(
-        reading && reading->measure ? words.indexOf(measureWords(*reading->measure)) : -1);
 }
 
 void StudyPage::showWork() {
@@ -243,7 +338,7 @@ void StudyPage::showWork() {
     m_jobs->setToolTip(m_c.working()
                            ? QStringLiteral("Stop the study to change the number of processes")
                            : QStringLiteral("Number of runs trained in parallel"));
-    m_grid->setRetry(obstacleToRetry().isEmpty(), obstacleToRetry());
+    m_runs->grid()->setRetry(obstacleToRetry().isEmpty(), obstacleToRetry());
     if (!reading) {
         m_progress->setSentence(m_c.path().isEmpty() ? QString()
                                                      : QStringLiteral("Reading the study"));
@@ -261,16 +356,6 @@ QString StudyPage::obstacleToRetry() const {
     return {};
 }
 
-void StudyPage::setBand(StudyBand band) {
-    m_band->setCurrentIndex(static_cast<int>(band));
-    m_plot->setBand(band);
-}
-
-QString StudyPage::fileName(const char* what) const {
-    const QString study = StudyController::name(m_c.path());
-    return (study.isEmpty() ? QStringLiteral("study") : study) + u'-' + QLatin1String(what);
-}
-
 // Work
 // ---------------------------------------------------------------------------------------------------
 
@@ -286,16 +371,7 @@ void StudyPage::retryFailed() {
 }
 
 void StudyPage::showFailed() {
-    const auto& runs = m_grid->runs();
-    const int count = static_cast<int>(runs.size());
-    for (int k = 1; k <= count; ++k) {
-        const int i = (m_grid->current() + k) % count;
-        if (runs[static_cast<std::size_t>(i)].state != CellState::Failed) continue;
-        m_grid->setCurrent(i);
-        m_grid->setFocus();
-        return m_messages.warning(m_grid->runText(i).section(u'\n', 0, 0) + QStringLiteral(": ") +
-                                  runs[static_cast<std::size_t>(i)].message);
-    }
+    if (const QString words = m_runs->chooseFailed(); !words.isEmpty()) m_messages.warning(words);
 }
 
 void StudyPage::showSlurm() {
@@ -306,9 +382,9 @@ void StudyPage::showSlurm() {
 
 void StudyPage::saveLatex() {
     if (!m_c.reading()) return;
-    QString path =
-        QFileDialog::getSaveFileName(this, QStringLiteral("Save as LaTeX"), fileName("table.tex"),
-                                     QStringLiteral("LaTeX (*.tex)"));
+    QString path = QFileDialog::getSaveFileName(this, QStringLiteral("Save as LaTeX"),
+                                                studyFileName(m_c.path(), "table.tex"),
+                                                QStringLiteral("LaTeX (*.tex)"));
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".tex");
     QString error;

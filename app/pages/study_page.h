@@ -4,28 +4,24 @@
 #include <QWidget>
 #include <functional>
 
-#include "widgets/study/efficiency_plot.h"
-
 class QComboBox;
 class QPushButton;
 class QSpinBox;
 class QSplitter;
 class QStackedLayout;
+class QToolButton;
 
 namespace relascope {
 
 class EmptyState;
 class Messages;
 class NewStudyDialog;
-class PanelHead;
 class StudyController;
+class StudyCurves;
 class StudyFailures;
-class StudyGrid;
-class StudyGridLegend;
 class StudyProgressLine;
+class StudyRuns;
 class StudyTable;
-class ToggleChip;
-class ViewMenu;
 
 /// Shows what the controller has read and asks it for work; knows no folder of its own.
 class StudyPage : public QWidget {
@@ -33,24 +29,18 @@ class StudyPage : public QWidget {
 public:
     StudyPage(StudyController& controller, Messages& messages, QWidget* parent = nullptr);
 
-    StudyGrid* grid() const { return m_grid; }
-    EfficiencyPlot* plot() const { return m_plot; }
+    StudyRuns* runs() const { return m_runs; }
+    StudyCurves* curves() const { return m_curves; }
     StudyTable* table() const { return m_table; }
     EmptyState* emptyState() const { return m_empty; }
     QComboBox* chooser() const { return m_chooser; }
-    QComboBox* measureBox() const { return m_measure; }
-    QComboBox* bandBox() const { return m_band; }
     QPushButton* startButton() const { return m_start; }
     QSpinBox* jobsBox() const { return m_jobs; }
     StudyProgressLine* progress() const { return m_progress; }
     StudyFailures* failures() const { return m_failures; }
-    ToggleChip* logChip() const { return m_log; }
-    ToggleChip* publishedChip() const { return m_published; }
-    ToggleChip* referenceChip() const { return m_reference; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 
-    void setBand(StudyBand band);
     /// Experiment that a new study begins with.
     std::function<QString()> preset = [] { return QString(); };
     /// Shows the dialog; true when it was accepted. Replaced in tests.
@@ -69,7 +59,6 @@ public Q_SLOTS:
 Q_SIGNALS:
     /// A run of the study shall be looked into.
     void runRequested(const QString& path);
-    void viewChanged();  ///< band, axis or published curves
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -78,38 +67,32 @@ protected:
 
 private:
     QWidget* makeBar();
-    QWidget* makeGridPart();
-    QWidget* makePlotPart();
-    QWidget* makeTablePart();
+    void addMenu(QToolButton* button);
+    void layOut();
+    void addTableMenu();
     void wire();
     void fillChooser();
     void studyChosen(int index);
     void showStudy();
-    void showMeasures();
     void showWork();
     void showFailed();
     void saveLatex();
     void openPath(const QString& path);
     QString obstacleToRetry() const;
-    QString fileName(const char* what) const;
 
     StudyController& m_c;
     Messages& m_messages;
-    QStackedLayout *m_stack, *m_results;
+    QStackedLayout *m_stack = nullptr, *m_results = nullptr;
     EmptyState *m_empty, *m_nothingYet;
-    QComboBox *m_chooser, *m_measure, *m_band;
+    QComboBox* m_chooser;
     QPushButton* m_start;
     QSpinBox* m_jobs;
     StudyProgressLine* m_progress;
     StudyFailures* m_failures;
-    PanelHead *m_gridHead, *m_plotHead;
-    StudyGrid* m_grid;
-    StudyGridLegend* m_legend;
-    EfficiencyPlot* m_plot;
+    StudyRuns* m_runs;
+    StudyCurves* m_curves;
     StudyTable* m_table;
-    ToggleChip *m_log, *m_published, *m_reference;
     QSplitter *m_rows, *m_columns;
-    ViewMenu* m_gridMenu = nullptr;
 };
 
 }  // namespace relascope

@@ -4,7 +4,7 @@
 #include <QString>
 #include <algorithm>
 
-#include "app/controllers/study_reading.h"
+#include "app/controllers/study_controller.h"
 #include "options/presets.h"
 #include "widgets/theme/theme.h"
 
@@ -34,6 +34,18 @@ inline QString planWords(const StudyInfo& study) {
     const PresetInfo* preset = findPreset(plan.preset);
     if (preset && !preset->notes.empty()) words += QStringLiteral(" \u00B7 partly inferred");
     return words;
+}
+
+/// "occurs-grid", for the files of a study's views.
+inline QString studyFileName(const QString& study, const char* what) {
+    return (study.isEmpty() ? QStringLiteral("study") : StudyController::name(study)) + u'-' +
+           QLatin1String(what);
+}
+
+/// Name and plan, under the pictures of a study.
+inline QString studyCaption(const StudyController& c) {
+    return StudyController::name(c.path()) + QStringLiteral(" \u00B7 ") +
+           (c.reading() ? planWords(*c.reading()->info) : QString());
 }
 
 /// How the values are known that the papers do not state, a line each; empty without any.

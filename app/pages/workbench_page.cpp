@@ -179,7 +179,7 @@ void WorkbenchPage::connectCurves() {
         showCaptures();
         showHead();
     });
-    connect(&c.runs, &RunsController::loaded, this, [this](const QString& path) {
+    connect(&c.runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         m_curves->clearPoints(path);
         showPoints(path);
         showMarks(path);
@@ -187,14 +187,14 @@ void WorkbenchPage::connectCurves() {
         showHead();
         showOutcome();
     });
-    connect(&c.runs, &RunsController::pointsAppended, m_curves, &CurvePanel::appendPoints);
-    connect(&c.runs, &RunsController::marksChanged, this, &WorkbenchPage::showMarks);
-    connect(&c.runs, &RunsController::capturesChanged, this, [this](const QString& path) {
+    connect(&c.runs.records(), &RunRecords::pointsAppended, m_curves, &CurvePanel::appendPoints);
+    connect(&c.runs.records(), &RunRecords::marksChanged, this, &WorkbenchPage::showMarks);
+    connect(&c.runs.records(), &RunRecords::capturesChanged, this, [this](const QString& path) {
         if (path == m_c.selection.current()) showCaptures();
     });
     connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showCursor);
     connect(&c.selection, &Selection::stepChanged, this, &WorkbenchPage::showOutcome);
-    connect(&c.runs, &RunsController::samplesChanged, this, [this](const QString& path) {
+    connect(&c.runs.records(), &RunRecords::samplesChanged, this, [this](const QString& path) {
         if (path == m_c.selection.current()) showOutcome();
     });
     connect(m_curves, &CurvePanel::cursorMoved, this,
@@ -206,8 +206,9 @@ void WorkbenchPage::connectCurves() {
     connect(m_curves, &CurvePanel::axisChanged, this,
             [this](double low, double high, bool logarithmic, int left, int right) {
                 m_track->setAxis(low, high, logarithmic, left, right);
-                m_track->setKeys(keysOnAxis(
-                    m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+                m_track->setKeys(keysOnAxis(m_track->steps(),
+                                            m_c.runs.records().points(m_c.selection.current()),
+                                            m_curves->axis()));
             });
 
     // The panel has a menu of its own; the entries that save it come from a button that is never
@@ -255,10 +256,11 @@ void WorkbenchPage::connectInspector() {
                 m_inspector->setResult(result);
                 showOutcome();
             });
-    connect(m_inspector, &RelationInspector::textTyped, &c.probe, &ProbeController::chooseText);
+    connect(m_inspector, &RelationInspector::textTyped, &c.probe.session(),
+            &InspectionSession::chooseText);
     connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane(),
             &SourcePane::setTextProblem);
-    connect(&c.probe, &ProbeController::textOffered, this, [this](const QString& text) {
+    connect(&c.probe.session(), &InspectionSession::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector->sourcePane()->textInput();
         input->setOpen(true);
         input->setText(text);
@@ -320,16 +322,16 @@ void WorkbenchPage::showPanes(bool always) {
 }
 
 void WorkbenchPage::showPoints(const QString& path) {
-    m_curves->appendPoints(path, m_c.runs.points(path));
+    m_curves->appendPoints(path, m_c.runs.records().points(path));
 }
 void WorkbenchPage::showMarks(const QString& path) {
-    m_curves->setMarks(path, m_c.runs.marks(path));
+    m_curves->setMarks(path, m_c.runs.records().marks(path));
 }
 
 void WorkbenchPage::showCaptures() {
-    m_track->setSteps(m_c.runs.captures(m_c.selection.current()));
-    m_track->setKeys(
-        keysOnAxis(m_track->steps(), m_c.runs.points(m_c.selection.current()), m_curves->axis()));
+    m_track->setSteps(m_c.runs.records().captures(m_c.selection.current()));
+    m_track->setKeys(keysOnAxis(
+        m_track->steps(), m_c.runs.records().points(m_c.selection.current()), m_curves->axis()));
     showCursor();
 }
 
@@ -366,7 +368,7 @@ void WorkbenchPage::showOutcome() {
     auto* outcome = m_inspector->sourcePane()->outcome();
     if (!result || !isOneText(result->sample)) return;
     const QString path = m_c.selection.current();
-    const auto& samples = m_c.runs.samples(path);
+    const auto& samples = m_c.runs.records().samples(path);
     const auto step = m_c.selection.step();
     auto newest = step ? samples.upper_bound(*step) : samples.end();
     // Below a text of one's own stands what the model would write next.

@@ -16,7 +16,6 @@
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "train/study_plan.h"
-#include "train/train.h"
 #include "types/suggest.h"
 
 namespace relascope {
@@ -101,23 +100,35 @@ void moveAside(const std::string& path) {
     }
 }
 
-RunFolder openCell(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
-                   const StudyWork& work) {
-    const std::string path = runPath(study, cell);
+// A new run for the cell, or the rest of the one that is there.
+RunRequest requestFor(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
+                      const StudyWork& work) {
+    RunRequest request{runPath(study, cell), {}, cell.seed};
     std::error_code error;
     const bool again = cell.state == CellState::Failed;
-    if (fs::exists(path, error) && (again || !isRunFolder(path))) {
-        // Without run.json a kill came before the first byte of it: there is nothing to keep.
-        if (again || !fs::is_empty(path, error)) moveAside(path);
+    // Without run.json a kill came before the first byte of it: an empty folder holds nothing.
+    if (fs::exists(request.path, error) &&
+        (again || (!isRunFolder(request.path) && !fs::is_empty(request.path, error))))
+        moveAside(request.path);
+    request.resume = isRunFolder(request.path);
+    request.options = request.resume ? readRunOptions(request.path) : cellOptions(plan, cell);
+    request.options.train.device = work.device;
+    return request;
+}
+
+// A refused start leaves no folder, but in a study it shall be seen and not tried again and again.
+void failCell(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
+              const std::string& message) {
+    const std::string path = runPath(study, cell);
+    try {
+        RunFolder folder = isRunFolder(path) ? RunFolder::open(path)
+                                             : RunFolder::create(path, cellOptions(plan, cell));
+        folder.info().seed = cell.seed;
+        folder.info().state = RunState::Failed;
+        folder.info().message = message;
+        folder.saveInfo();
+    } catch (const Error&) {  // what it says is on its way to the user already
     }
-    RunFolder folder = isRunFolder(path) ? RunFolder::open(path)
-                                         : RunFolder::create(path, cellOptions(plan, cell));
-    RunOptions options = folder.options();
-    options.train.device = work.device;
-    folder.setOptions(options);
-    folder.info().seed = cell.seed;
-    folder.saveInfo();  // from here on it is a run, whatever happens
-    return folder;
 }
 
 }  // namespace
@@ -184,14 +195,12 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             if (!tried.insert(cell.name).second) continue;
             any = true;
             try {
-                RunFolder folder = openCell(path, plan, cell, work);
-                const auto data = open(folder.options(), stop);
+                const RunRequest request = requestFor(path, plan, cell, work);
                 Control control;
                 cell.state = CellState::Running;
-                cell.info = folder.info();
                 progress.cell = cell;
-                train(
-                    folder, data, control,
+                executeRun(
+                    request, open, control,
                     [&](TrainEvent event) {
                         if (const auto* changed = std::get_if<RunChanged>(&event))
                             progress.cell.info = changed->info;
@@ -203,7 +212,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             } catch (const DiskFull&) {
                 throw;  // no other cell would fare better
             } catch (const std::exception& error) {
-                failCell(runPath(path, cell), userMessage(error));
+                failCell(path, plan, cell, userMessage(error));
                 progress.cell = cell;
                 sink(progress, Failed{userMessage(error)});
             }

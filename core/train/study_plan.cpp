@@ -10,7 +10,6 @@
 #include "options/field_text.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
-#include "run/run_folder.h"
 #include "train/study.h"
 #include "types/suggest.h"
 
@@ -121,17 +120,6 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
     differ("data are", there.sameData ? "the same for all seeds" : "different for each seed",
            wanted.sameData ? "the same for all seeds" : "different for each seed");
     return text;
-}
-
-void failCell(const std::string& run, const std::string& message) {
-    if (!isRunFolder(run)) return;
-    try {
-        RunFolder folder = RunFolder::open(run);
-        folder.info().state = RunState::Failed;
-        folder.info().message = message;
-        folder.saveInfo();
-    } catch (const Error&) {  // what it says is on its way to the user already
-    }
 }
 
 RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell) {

@@ -12,7 +12,5 @@ StudyPlan readPlan(const std::string& path);
 void writePlan(const std::string& path, const StudyPlan& plan);
 /// "its models are dat, not dat, transformer; its sizes are ..."; empty when they are the same.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
-/// Marks a cell's run failed before it could train; makes the run folder's run.json if need be.
-void failCell(const std::string& run, const std::string& message);
 
 }  // namespace relascope

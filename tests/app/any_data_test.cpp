@@ -195,7 +195,8 @@ TEST_F(AnyDataTest, TrainOnThisFindsTheExperiment) {
     photos.classNames = {"cat", "dog", "bird"};
     experiment.trainOn(importOptions("folder", "", folder.path().toStdString()), {"task"}, photos);
     EXPECT_EQ(experiment.options().data.task, "folder");
-    EXPECT_EQ(std::get<std::vector<std::int64_t>>(experiment.options().model.value("image_shape")), (std::vector<std::int64_t>{3, 48, 32}));
+    EXPECT_EQ(std::get<std::vector<std::int64_t>>(experiment.options().model.value("image_shape")),
+              (std::vector<std::int64_t>{3, 48, 32}));
     EXPECT_EQ(experiment.options().model.number("num_classes"), 3);
 }
 

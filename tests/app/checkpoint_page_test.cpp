@@ -15,7 +15,11 @@
 #include <QSpinBox>
 #include <QTreeWidget>
 
+#include "app/pages/checkpoint_details.h"
+#include "app/pages/checkpoint_head.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/checkpoint_text.h"
+#include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
@@ -57,11 +61,11 @@ struct Opened {
         page.askFile = [path] { return path; };
         page.openFile();
         ASSERT_TRUE(waitUntil([&] { return opened.size() == 1; })) << path.toStdString();
-        ASSERT_TRUE(waitUntil([&] { return controller.numbersRead(); }));
+        ASSERT_TRUE(waitUntil([&] { return controller.numbers().complete(); }));
     }
     void inspect() {
-        ASSERT_TRUE(page.inspectButton()->isEnabled());
-        QTest::mouseClick(page.inspectButton(), Qt::LeftButton);
+        ASSERT_TRUE(page.head()->inspectButton()->isEnabled());
+        QTest::mouseClick(page.head()->inspectButton(), Qt::LeftButton);
         ASSERT_TRUE(waitUntil([&] { return page.inspector()->result() != nullptr; }, 60000));
     }
     const ProbeResult& result() const { return *page.inspector()->result(); }
@@ -104,7 +108,7 @@ TEST(CheckpointPage, SaysWhatToDoWhileNothingIsOpen) {
     o.page.askFile = [&asked] { return asked = true, QString(); };
     QTest::mouseClick(o.page.openButton(), Qt::LeftButton);
     EXPECT_TRUE(asked);
-    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
+    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
     EXPECT_EQ(o.page.errorSentence(), "");
 }
 
@@ -112,8 +116,8 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     Opened o;
     o.open(golden(kVision));
     EXPECT_EQ(o.page.title(), kVision);
-    EXPECT_TRUE(o.page.files().startsWith("config.json, model.safetensors"))
-        << o.page.files().toStdString();
+    EXPECT_TRUE(o.page.head()->files().startsWith("config.json, model.safetensors"))
+        << o.page.head()->files().toStdString();
     EXPECT_EQ(o.page.table()->marks()->words(), "none missing, none unexpected, no NaN");
     EXPECT_TRUE(o.page.problems()->isHidden());
     EXPECT_FALSE(o.page.openButton()->isVisible());
@@ -127,13 +131,13 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     for (int k = 0; k < 4 && table->chosen().isEmpty(); ++k)
         QTest::keyClick(table->view(), Qt::Key_Down);
     ASSERT_FALSE(table->chosen().isEmpty());
-    ASSERT_TRUE(o.page.histogram()->statistics().has_value());
-    EXPECT_EQ(o.page.histogram()->statistics()->name, table->chosen().toStdString());
-    EXPECT_TRUE(o.page.histogram()->isVisible());
+    ASSERT_TRUE(o.page.details()->histogram()->statistics().has_value());
+    EXPECT_EQ(o.page.details()->histogram()->statistics()->name, table->chosen().toStdString());
+    EXPECT_TRUE(o.page.details()->histogram()->isVisible());
     // A part of the outline filters the table to it.
-    QTest::mouseClick(o.page.tabs()->button(1), Qt::LeftButton);
-    ASSERT_TRUE(o.page.outline()->isVisible());
-    auto* tree = o.page.outline()->tree();
+    QTest::mouseClick(o.page.details()->tabs()->button(1), Qt::LeftButton);
+    ASSERT_TRUE(o.page.details()->outline()->isVisible());
+    auto* tree = o.page.details()->outline()->tree();
     ASSERT_EQ(tree->topLevelItemCount(), 1);
     QTreeWidgetItem* part = tree->topLevelItem(0)->child(1);
     ASSERT_NE(part, nullptr);
@@ -141,28 +145,29 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     EXPECT_TRUE(table->filterField()->text().endsWith('.'))
         << table->filterField()->text().toStdString();
     EXPECT_GT(table->model()->shown(), 0) << part->text(0).toStdString();
-    EXPECT_FALSE(o.page.config()->rows().empty());
+    EXPECT_FALSE(o.page.details()->config()->rows().empty());
 }
 
 TEST(CheckpointPage, VerifiesAgainstTheReference) {
     Opened o;
     o.open(golden(kVision));
-    ASSERT_TRUE(o.page.verifyButton()->isVisible());
-    QTest::mouseClick(o.page.verifyButton(), Qt::LeftButton);
-    EXPECT_EQ(o.page.badge()->title(), "Verifying");
-    ASSERT_TRUE(waitUntil([&] { return o.page.badge()->report().has_value(); }, 60000))
+    ASSERT_TRUE(o.page.head()->verifyButton()->isVisible());
+    QTest::mouseClick(o.page.head()->verifyButton(), Qt::LeftButton);
+    EXPECT_EQ(o.page.head()->badge()->title(), "Verifying");
+    ASSERT_TRUE(waitUntil([&] { return o.page.head()->badge()->report().has_value(); }, 60000))
         << o.page.errorSentence().toStdString();
-    EXPECT_EQ(o.page.badge()->title(), "Verified") << o.page.badge()->words().toStdString();
-    EXPECT_EQ(o.page.verifyButton()->text(), "Verify again");
-    QTest::mouseClick(o.page.badge()->button(), Qt::LeftButton);
-    ASSERT_NE(o.page.badge()->lines(), nullptr);
-    o.page.badge()->lines()->close();
+    EXPECT_EQ(o.page.head()->badge()->title(), "Verified")
+        << o.page.head()->badge()->words().toStdString();
+    EXPECT_EQ(o.page.head()->verifyButton()->text(), "Verify again");
+    QTest::mouseClick(o.page.head()->badge()->button(), Qt::LeftButton);
+    ASSERT_NE(o.page.head()->badge()->lines(), nullptr);
+    o.page.head()->badge()->lines()->close();
     // Another checkpoint has a badge of its own, and none without reference outputs.
     const QString bare = o.copied(QStringLiteral("vit_relational_games"));
     QFile::remove(bare + "/io.safetensors");
     o.open(bare);
-    EXPECT_EQ(o.page.badge()->title(), "Not verified");
-    EXPECT_FALSE(o.page.verifyButton()->isVisible());
+    EXPECT_EQ(o.page.head()->badge()->title(), "Not verified");
+    EXPECT_FALSE(o.page.head()->verifyButton()->isVisible());
 }
 
 TEST(CheckpointPage, LooksInsideAnImageModel) {
@@ -173,7 +178,7 @@ TEST(CheckpointPage, LooksInsideAnImageModel) {
     auto* inputs = o.page.inspector()->sourcePane()->inputs();
     ASSERT_TRUE(inputs->isVisible());
     EXPECT_EQ(inputs->kinds()->current(), 0) << "the first reference input";
-    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
+    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
     const Image first = o.result().sample.image;
     inputs->next();
     ASSERT_TRUE(waitUntil([&] { return o.result().sample.image != first; }));
@@ -203,9 +208,9 @@ TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
     QTest::keyClicks(inputs->sourceField(), " 99999999\r");
     EXPECT_TRUE(inputs->problem().startsWith("99999999 is not a token"));
     EXPECT_EQ(o.result().sample.source.size(), 3);
-    EXPECT_FALSE(o.page.evaluateButton()->isEnabled()) << "no text can be read for it";
-    EXPECT_TRUE(o.page.evaluateButton()->toolTip().contains("tokenizer"))
-        << o.page.evaluateButton()->toolTip().toStdString();
+    EXPECT_FALSE(o.page.head()->evaluateButton()->isEnabled()) << "no text can be read for it";
+    EXPECT_TRUE(o.page.head()->evaluateButton()->toolTip().contains("tokenizer"))
+        << o.page.head()->evaluateButton()->toolTip().toStdString();
 }
 
 TEST(CheckpointPage, LooksInsideEncoderAndDecoder) {
@@ -251,8 +256,8 @@ TEST(CheckpointPage, ProblemsKeepItFromLoadingAndTheModelInUseStays) {
     EXPECT_FALSE(o.page.problems()->isHidden());
     EXPECT_GT(o.page.problems()->list()->count(), 2);
     EXPECT_TRUE(o.page.table()->marks()->words().contains(" missing"));
-    EXPECT_FALSE(o.page.inspectButton()->isEnabled());
-    EXPECT_TRUE(o.page.inspectButton()->toolTip().contains("problems"));
+    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
+    EXPECT_TRUE(o.page.head()->inspectButton()->toolTip().contains("problems"));
     EXPECT_NE(o.page.inspector()->result(), nullptr);
     o.page.inspector()->sourcePane()->inputs()->next();
     EXPECT_TRUE(waitUntil([&] { return o.result().sample.origin == "reference input 2"; }));
@@ -269,7 +274,7 @@ TEST(CheckpointPage, AFileThatIsNoneChangesNothingButTheError) {
     o.drop(bad);
     ASSERT_TRUE(waitUntil([&] { return o.page.errorSentence().contains("notes.safetensors"); }));
     EXPECT_EQ(o.page.title(), kVision);
-    EXPECT_TRUE(o.page.inspectButton()->isEnabled());
+    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled());
     o.drop(golden(QStringLiteral("vit_relational_games")) + "/config.json");
     ASSERT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }))
         << "config.json stands for its folder";
@@ -288,10 +293,10 @@ TEST(CheckpointPage, FindsNaN) {
     EXPECT_TRUE(o.page.table()->marks()->words().endsWith("1 with NaN"));
     ASSERT_EQ(o.page.problems()->list()->count(), 1);
     EXPECT_TRUE(o.page.problems()->list()->item(0)->text().contains("not finite"));
-    EXPECT_TRUE(o.page.inspectButton()->isEnabled()) << "a warning, not a reason to refuse";
+    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled()) << "a warning, not a reason to refuse";
     o.page.problems()->list()->setCurrentRow(0);
     ASSERT_FALSE(o.page.table()->chosen().isEmpty());
-    EXPECT_EQ(o.page.histogram()->statistics()->notFinite, 1);
+    EXPECT_EQ(o.page.details()->histogram()->statistics()->notFinite, 1);
 }
 
 TEST(CheckpointPage, MeasuresAnImageModel) {
@@ -301,17 +306,17 @@ TEST(CheckpointPage, MeasuresAnImageModel) {
         EvaluateDialog dialog;
         dialog.splitBox()->setCurrentText("hexos");
         dialog.countBox()->setValue(24);
-        return std::optional(dialog.wish());
+        return std::optional(dialog.request());
     };
     QSignalSpy evaluated(&o.controller, &CheckpointController::evaluated);
-    QTest::mouseClick(o.page.evaluateButton(), Qt::LeftButton);
+    QTest::mouseClick(o.page.head()->evaluateButton(), Qt::LeftButton);
     ASSERT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
         << o.page.errorSentence().toStdString();
-    const QString csv = o.page.evaluation()->csv();
+    const QString csv = o.page.details()->evaluation()->csv();
     EXPECT_TRUE(csv.contains("24")) << csv.toStdString();
     EXPECT_TRUE(csv.contains("Accuracy, class 1"));
-    EXPECT_TRUE(o.page.evaluation()->isVisible());
-    EXPECT_TRUE(o.page.tabs()->isItemEnabled(3));
+    EXPECT_TRUE(o.page.details()->evaluation()->isVisible());
+    EXPECT_TRUE(o.page.details()->tabs()->isItemEnabled(3));
 }
 
 TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
@@ -321,13 +326,13 @@ TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
     QComboBox* data = dialog.dataBox();
     data->setFocus();
     QTest::keyClick(data, Qt::Key_End);
-    EXPECT_EQ(dialog.wish().file, "some/own.npz");
+    EXPECT_EQ(dialog.request().file, "some/own.npz");
     EXPECT_FALSE(dialog.countBox()->isEnabled());
     QTest::keyClick(data, Qt::Key_Home);
-    EXPECT_EQ(dialog.wish().file, "");
-    EXPECT_EQ(dialog.wish().options.task, "same");
-    EXPECT_EQ(dialog.wish().options.validation_size, 2000);
-    EXPECT_EQ(dialog.wish().options.train_size, 2);
+    EXPECT_EQ(dialog.request().file, "");
+    EXPECT_EQ(dialog.request().options.task, "same");
+    EXPECT_EQ(dialog.request().options.validation_size, 2000);
+    EXPECT_EQ(dialog.request().options.train_size, 2);
 }
 
 TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {
@@ -338,7 +343,7 @@ TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {
         const QString path = o.folder.filePath(QString::fromLatin1(name));
         o.page.askConvert = [path](const QString&) { return path; };
         QSignalSpy converted(&o.controller, &CheckpointController::converted);
-        for (QAction* action : o.page.menu()->actions())
+        for (QAction* action : o.page.head()->menu()->actions())
             if (action->text().startsWith("Convert")) action->trigger();
         ASSERT_TRUE(waitUntil([&] { return converted.size() == 1; }))
             << o.page.errorSentence().toStdString();
@@ -351,34 +356,34 @@ TEST(CheckpointPage, WritesOtherFormsThatOpenAgain) {
 TEST(CheckpointPage, LoadingCanBeCancelled) {
     Opened o;
     o.open(golden(kVision));
-    auto* strip = o.page.strip(CheckpointController::Strip::Inspector);
-    QTest::mouseClick(o.page.inspectButton(), Qt::LeftButton);
+    auto* strip = o.page.inspectorStrip();
+    QTest::mouseClick(o.page.head()->inspectButton(), Qt::LeftButton);
     ASSERT_TRUE(strip->busy());
     QTest::mouseClick(strip->cancelButton(), Qt::LeftButton);
-    o.controller.abandon(CheckpointController::Strip::Inspector);
+    o.controller.session().task().abandon();
     EXPECT_FALSE(strip->busy());
     EXPECT_FALSE(o.controller.loaded());
-    EXPECT_TRUE(o.page.inspectButton()->isEnabled());
+    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled());
     o.inspect();
 }
 
 TEST(CheckpointPage, WhatIsGoneLeavesTheRecentList) {
     Opened o;
     const QString folder = o.copied(QStringLiteral("vit_relational_games"));
-    o.controller.setRecent({{folder, "1 MiB", false}, {"/nowhere/at/all", "2 MiB", false}});
-    ASSERT_TRUE(waitUntil([&] { return o.controller.recent()[1].missing; }));
-    EXPECT_FALSE(o.controller.recent()[0].missing);
-    o.controller.openRecent("/nowhere/at/all");
-    EXPECT_TRUE(o.page.errorSentence().contains("not found"));
-    EXPECT_EQ(o.controller.recent().size(), 1U);
-    o.controller.openRecent(folder);
+    o.controller.recent().set({{folder, "1 MiB", false}, {"/nowhere/at/all", "2 MiB", false}});
+    ASSERT_TRUE(waitUntil([&] { return o.controller.recent().list()[1].missing; }));
+    EXPECT_FALSE(o.controller.recent().list()[0].missing);
+    o.controller.recent().choose("/nowhere/at/all");
+    EXPECT_TRUE(waitUntil([&] { return o.page.errorSentence().contains("not found"); }));
+    EXPECT_EQ(o.controller.recent().list().size(), 1U);
+    o.controller.recent().choose(folder);
     EXPECT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }));
 }
 
 TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {
-    window->openCheckpoint(golden(kVision));
+    window->opener().openCheckpoint(golden(kVision));
     ASSERT_TRUE(waitUntil([this] { return c().checkpoint.info().has_value(); }));
-    EXPECT_EQ(window->currentPage(), "Checkpoint");
+    EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
     ASSERT_EQ(window->rail()->checkpoints()->count(), 1);
     EXPECT_EQ(window->rail()->checkpoints()->item(0)->text(), kVision);
     EXPECT_NE(window->activeInspector(), window->workbench()->inspector());
@@ -391,10 +396,10 @@ TEST_F(WindowTest, ACheckpointHasItsPageItsRailAndItsKeys) {
     EXPECT_EQ(window->activeInspector()->view().layer, layer + 1);
     QTest::keyClick(window.get(), Qt::Key_3);
     EXPECT_EQ(window->activeInspector()->view().kind, MapKind::SensoryAttention);
-    window->showPage("Workbench");
+    window->showPage(PageId::Workbench);
     EXPECT_EQ(window->activeInspector(), window->workbench()->inspector());
     auto* list = window->rail()->checkpoints();
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
                       list->visualItemRect(list->item(0)).center());
-    EXPECT_TRUE(waitUntil([this] { return window->currentPage() == "Checkpoint"; }));
+    EXPECT_TRUE(waitUntil([this] { return window->currentPage() == PageId::Checkpoint; }));
 }

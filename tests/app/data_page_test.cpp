@@ -229,7 +229,10 @@ TEST(DataPage, ShowsTheSplitsOfTheChosenRun) {
     options.data.validation_size = 123;
     { RunFolder::create(path, options).saveInfo(); }
     const QString run = QString::fromStdString(path);
-    ASSERT_TRUE(d.controllers.runs.open(run, nullptr));
+    std::optional<bool> opened;
+    d.controllers.runs.open(run, [&](bool there) { opened = there; });
+    ASSERT_TRUE(d.wait([&] { return opened.has_value(); }));
+    ASSERT_TRUE(*opened);
     d.controllers.selection.setRuns({run});
     d.controllers.selection.setCurrent(run);
     d.press("tiny");

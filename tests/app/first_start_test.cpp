@@ -89,7 +89,7 @@ TEST_F(TourTest, TheVariantIsSaidInASentence) {
 }
 
 TEST_F(TourTest, AnErrorGoesWhenTheNextActionSucceeds) {
-    EXPECT_FALSE(window->openRun("/nonexistent"));
+    EXPECT_FALSE(openRun("/nonexistent"));
     EXPECT_NE(window->status()->message(), "");
     c().selection.setPreset("relational-games-same");
     EXPECT_EQ(window->status()->message(), "");

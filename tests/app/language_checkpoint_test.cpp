@@ -4,7 +4,11 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 
+#include "app/pages/checkpoint_details.h"
+#include "app/pages/checkpoint_head.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/checkpoint_text.h"
+#include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
 #include "tests/app/language_fixture.h"
 #include "text/tokenizer.h"
@@ -18,9 +22,9 @@ namespace {
 class WritingTest : public LanguageTest {
 protected:
     CheckpointPage* page() {
-        return qobject_cast<CheckpointPage*>(window->page(QStringLiteral("Checkpoint")));
+        return qobject_cast<CheckpointPage*>(window->page(PageId::Checkpoint));
     }
-    GeneratePanel* panel() { return page()->generatePanel(); }
+    GeneratePanel* panel() { return page()->text()->panel(); }
     CheckpointController& checkpoint() { return c().checkpoint; }
     const ProbeResult* result() { return page()->inspector()->result(); }
     /// A trained run whose newest weights are loaded on the Checkpoint page.
@@ -35,7 +39,7 @@ protected:
         write->trigger();
         ASSERT_TRUE(waitUntil([this] { return panel()->button()->isVisible() && result(); }))
             << page()->errorSentence().toStdString();
-        EXPECT_EQ(window->currentPage(), "Checkpoint");
+        EXPECT_EQ(window->currentPage(), PageId::Checkpoint);
     }
     void setTokens(int tokens, std::int64_t seed = 1, double temperature = 1.0) {
         GenerateOptions options;
@@ -144,14 +148,15 @@ TEST_F(WritingTest, RoundedWeightsComeBackExact) {
 }
 
 TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {
-    window->openCheckpoint(QStringLiteral(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
+    window->opener().openCheckpoint(
+        QStringLiteral(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
     ASSERT_TRUE(waitUntil([this] { return checkpoint().info().has_value(); }));
     EXPECT_FALSE(panel()->button()->isEnabled());
-    click(page()->inspectButton());
+    click(page()->head()->inspectButton());
     ASSERT_TRUE(waitUntil([this] { return result() != nullptr; }, 60000));
     EXPECT_FALSE(panel()->button()->isEnabled());
     EXPECT_TRUE(panel()->button()->toolTip().contains("61")) << "the size of its vocabulary";
-    ASSERT_TRUE(page()->tokenizerButton()->isVisible());
+    ASSERT_TRUE(page()->text()->tokenizerButton()->isVisible());
     // One of another model is refused before anything runs.
     std::string many;
     for (int k = 0; k < 90; ++k) many += static_cast<char>('!' + k);
@@ -159,14 +164,14 @@ TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {
     writeTokenizer(*characterTokenizer(many), wrong.toStdString());
     writeTokenizer(*characterTokenizer("abcdefghijklmnopqrstuvwxyz ."), right.toStdString());
     page()->askTokenizer = [&] { return wrong; };
-    click(page()->tokenizerButton());
+    click(page()->text()->tokenizerButton());
     ASSERT_TRUE(waitUntil([this] { return !page()->errorSentence().isEmpty(); }));
     EXPECT_TRUE(page()->errorSentence().contains("61")) << page()->errorSentence().toStdString();
     EXPECT_FALSE(panel()->button()->isEnabled());
     page()->askTokenizer = [&] { return right; };
-    click(page()->tokenizerButton());
+    click(page()->text()->tokenizerButton());
     ASSERT_TRUE(waitUntil([this] { return panel()->button()->isEnabled(); }));
-    EXPECT_FALSE(page()->tokenizerButton()->isVisible());
+    EXPECT_FALSE(page()->text()->tokenizerButton()->isVisible());
     panel()->setPrompt(QStringLiteral("abc"));
     setTokens(6);
     generate();
@@ -187,21 +192,21 @@ TEST_F(WritingTest, AnotherCheckpointEndsWhatIsWritten) {
     EXPECT_FALSE(panel()->running());
     EXPECT_FALSE(panel()->isVisible());
     EXPECT_FALSE(page()->side()->isVisible());
-    click(page()->inspectButton());
+    click(page()->head()->inspectButton());
     EXPECT_TRUE(waitUntil([this] { return result() && result()->sample.image.width > 0; }, 60000));
 }
 
 TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     openedRun();
-    ASSERT_TRUE(page()->evaluateButton()->isVisible());
+    ASSERT_TRUE(page()->head()->evaluateButton()->isVisible());
     const auto measure = [this](const std::function<void(EvaluateDialog&)>& choose) {
         page()->askEvaluation = [choose, this] {
             EvaluateDialog dialog(window.get(), EvaluateDialog::Data::Text, true);
             choose(dialog);
-            return std::optional(dialog.wish());
+            return std::optional(dialog.request());
         };
         QSignalSpy evaluated(&checkpoint(), &CheckpointController::evaluated);
-        click(page()->evaluateButton());
+        click(page()->head()->evaluateButton());
         EXPECT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
             << page()->errorSentence().toStdString();
         return evaluated.isEmpty() ? Evaluation() : evaluated[0][0].value<Evaluation>();
@@ -215,7 +220,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     const RunInfo* info = c().runs.info(c().selection.current());
     ASSERT_NE(info, nullptr);
     EXPECT_NEAR(own.loss, info->lastLoss, 1e-5);
-    const QString csv = page()->evaluation()->csv();
+    const QString csv = page()->details()->evaluation()->csv();
     EXPECT_TRUE(csv.contains("Perplexity")) << csv.toStdString();
     EXPECT_TRUE(csv.contains("Next-token accuracy"));
     // A short text of another kind, whole.

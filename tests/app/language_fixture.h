@@ -41,8 +41,18 @@ protected:
     RunOptions tinyText(std::int64_t steps) const {
         RunOptions o = presetOptions("text");
         auto& m = o.model;
-        m.vocab_size = 64, m.max_block_size = kContext, m.d_model = 16, m.dff = 16, m.n_layers = 2;
-        m.n_heads_sa = m.n_heads_ra = 1, m.n_relations = 2, m.n_symbols = 8, m.symbol_heads = 1;
+        for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::int64_t>>{
+                 {"vocab_size", 64},
+                 {"max_block_size", kContext},
+                 {"d_model", 16},
+                 {"dff", 16},
+                 {"n_layers", 2},
+                 {"n_heads_sa", 1},
+                 {"n_heads_ra", 1},
+                 {"n_relations", 2},
+                 {"n_symbols", 8},
+                 {"symbol_heads", 1}})
+            m.set(key, value);
         o.data.path = textFile.toStdString();
         o.data.context = kContext, o.data.validation_size = 4;
         o.data.pinned_text = "the cat saw the dog", o.data.prompt = "the ";

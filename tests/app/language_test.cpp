@@ -36,7 +36,7 @@ TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
     // Nothing typed: a hint, and the text stays.
     type(source(), {});
     EXPECT_FALSE(source()->textInput()->note().isEmpty());
-    QTest::qWait(3 * ProbeController::kTypingDelay);
+    QTest::qWait(3 * InspectionSession::kTypingDelay);
     EXPECT_EQ(shown(inspector()), "d n 1 r");
     // Too long: how much the model takes, and the first of it.
     const QString words = QStringLiteral("the cat sat on the mat and the dog");
@@ -58,7 +58,7 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
         QObject::connect(&c().probe, &ProbeController::resultReady, [&] { ++answers; });
     type(source(), QStringLiteral("cat on mat"));
     ASSERT_TRUE(shows("cat on mat"));
-    QTest::qWait(2 * ProbeController::kTypingDelay);
+    QTest::qWait(2 * InspectionSession::kTypingDelay);
     QObject::disconnect(counting);
     EXPECT_LE(answers, 3) << "not one a key";
     // What was typed for one run is not another's.
@@ -99,18 +99,18 @@ TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
 
 TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     const QString path = finishedText();
-    ASSERT_TRUE(waitUntil([&] { return c().runs.samples(path).size() >= 5; }));
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().samples(path).size() >= 5; }));
     // From the disk alone, as on another day.
     window = std::make_unique<MainWindow>(false);
     window->show();
     c().runs.setFolder(folder.path() + "/runs");
-    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(openRun(path));
     auto* outcome = source()->outcome();
     ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 20"; }))
         << outcome->title().toStdString();
     const QString last = outcome->sample()->toPlainText();
     EXPECT_TRUE(last.startsWith("the "));
-    EXPECT_EQ(last, c().runs.samples(path).at(20));
+    EXPECT_EQ(last, c().runs.records().samples(path).at(20));
     Q_EMIT curves()->cursorMoved(7);
     ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 5"; }))
         << outcome->title().toStdString();
@@ -168,7 +168,7 @@ TEST_F(LanguageTest, SamplesArriveWhileItTrains) {
 
 TEST_F(LanguageTest, CurvesAndListsShowThePerplexity) {
     const QString path = finishedText();
-    ASSERT_TRUE(waitUntil([&] { return c().runs.points(path).size() > 5; }));
+    ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(path).size() > 5; }));
     curves()->flush();
     EXPECT_TRUE(curves()->csv().contains("perplexity"));
     curves()->setAxis(CurveAxis::Tokens);
@@ -239,9 +239,10 @@ TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
     const QString path = c().training.run();
     click(window->bar()->cancelButton());
     ASSERT_TRUE(waitUntil([this] { return !c().training.busy(); }));
-    const auto fitted = readRunOptions(path.toStdString()).model.vocab_size;
+    const auto fitted = readRunOptions(path.toStdString()).model.number("vocab_size");
     EXPECT_LT(fitted, 64);
-    ASSERT_TRUE(waitUntil([&] { return c().experiment.options().model.number("vocab_size") == fitted; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return c().experiment.options().model.number("vocab_size") == fitted; }));
     // Words that were not there before change nothing of what the ids mean.
     writeText(QStringLiteral("cats.txt"),
               QStringLiteral("XYZ the cat sat on the mat. ").repeated(60));
@@ -252,7 +253,7 @@ TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
         return c().training.running() && c().training.info().step > step + 3;
     })) << c().experiment.obstacle().toStdString();
     EXPECT_EQ(c().training.run(), path);
-    EXPECT_EQ(readRunOptions(path.toStdString()).model.vocab_size, fitted);
+    EXPECT_EQ(readRunOptions(path.toStdString()).model.number("vocab_size"), fitted);
     EXPECT_TRUE(shows("the cat saw the dog"));
 }
 
@@ -262,7 +263,7 @@ TEST_F(LanguageTest, WithoutItsDataARunStillReadsWhatIsTyped) {
     window->show();
     QFile::remove(textFile);
     QSignalSpy said(&c().messages, &Messages::message);
-    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(openRun(path));
     ASSERT_TRUE(shows("the cat saw the dog"));
     EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const auto& message) {
         return message.at(1).toString().contains("cats.txt");
@@ -278,7 +279,7 @@ TEST_F(LanguageTest, ATypedTextIsThereAgainInTheNextSession) {
     window->show();
     ASSERT_TRUE(waitUntil([this] { return !c().runs.rows().empty(); }));
     const QString path = QString::fromStdString(c().runs.rows().front().info.path);
-    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(openRun(path));
     ASSERT_TRUE(shows("the cat saw the dog"));
     type(source(), QStringLiteral("mat"));
     ASSERT_TRUE(shows("mat"));
@@ -298,8 +299,8 @@ TEST_F(LanguageTest, ATypedTextIsThereAgainInTheNextSession) {
 
 TEST_F(LanguageTest, TheDataPageShowsTextsToo) {
     const QString path = finishedText();
-    window->showPage(QStringLiteral("Data"));
-    auto* page = qobject_cast<DataPage*>(window->page(QStringLiteral("Data")));
+    window->showPage(PageId::Data);
+    auto* page = qobject_cast<DataPage*>(window->page(PageId::Data));
     ASSERT_TRUE(waitUntil([&] { return page->source()->data() != nullptr; })) << "images";
     EXPECT_EQ(page->errorSentence(), "");
     // The run's own data are asked for: windows of its text.
@@ -322,8 +323,10 @@ TEST_F(LanguageTest, DroppedTextsAreLookedAtOrTrainedOn) {
         QCoreApplication::sendEvent(window.get(), &event);
     };
     drop(textFile);
+    ASSERT_TRUE(waitUntil([this] {
+        return c().experiment.options().data.path == textFile.toStdString();
+    }));
     EXPECT_EQ(c().experiment.options().preset, "text");
-    EXPECT_EQ(c().experiment.options().data.path, textFile.toStdString());
     EXPECT_FALSE(c().training.busy());
     finishedText();
     ASSERT_TRUE(shows("the cat saw the dog"));

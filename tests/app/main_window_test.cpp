@@ -45,7 +45,7 @@ TEST_F(MainWindowTest, EveryViewOfThePageBecomesAFigure) {
     finishedRun(20);
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
     const QString run = QString::fromStdString(c().runs.info(c().selection.current())->name);
-    const QStringList files = window->exportAllViews(folder.filePath("figures"));
+    const QStringList files = window->exporter().exportAllViews(folder.filePath("figures"));
     const auto wrote = [&](const QString& name) {
         return files.contains(folder.filePath("figures/" + run + name)) &&
                QFileInfo(folder.filePath("figures/" + run + name)).size() > 100;
@@ -123,7 +123,7 @@ TEST_F(MainWindowTest, WhatIsNoRunIsRefusedInWords) {
     QString said;
     QObject::connect(&c().messages, &Messages::message, window.get(),
                      [&](MessageLevel, const QString& sentence) { said = sentence; });
-    EXPECT_FALSE(window->openRun(folder.path()));
+    EXPECT_FALSE(openRun(folder.path()));
     EXPECT_TRUE(said.contains(folder.path()));
 }
 
@@ -134,7 +134,7 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
         MainWindow first(true);
         first.controllers().runs.setFolder(folder.path());
         first.show();
-        ASSERT_TRUE(first.openRun(path));
+        ASSERT_TRUE(openRunIn(first, path));
         auto* inspector = first.workbench()->inspector();
         ASSERT_TRUE(waitUntil([&] { return inspector->result() != nullptr; }));
         inspector->nextLayer();
@@ -146,7 +146,7 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
     second.controllers().runs.setFolder(folder.path());
     second.show();
     EXPECT_EQ(second.theme(), ThemeMode::Dark);
-    EXPECT_EQ(second.recentRuns().value(0), path);
+    EXPECT_EQ(second.opener().recentRuns().value(0), path);
     ASSERT_TRUE(waitUntil([&] { return second.controllers().selection.current() == path; }));
     ASSERT_TRUE(waitUntil([&] { return second.workbench()->inspector()->result() != nullptr; }));
     EXPECT_EQ(second.workbench()->inspector()->view().layer, 1);
@@ -182,7 +182,7 @@ TEST(Launch, WordsOfTheWindowAreRead) {
     // Sizes of the model follow the data, as with relascope-cli.
     launch = parseLaunch({"relascope", "train", "sort-argsort", "--set", "data.longest=12"}, &exit);
     ASSERT_TRUE(launch && launch->options);
-    EXPECT_GE(launch->options->model.in_block_size, 12);
+    EXPECT_GE(launch->options->model.number("in_block_size"), 12);
     launch = parseLaunch(
         {"relascope", "--screenshot", "a.png", "--size", "800x600", "--theme", "dark"}, &exit);
     ASSERT_TRUE(launch);

@@ -19,7 +19,9 @@
 #include "app/controllers/controllers.h"
 #include "app/pages/new_study_dialog.h"
 #include "app/pages/slurm_dialog.h"
+#include "app/pages/study_curves.h"
 #include "app/pages/study_page.h"
+#include "app/pages/study_runs.h"
 #include "app/pages/study_text.h"
 #include "study_fixture.h"
 #include "widgets/export/export.h"
@@ -40,7 +42,7 @@ protected:
         qputenv("RELASCOPE_CLI", kCli);
         WindowTest::SetUp();
         c().study.setFolder(folder.filePath("studies"));
-        window->showPage("Study");
+        window->showPage(PageId::Study);
     }
     void TearDown() override {
         if (window && c().study.working()) {
@@ -54,7 +56,7 @@ protected:
     StudyController& study() { return c().study; }
     QString occurs() { return makeOccurs(folder.filePath("studies/occurs")); }
     bool opened(const QString& path) {
-        window->openStudy(path);
+        window->opener().openStudy(path);
         return waitUntil([this] { return study().reading() != nullptr; });
     }
     QString tiny(const StudyPlan& plan) {
@@ -63,7 +65,7 @@ protected:
         return path;
     }
     int run(const QString& name) {
-        const auto& runs = page()->grid()->runs();
+        const auto& runs = page()->runs()->grid()->runs();
         for (std::size_t i = 0; i < runs.size(); ++i)
             if (runs[i].name == name) return static_cast<int>(i);
         return -1;
@@ -91,19 +93,19 @@ TEST_F(StudyPageTest, SaysWhatToDoWhenThereIsNone) {
 
 TEST_F(StudyPageTest, ShowsAStudyAsItStandsOnTheDisk) {
     ASSERT_TRUE(opened(occurs()));
-    EXPECT_EQ(page()->grid()->runs().size(), 24u);
+    EXPECT_EQ(page()->runs()->grid()->runs().size(), 24u);
     EXPECT_EQ(page()->progress()->text(), "17 of 24 runs, 1 failed, stopped");
     EXPECT_TRUE(page()->failures()->isVisible());
     EXPECT_TRUE(page()->failures()->text().contains("the loss became NaN at step 12"));
-    EXPECT_EQ(page()->measureBox()->currentText(), "accuracy on pentos");
+    EXPECT_EQ(page()->runs()->measureBox()->currentText(), "accuracy on pentos");
     const auto* model = page()->table()->view()->model();
     EXPECT_EQ(model->rowCount(), 3);
     EXPECT_EQ(model->index(0, 4).data().toString(), "90.5 ± 0.5");
     // The means reach 90% between two sizes.
     EXPECT_NE(page()->table()->neededView()->model()->index(0, 1).data().toString(), "not reached");
     EXPECT_EQ(page()->table()->neededView()->model()->index(0, 2).data().toString(), "not reached");
-    EXPECT_EQ(page()->plot()->legendTexts().first(), "dat-relational 90.5%");
-    EXPECT_TRUE(page()->plot()->has(CurveSource::Published));
+    EXPECT_EQ(page()->curves()->plot()->legendTexts().first(), "dat-relational 90.5%");
+    EXPECT_TRUE(page()->curves()->plot()->has(CurveSource::Published));
     // Nothing is invented for what has not run.
     EXPECT_EQ(model->index(0, 5).data().toString(), QString(QChar(0x2014)));
 }
@@ -124,40 +126,41 @@ TEST_F(StudyPageTest, FollowsTheFolder) {
             writeRun(path.toStdString(), plan, cell, RunState::Done, 0.95);
     study().refresh();
     EXPECT_TRUE(waitUntil([this] { return study().reading()->done == 18; }));
-    EXPECT_EQ(page()->plot()->legendTexts()[1], "transformer 95.0%");
+    EXPECT_EQ(page()->curves()->plot()->legendTexts()[1], "transformer 95.0%");
 }
 
 TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     ASSERT_TRUE(opened(occurs()));
-    const int loss = page()->measureBox()->findText("loss on hexos");
+    const int loss = page()->runs()->measureBox()->findText("loss on hexos");
     ASSERT_GE(loss, 0);
-    page()->measureBox()->setCurrentIndex(loss);
-    Q_EMIT page()->measureBox()->activated(loss);
+    page()->runs()->measureBox()->setCurrentIndex(loss);
+    Q_EMIT page()->runs()->measureBox()->activated(loss);
     ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
     EXPECT_FALSE(page()->table()->neededView()->isVisible());
-    EXPECT_TRUE(page()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
-    EXPECT_FALSE(page()->plot()->has(CurveSource::Published));
-    page()->setBand(StudyBand::None);
-    EXPECT_EQ(page()->bandBox()->currentText(), "No band");
-    QTest::mouseClick(page()->logChip(), Qt::LeftButton);
-    EXPECT_TRUE(page()->plot()->logX());
+    EXPECT_TRUE(
+        page()->runs()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
+    EXPECT_FALSE(page()->curves()->plot()->has(CurveSource::Published));
+    page()->curves()->setBand(StudyBand::None);
+    EXPECT_EQ(page()->curves()->bandBox()->currentText(), "No band");
+    QTest::mouseClick(page()->curves()->logChip(), Qt::LeftButton);
+    EXPECT_TRUE(page()->curves()->plot()->logX());
 }
 
 TEST_F(StudyPageTest, DoubleClickOpensTheRunInTheWorkbench) {
     const QString path = occurs();
     ASSERT_TRUE(opened(path));
-    auto* grid = page()->grid();
+    auto* grid = page()->runs()->grid();
     const QPoint at = grid->runRect(run("abstractor-n500-s1")).center();
     QTest::mouseClick(grid->viewport(), Qt::LeftButton, {}, at);
     QTest::mouseDClick(grid->viewport(), Qt::LeftButton, {}, at);
-    EXPECT_EQ(window->currentPage(), "Workbench");
+    EXPECT_TRUE(waitUntil([this] { return window->currentPage() == PageId::Workbench; }));
     EXPECT_EQ(c().selection.current(), path + "/runs/abstractor-n500-s1");
 }
 
 TEST_F(StudyPageTest, ShowFindsTheFailedRun) {
     ASSERT_TRUE(opened(occurs()));
     click(page()->failures()->showButton());
-    EXPECT_EQ(page()->grid()->current(), run("dat-relational-n250-s0"));
+    EXPECT_EQ(page()->runs()->grid()->current(), run("dat-relational-n250-s0"));
 }
 
 TEST_F(StudyPageTest, SavesEveryViewInEveryFormat) {
@@ -186,7 +189,7 @@ TEST_F(StudyPageTest, SavesEveryViewInEveryFormat) {
 
 TEST_F(StudyPageTest, AFolderCanBeDropped) {
     const QString path = occurs();
-    window->showPage("Compare");
+    window->showPage(PageId::Compare);
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(path)});
     QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -194,7 +197,7 @@ TEST_F(StudyPageTest, AFolderCanBeDropped) {
     EXPECT_TRUE(enter.isAccepted());
     QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window.get(), &drop);
-    EXPECT_TRUE(waitUntil([&] { return window->currentPage() == "Study"; }));
+    EXPECT_TRUE(waitUntil([&] { return window->currentPage() == PageId::Study; }));
     EXPECT_TRUE(waitUntil([&] { return study().path() == path; }));
 }
 
@@ -202,7 +205,7 @@ TEST_F(StudyPageTest, WhatIsNoStudyIsSaid) {
     QSignalSpy said(&c().messages, &Messages::message);
     page()->askFolder = [this] { return folder.path(); };
     page()->openStudy();
-    ASSERT_EQ(said.size(), 1);
+    ASSERT_TRUE(waitUntil([&] { return said.size() == 1; }));
     EXPECT_TRUE(said[0][1].toString().contains("is not a study"));
     EXPECT_TRUE(study().path().isEmpty());
     // One that goes away while it is shown.
@@ -218,9 +221,9 @@ TEST_F(StudyPageTest, TheSessionComesBack) {
     const QString path = occurs();
     {
         MainWindow first(true);
-        first.openStudy(path);
+        first.opener().openStudy(path);
         first.controllers().study.setMeasure({"accuracy", "stripes"});
-        first.studyPage()->setBand(StudyBand::TwoErrors);
+        first.studyPage()->curves()->setBand(StudyBand::TwoErrors);
         first.studyPage()->jobsBox()->setValue(7);
         first.show();
         first.close();
@@ -228,7 +231,7 @@ TEST_F(StudyPageTest, TheSessionComesBack) {
     {
         MainWindow second(true);
         EXPECT_EQ(second.controllers().study.path(), path);
-        EXPECT_EQ(second.studyPage()->plot()->band(), StudyBand::TwoErrors);
+        EXPECT_EQ(second.studyPage()->curves()->plot()->band(), StudyBand::TwoErrors);
         EXPECT_EQ(second.studyPage()->jobsBox()->value(), 7);
         EXPECT_TRUE(waitUntil([&] { return second.controllers().study.reading() != nullptr; }));
         EXPECT_EQ(second.controllers().study.reading()->metric.split, "stripes");
@@ -267,7 +270,7 @@ TEST_F(StudyPageTest, StartTrainsEveryRunInAChildProcess) {
     EXPECT_EQ(page()->progress()->text(), "2 of 2 runs, complete");
     EXPECT_FALSE(page()->startButton()->isEnabled());
     EXPECT_EQ(page()->startButton()->toolTip(), "All runs are done");
-    EXPECT_EQ(page()->plot()->legendTexts().size(), 2);
+    EXPECT_EQ(page()->curves()->plot()->legendTexts().size(), 2);
 }
 
 TEST_F(StudyPageTest, StopSavesAndGoOnGoesOn) {
@@ -393,7 +396,9 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
     occurs();
     dialog.nameField()->setText("occurs");
+    ASSERT_TRUE(waitUntil([&] { return !dialog.problems().isEmpty(); }));
     EXPECT_TRUE(dialog.problems().first().contains("already exists"));
+    EXPECT_FALSE(dialog.ready());
 }
 
 TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
@@ -413,6 +418,6 @@ TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
     ASSERT_TRUE(waitUntil([this] { return study().working() && study().reading() != nullptr; }));
     EXPECT_EQ(study().path(), study().folder() + "/mine");
     EXPECT_EQ(study().reading()->info->plan.settings.front().first, "train.epochs");
-    EXPECT_EQ(page()->grid()->runs().size(), 2u * 2 * 3);
+    EXPECT_EQ(page()->runs()->grid()->runs().size(), 2u * 2 * 3);
     EXPECT_EQ(page()->chooser()->currentText(), "mine");
 }

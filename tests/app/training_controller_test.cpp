@@ -42,9 +42,9 @@ TEST_F(TrainingTest, EditsOfTheLearningRateAreMarked) {
     const QString path = c().training.run();
     EXPECT_TRUE(c().experiment.live());
     Q_EMIT window->form()->valueChanged(QStringLiteral("train.learning_rate"), FieldValue(5e-4));
-    ASSERT_TRUE(waitUntil([&] { return !c().runs.marks(path).empty(); }));
-    EXPECT_TRUE(
-        c().runs.marks(path).front().text.contains(QString::fromStdString(fieldValueText(5e-4))));
+    ASSERT_TRUE(waitUntil([&] { return !c().runs.records().marks(path).empty(); }));
+    EXPECT_TRUE(c().runs.records().marks(path).front().text.contains(
+        QString::fromStdString(fieldValueText(5e-4))));
     // What needs a restart stays as it is.
     c().experiment.set(QStringLiteral("model.d_model"), std::int64_t{32});
     EXPECT_EQ(c().experiment.options().model.number("d_model"), 16);

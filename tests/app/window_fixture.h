@@ -13,6 +13,8 @@
 
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
+#include "app/opener.h"
+#include "app/page_export.h"
 #include "app/pages/workbench_page.h"
 #include "options/presets.h"
 #include "widgets/bar/train_bar.h"
@@ -82,6 +84,13 @@ protected:
         EXPECT_TRUE(waitUntil([&] { return !path.isEmpty() && !c().training.busy(); }));
         QObject::disconnect(connection);
         return path;
+    }
+    /// Opens a run and waits until it is shown; false when it is refused.
+    bool openRun(const QString& path) { return openRunIn(*window, path); }
+    static bool openRunIn(MainWindow& in, const QString& path) {
+        in.opener().openRun(path);
+        EXPECT_TRUE(waitUntil([&] { return !in.opener().opensRun(); }));
+        return in.controllers().selection.current() == path;
     }
     bool trains(std::int64_t step) {
         return waitUntil(

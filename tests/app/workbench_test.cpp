@@ -26,7 +26,7 @@ TEST_F(WorkbenchTest, ClickingStartTrainsWithCurvesAndRelations) {
     ASSERT_TRUE(trains(20));
     const QString path = c().training.run();
     EXPECT_EQ(c().selection.current(), path);
-    EXPECT_FALSE(c().runs.points(path).empty());
+    EXPECT_FALSE(c().runs.records().points(path).empty());
     EXPECT_TRUE(curves()->csv().contains(QStringLiteral("quick-dat-s0")));
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
     // The newest weights are followed.
@@ -65,12 +65,12 @@ TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
     window = std::make_unique<MainWindow>(false);
     window->show();
     c().runs.setFolder(folder.path());
-    ASSERT_TRUE(window->openRun(path));
+    ASSERT_TRUE(openRun(path));
     ASSERT_TRUE(
         waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
-    EXPECT_FALSE(c().runs.points(path).empty());
-    ASSERT_GE(c().runs.captures(path).size(), 5U);
-    EXPECT_EQ(window->workbench()->track()->steps(), c().runs.captures(path));
+    EXPECT_FALSE(c().runs.records().points(path).empty());
+    ASSERT_GE(c().runs.records().captures(path).size(), 5U);
+    EXPECT_EQ(window->workbench()->track()->steps(), c().runs.records().captures(path));
 
     Q_EMIT curves()->cursorMoved(3);
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 3; }));

@@ -1,0 +1,57 @@
+// The values of a checkpoint's tensors: read one after the other, those that are chosen first.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <deque>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "app/controllers/long_task.h"
+#include "types/checkpoint_info.h"
+
+namespace relascope {
+
+class CheckpointNumbers : public QObject {
+    Q_OBJECT
+public:
+    static constexpr std::uint64_t kReadAllBytes = std::uint64_t{8}
+                                                   << 30;  ///< numbers of files up to
+    static constexpr std::size_t kReadAllTensors = 4000;
+
+    explicit CheckpointNumbers(QObject* parent = nullptr) : QObject(parent) {}
+
+    /// Another checkpoint; nothing of it is read yet.
+    void setCheckpoint(const CheckpointInfo& info);
+    /// All of its numbers, where that takes seconds and not minutes; else those that are chosen.
+    void read();
+    /// Nothing is read any more; the numbers of a checkpoint that goes are not waited for.
+    void abandon();
+    void chooseTensor(const QString& name);
+    bool complete() const { return !m_path.empty() && m_read.size() >= m_tensors; }
+    /// Tensors whose values are not all finite.
+    const std::vector<CheckpointProblem>& problems() const { return m_broken; }
+    LongTask& task() { return m_task; }
+
+Q_SIGNALS:
+    void statisticsReady(const relascope::TensorStatistics& statistics);
+    void finished();  ///< all read, or no longer waited for
+    void failed(const QString& sentence);
+
+private:
+    void readNext();
+    void take(const QString& name, const TensorStatistics& statistics);
+
+    std::string m_path;
+    std::size_t m_tensors = 0, m_toRead = 0;  ///< of the checkpoint, and those that are asked for
+    std::vector<CheckpointProblem> m_broken;
+    std::deque<QString> m_unread;
+    std::set<QString> m_read;
+    QString m_reading;
+    quint64 m_shown = 0;  ///< counts checkpoints, so that late answers know they are late
+    JobQueue m_queue;
+    LongTask m_task;
+};
+
+}  // namespace relascope

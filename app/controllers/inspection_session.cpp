@@ -1,0 +1,306 @@
+#include "app/controllers/inspection_session.h"
+
+#include <QFileInfo>
+#include <algorithm>
+
+#include "app/controllers/opened_weights.h"
+#include "app/controllers/runtime.h"
+#include "app/controllers/text_input.h"
+#include "datasets/readers/image_file.h"
+#include "run/captures.h"
+
+namespace relascope {
+namespace {
+
+InputOffer offerOf(const OpenedModel& model) {
+    const ModelOptions& o = model.options();
+    InputOffer offer;
+    offer.references = model.referenceInputs();
+    offer.kind = InputOffer::Kind::Vectors;
+    if (o.input() == InputKind::Images) offer.kind = InputOffer::Kind::Images;
+    if (const auto* tokens = o.find<TokenInput>()) {
+        offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
+        offer.vocabulary = tokens->vocab_size;
+        offer.longest = static_cast<int>(tokens->max_block_size);
+    }
+    const auto* pairs = o.find<PairInput>();
+    if (pairs && pairs->input_type == "token" && pairs->output_type == "token") {
+        offer.kind = InputOffer::Kind::Tokens;
+        offer.vocabulary = pairs->input_size;
+        offer.longest = static_cast<int>(pairs->in_block_size);
+        offer.targetVocabulary = pairs->output_size;
+        offer.targetLongest = static_cast<int>(pairs->out_block_size);
+    }
+    return offer;
+}
+
+ProbeSample readPicture(const std::string& path, const ModelOptions& model) {
+    const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
+    ProbeSample sample;
+    sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
+                            static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString();
+    return sample;
+}
+
+ProbeSample sampleOfTokens(const InputRequest& request, const Tokenizer* tokenizer) {
+    const std::vector<std::int64_t> source(request.source.begin(), request.source.end());
+    const bool pair = !request.target.empty();
+    ProbeSample sample = tokenSample(pair ? nullptr : tokenizer, source, "typed");
+    sample.target.tokens.assign(request.target.begin(), request.target.end());
+    return sample;
+}
+
+/// What was stored or made up, by pieces of text where the tokenizer is known.
+ProbeSample sampleOfModel(const OpenedModel& model, const InputRequest& request) {
+    const auto sample = request.kind == InputRequest::Kind::Reference
+                            ? model.referenceInput(request.reference)
+                            : model.randomInput(request.seed);
+    const auto tokenizer = model.tokenizer();
+    return tokenizer ? tokenSample(tokenizer.get(), sample.source.tokens, sample.origin) : sample;
+}
+
+struct Captured {
+    ProbeResult result;
+    std::int64_t samples = 0;
+};
+
+Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int64_t sample) {
+    const auto steps = captureSteps(folder);
+    if (steps.empty())
+        throw Error(
+            "this run has no captures; set train.capture_samples to the number of inputs to "
+            "capture");
+    const auto after = std::lower_bound(steps.begin(), steps.end(), wanted);
+    auto nearest = after == steps.end() ? steps.back() : *after;
+    if (after != steps.begin() && (after == steps.end() || wanted - *(after - 1) < *after - wanted))
+        nearest = *(after - 1);
+    const auto count = captureSamples(folder, nearest);
+    const auto last = std::max<std::int64_t>(0, count - 1);
+    return {loadCapture(folder, nearest, std::clamp<std::int64_t>(sample, 0, last)), count};
+}
+
+}  // namespace
+
+InspectionSession::InspectionSession(JobQueue& models, QObject* parent)
+    : QObject(parent), m_models(models), m_weights(std::make_shared<OpenedWeights>()) {
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(kTypingDelay);
+    connect(&m_typing, &QTimer::timeout, this, &InspectionSession::readText);
+    connect(&m_task, &LongTask::failed, this, &InspectionSession::failed);
+}
+
+InspectionSession::~InspectionSession() = default;
+
+// The model
+// ---------------------------------------------------------------------------------------------------
+
+void InspectionSession::setModel(std::optional<ModelOptions> model, TokenizerPtr tokenizer,
+                                 const QString& noTokenizer) {
+    m_model = std::move(model);
+    m_tokenizer = std::move(tokenizer);
+    m_noTokenizer = noTokenizer;
+    if (m_model && !m_text.isEmpty()) m_typing.start();
+}
+
+void InspectionSession::load(const QString& path, const QString& words) {
+    struct Loaded {
+        ModelOptions model;
+        TokenizerPtr tokenizer;
+        InputOffer offer;
+        std::string warning;
+    };
+    const auto work = [weights = m_weights, from = path.toStdString()](LongJob& job,
+                                                                       std::stop_token stop) {
+        awaitRuntime();
+        weights->load(from, "auto", job.stop.get_token(), job.callback(stop));
+        const auto& model = *weights->model;
+        return Loaded{model.options(), model.tokenizer(), offerOf(model), model.warning()};
+    };
+    m_task.run(m_models, words, work, [this, path](Loaded read) {
+        m_path = path;
+        m_offer = read.offer;
+        m_bfloat16 = false;
+        setModel(std::move(read.model), std::move(read.tokenizer));
+        Q_EMIT loaded(QString::fromStdString(read.warning));
+    });
+}
+
+void InspectionSession::chooseTokenizer(const QString& path) {
+    const auto work = [weights = m_weights, path](LongJob&, std::stop_token) {
+        weights->setTokenizer(path.toStdString());
+        return weights->model->tokenizer();
+    };
+    m_task.run(m_models, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
+               [this](TokenizerPtr tokenizer) {
+                   m_tokenizer = std::move(tokenizer);
+                   m_offer.kind = InputOffer::Kind::Text;
+                   Q_EMIT tokenizerChosen();
+                   choose(InputRequest(m_request));
+               });
+}
+
+void InspectionSession::dropWeights() {
+    m_task.abandon();
+    m_models.post(
+        this, [weights = m_weights](std::stop_token) { return weights->model.reset(), 0; },
+        [](int) {});
+}
+
+void InspectionSession::clear() {
+    m_path.clear();
+    m_offer = {};
+    setModel(std::nullopt, nullptr);
+    forgetInput();
+    dropWeights();
+}
+
+// The input
+// ---------------------------------------------------------------------------------------------------
+
+void InspectionSession::forgetInput() {
+    ++m_inputs;
+    m_own.reset();
+    m_text.clear();
+    m_textNote.clear();
+}
+
+void InspectionSession::choose(const InputRequest& request) {
+    using Kind = InputRequest::Kind;
+    ++m_inputs;  // what is being read is of the input before
+    m_request = request;
+    m_text = request.kind == Kind::Text ? request.text : QString();
+    switch (request.kind) {
+        case Kind::Reference:
+        case Kind::Random:
+            m_own.reset();
+            return Q_EMIT inputRead();
+        case Kind::Tokens:
+            m_own = sampleOfTokens(request, m_tokenizer.get());
+            return Q_EMIT inputRead();
+        case Kind::Text:
+            return readText();
+        case Kind::Picture:
+            break;
+    }
+    if (!m_model) return;
+    m_reading.post(
+        this,
+        [file = request.picture.toStdString(), model = *m_model](std::stop_token) {
+            return readPicture(file, model);
+        },
+        [this, input = m_inputs](ProbeSample read) {
+            if (input != m_inputs) return;
+            m_own = std::move(read);
+            Q_EMIT inputRead();
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+void InspectionSession::chooseText(const QString& text) {
+    ++m_inputs;
+    m_text = text;
+    m_textNote.clear();
+    m_typing.start();
+}
+
+void InspectionSession::note(const QString& sentence) {
+    m_textNote = sentence;
+    Q_EMIT textRead();
+}
+
+/// Tokenising is quick for a sentence and slow for a book: never on the window's thread.
+void InspectionSession::readText() {
+    if (m_text.isEmpty() || !m_model) return;
+    m_request = {};
+    m_request.kind = InputRequest::Kind::Text;
+    m_request.text = m_text;
+    if (!m_tokenizer) return note(m_noTokenizer);
+    m_reading.post(
+        this,
+        [text = m_text.toStdString(), tokenizer = m_tokenizer, model = *m_model](std::stop_token) {
+            return typedText(*tokenizer, text, model);
+        },
+        [this, input = m_inputs](TypedText typed) {
+            if (input != m_inputs) return;
+            m_own = std::move(typed.sample);
+            note(QString::fromStdString(typed.note));
+            Q_EMIT inputRead();
+        },
+        [this, input = m_inputs](const QString& sentence) {
+            if (input == m_inputs) note(sentence);
+        });
+}
+
+void InspectionSession::offerText(const QString& text) {
+    Q_EMIT textOffered(text);
+    chooseText(text);
+}
+
+void InspectionSession::chooseTextFile(const QString& path) {
+    m_reading.post(
+        this,
+        [path](std::stop_token) {
+            return QString::fromStdString(beginningOfText(path.toStdString()));
+        },
+        [this, input = m_inputs](const QString& text) {
+            if (input == m_inputs) offerText(text);
+        },
+        [this](const QString& sentence) { Q_EMIT failed(sentence); });
+}
+
+// The maps
+// ---------------------------------------------------------------------------------------------------
+
+/// `make` gets the weights and computes a result with them.
+template <class Make>
+void InspectionSession::lookBy(Make make) {
+    const auto work = [weights = m_weights, make = std::move(make)](LongJob& job,
+                                                                    std::stop_token stop) {
+        if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
+        return std::make_shared<const ProbeResult>(make(*weights, job, stop));
+    };
+    m_task.run(
+        m_models, QStringLiteral("Computing the maps"), work,
+        [this, request = m_request](const std::shared_ptr<const ProbeResult>& result) {
+            Q_EMIT looked(result, request);
+        },
+        [this](const QString& sentence) { Q_EMIT refused(sentence); });
+}
+
+void InspectionSession::look() {
+    if (m_path.isEmpty()) return;
+    lookBy([own = m_own, request = m_request, rounded = m_bfloat16](
+               OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+        OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
+        return model.probe(own ? *own : sampleOfModel(model, request), {});
+    });
+}
+
+void InspectionSession::lookAtRun(const QString& run, ProbeSample sample,
+                                  std::vector<std::string> names) {
+    lookBy([path = run.toStdString(), sample = std::move(sample), names = std::move(names)](
+               OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+        awaitRuntime();
+        if (weights.path != path) weights.model.reset();  // not two of them in the memory
+        if (!weights.model) weights.load(path, "cpu", job.stop.get_token(), job.callback(stop));
+        return weights.model->probe(sample, names);
+    });
+}
+
+void InspectionSession::lookAtCapture(const QString& run, qint64 step, qint64 sample) {
+    const auto work = [folder = run.toStdString() + "/captures", step, sample](LongJob&,
+                                                                               std::stop_token) {
+        return nearestCapture(folder, step, sample);
+    };
+    m_task.run(
+        m_models, {}, work,
+        [this](Captured captured) {
+            Q_EMIT capturesCounted(captured.samples);
+            Q_EMIT looked(std::make_shared<const ProbeResult>(std::move(captured.result)),
+                          m_request);
+        },
+        [this](const QString& sentence) { Q_EMIT refused(sentence); });
+}
+
+}  // namespace relascope

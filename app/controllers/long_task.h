@@ -1,0 +1,93 @@
+// One long job at a time that a strip shows: begun, ended, given up; late answers are dropped.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "app/controllers/job_queue.h"
+
+namespace relascope {
+
+/// What a long job and the window share: how far it is, and whether anybody still waits for it.
+struct LongJob {
+    std::atomic<double> share{0.0};
+    std::stop_source stop;
+
+    /// For the readers and writers of core and datasets: false once either side wants an end.
+    std::function<bool(double)> callback(std::stop_token queue) {
+        return [this, queue](double done) {
+            share = done;
+            return !queue.stop_requested() && !stop.stop_requested();
+        };
+    }
+};
+
+class LongTask : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+    /// The job ends at its next look, so that closing the window does not wait for a file.
+    ~LongTask() override {
+        if (m_job) m_job->stop.request_stop();
+    }
+
+    /// Runs `work(job, stop)` in a queue, in place of what went on before; `done` gets its result.
+    /// Without `refused` a failure is told by failed().
+    template <class Work, class Done>
+    void run(JobQueue& queue, const QString& words, Work work, Done done,
+             JobQueue::Failure refused = {}) {
+        const auto job = begin(words);
+        queue.post(
+            this,
+            [work = std::move(work), job](std::stop_token stop) mutable {
+                return work(*job, stop);
+            },
+            [this, done = std::move(done), request = m_request](auto result) mutable {
+                if (request != m_request) return;
+                finish();
+                done(std::move(result));
+            },
+            [this, refused = std::move(refused), request = m_request](const QString& sentence) {
+                if (request != m_request) return;
+                finish();
+                refused ? refused(sentence) : failed(sentence);
+            });
+    }
+    /// For a task that is made of many jobs: finish() ends it.
+    std::shared_ptr<LongJob> begin(const QString& words) {
+        abandon();
+        m_job = std::make_shared<LongJob>();
+        Q_EMIT began(words, m_job);
+        return m_job;
+    }
+    void finish() {
+        if (!std::exchange(m_job, nullptr)) return;
+        Q_EMIT ended();
+    }
+    bool busy() const { return m_job != nullptr; }
+    const std::shared_ptr<LongJob>& job() const { return m_job; }
+
+public Q_SLOTS:
+    /// Nobody waits for the answer any more.
+    void abandon() {
+        ++m_request;
+        if (m_job) m_job->stop.request_stop();
+        finish();
+    }
+
+Q_SIGNALS:
+    void began(const QString& words, std::shared_ptr<relascope::LongJob> job);
+    void ended();
+    void failed(const QString& sentence);
+
+private:
+    std::shared_ptr<LongJob> m_job;
+    quint64 m_request = 0;
+};
+
+}  // namespace relascope

@@ -1,0 +1,77 @@
+// What runs measured along the way: points, marks of edits, captured steps, texts. Read from the
+// disk when somebody asks; of the run that trains they arrive by events.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "types/metric.h"
+#include "types/run_info.h"
+#include "types/run_options.h"
+#include "types/train_event.h"
+#include "widgets/curves/curve_types.h"
+
+namespace relascope {
+
+class JobQueue;
+
+class RunRecords : public QObject {
+    Q_OBJECT
+public:
+    explicit RunRecords(JobQueue& jobs, QObject* parent = nullptr)
+        : QObject(parent), m_jobs(jobs) {}
+
+    /// Points known so far; load() reads them from the disk, off the window's thread.
+    const std::vector<MetricPoint>& points(const QString& path) const;
+    const std::vector<CurveMark>& marks(const QString& path) const;
+    const std::vector<qint64>& captures(const QString& path) const;
+    /// What a language model made of its prompt along the run, by step.
+    const std::map<qint64, QString>& samples(const QString& path) const;
+    /// The papers' accuracies beside a run, or none.
+    std::vector<PublishedValue> published(const QString& path) const;
+    /// Begins reading what is known of these runs unless it is known already, or they are live.
+    void load(const QStringList& paths);
+    /// What another process trains grows on the disk: read again.
+    void follow(const RunInfo& run);
+    void forget(const QString& path) { m_records.erase(path); }
+
+    /// The run that trains; `fresh`: all of its points arrive by event. Empty: none.
+    void setLive(const QString& path, const RunOptions& options, bool fresh);
+    void append(const std::vector<MetricPoint>& points);
+
+public Q_SLOTS:
+    void liveNote(const relascope::Note& note);
+    void liveCapture(qint64 step);
+
+Q_SIGNALS:
+    /// New points behind those known; `path` is a run folder.
+    void pointsAppended(const QString& path, const std::vector<relascope::MetricPoint>& points);
+    /// A run was read from the disk: take all of it anew.
+    void loaded(const QString& path);
+    void marksChanged(const QString& path);
+    void capturesChanged(const QString& path);
+    void samplesChanged(const QString& path);
+    void failed(const QString& sentence);
+
+private:
+    struct Record {
+        std::vector<MetricPoint> points;
+        std::vector<CurveMark> marks;
+        std::vector<qint64> captures;
+        std::map<qint64, QString> samples;
+        std::vector<PublishedValue> published;
+        bool loaded = false, loading = false;
+    };
+    static Record readRecord(const std::string& path);
+    template <class Values>
+    const Values& valuesOf(const QString& path, Values Record::*values) const;
+
+    JobQueue& m_jobs;
+    QString m_live;
+    std::map<QString, Record> m_records;
+};
+
+}  // namespace relascope

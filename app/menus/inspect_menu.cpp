@@ -1,0 +1,108 @@
+#include <QAction>
+#include <QFileDialog>
+#include <QMenu>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/menus/menus.h"
+#include "app/opener.h"
+#include "app/pages/workbench_page.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
+
+namespace relascope {
+
+InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
+    : AppMenu(window, menu, keys) {
+    const auto inspector = [this] { return m_window.activeInspector(); };
+    const char* kinds[] = {"Relation r", "Relational attention", "Sensory attention",
+                           "Attention x relation", "Symbols"};
+    for (int k = 0; k < 5; ++k)
+        addEntry(QString::fromLatin1(kinds[k]), QKeySequence(Qt::Key_1 + k),
+                 QString("Show %1").arg(QString::fromLatin1(kinds[k]).toLower()),
+                 [inspector, k] { inspector()->setKindByNumber(k + 1); });
+    m_menu->addSeparator();
+    addArrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
+             QStringLiteral("Show the previous map"),
+             [inspector] { inspector()->previousRelation(); });
+    addArrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
+             QStringLiteral("Show the next map"), [inspector] { inspector()->nextRelation(); });
+    addArrow(QStringLiteral("Next layer"), QStringLiteral("Up"),
+             QStringLiteral("Show the next layer"), [inspector] { inspector()->nextLayer(); });
+    addArrow(QStringLiteral("Previous layer"), QStringLiteral("Down"),
+             QStringLiteral("Show the previous layer"),
+             [inspector] { inspector()->previousLayer(); });
+    m_menu->addSeparator();
+    addEntry(QStringLiteral("Swap direction (i \u2194 j)"), QKeySequence(Qt::Key_D),
+             QStringLiteral("Switch between i \u2192 j and j \u2192 i"),
+             [inspector] { inspector()->toggleDirection(); });
+    addEntry(QStringLiteral("Next transform"), QKeySequence(Qt::Key_P),
+             QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
+             [inspector] { inspector()->cycleProcessing(); });
+    m_menu->addSeparator();
+    addSamples();
+}
+
+void InspectMenu::addSamples() {
+    const auto inspector = [this] { return m_window.activeInspector(); };
+    addEntry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
+             QStringLiteral("Show a random sample"), [inspector] { inspector()->randomSample(); });
+    addEntry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
+             QStringLiteral("Show the next sample"),
+             [inspector] { inspector()->sourcePane()->next(); });
+    addEntry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
+             QStringLiteral("Show the previous sample"),
+             [inspector] { inspector()->sourcePane()->previous(); });
+    m_write =
+        add(QStringLiteral("Generate text with this run"), {},
+            QStringLiteral(
+                "Generate text with the newest weights of the run shown, on the Checkpoint page"),
+            [this] { m_window.opener().generateWith(m_c.selection.current()); });
+    m_image = addEntry(
+        QStringLiteral("Inspect image..."), {},
+        QStringLiteral("Inspect a PNG or JPEG file; files can also be dropped onto the inspector"),
+        [this] { chooseImage(); });
+    m_menu->addSeparator();
+    m_live = addEntry(QStringLiteral("Follow the newest weights"), {},
+                      QStringLiteral("Move the time cursor to the newest step"),
+                      [this] { m_c.selection.setStep(std::nullopt); });
+}
+
+QAction* InspectMenu::addEntry(const QString& text, const QKeySequence& key, const QString& help,
+                               Slot slot) {
+    auto* action = add(text, key, help, std::move(slot));
+    m_entries << action;
+    return action;
+}
+
+/// The arrow keys are the window's own (MainWindow::keyPressEvent): panes with the focus use them
+/// first.
+void InspectMenu::addArrow(const QString& text, const QString& key, const QString& help,
+                           Slot slot) {
+    addEntry(text + u'\t' + key, {}, help, std::move(slot));
+    m_keys.emplace_back(key, help);
+}
+
+void InspectMenu::chooseImage() {
+    const QString path =
+        QFileDialog::getOpenFileName(&m_window, QStringLiteral("Inspect image"), {},
+                                     QStringLiteral("Images (*.png *.jpg *.jpeg)"));
+    if (!path.isEmpty()) m_c.probe.chooseImage(path);
+}
+
+void InspectMenu::refresh() {
+    const QString nothing = m_window.inspectObstacle();
+    for (auto* action : m_entries) allow(action, nothing);
+    const bool onCheckpoint = m_window.activeInspector() != m_window.workbench()->inspector();
+    allow(m_image, onCheckpoint
+                       ? QStringLiteral("Use the source pane of the checkpoint's inspector")
+                       : nothing);
+    allow(m_write, m_c.probe.readsText()
+                       ? QString()
+                       : QStringLiteral("Select a run of a language model on the Workbench first"));
+    allow(m_live, nothing.isEmpty() && !onCheckpoint && m_c.selection.step().has_value()
+                      ? QString()
+                      : QStringLiteral("The inspector already shows the newest weights"));
+}
+
+}  // namespace relascope

@@ -1,0 +1,125 @@
+// The menus of the window, one class each.
+#pragma once
+
+#include <QList>
+#include <memory>
+#include <vector>
+
+#include "app/menus/commands.h"
+#include "app/run_actions.h"
+
+class QActionGroup;
+
+namespace relascope {
+
+class FileMenu : public AppMenu {
+    Q_OBJECT
+public:
+    FileMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+
+private:
+    void fillRecent();
+    void saveScreenshot();
+    QMenu* m_recent;
+};
+
+class EditMenu : public AppMenu {
+    Q_OBJECT
+public:
+    EditMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    void undo(bool redo);
+    void refreshText();  ///< what concerns the field in focus, and the history
+    QAction *m_undo, *m_redo, *m_reset;
+    QList<QAction*> m_text, m_inspect;  ///< need a text field, or a result in the inspector
+};
+
+class RunMenu : public AppMenu {
+    Q_OBJECT
+public:
+    RunMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    QAction *m_toggle, *m_step, *m_stop, *m_cancel, *m_hidden;
+    std::vector<QAction*> m_ofRun;  ///< of the chosen run, in the order of RunActions
+};
+
+class StudyMenu : public AppMenu {  ///< within View
+    Q_OBJECT
+public:
+    StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    QAction *m_start, *m_retry, *m_log, *m_published, *m_folder, *m_slurm;
+    QActionGroup* m_bands;
+};
+
+class LookMenu : public AppMenu {  ///< View
+    Q_OBJECT
+public:
+    LookMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    ~LookMenu() override;
+    void refresh() override;
+
+private:
+    void addThemes();
+    void addAxes();
+    QActionGroup *m_themes, *m_axes;
+    std::unique_ptr<StudyMenu> m_study;
+    QAction *m_rail, *m_options, *m_log, *m_logX, *m_logY, *m_smooth, *m_full;
+};
+
+class InspectMenu : public AppMenu {
+    Q_OBJECT
+public:
+    InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+    void refresh() override;
+
+private:
+    QAction* addEntry(const QString& text, const QKeySequence& key, const QString& help, Slot slot);
+    void addArrow(const QString& text, const QString& key, const QString& help, Slot slot);
+    void addSamples();
+    void chooseImage();
+    QList<QAction*> m_entries;  ///< need a result in the inspector
+    QAction *m_write = nullptr, *m_image = nullptr, *m_live;
+};
+
+class PagesMenu : public AppMenu {  ///< Window
+    Q_OBJECT
+public:
+    PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+};
+
+class HelpMenu : public AppMenu {
+    Q_OBJECT
+public:
+    HelpMenu(MainWindow& window, QMenu* menu, KeyList& keys);
+};
+
+/// All of them, and the field that finds their entries.
+class Menus : public QObject {
+    Q_OBJECT
+public:
+    explicit Menus(MainWindow& window);
+    ~Menus() override;
+    void refresh();
+    /// Every entry, for the palette.
+    QList<QAction*> commands() const;
+
+private:
+    void addSearch();
+    void watch();
+
+    template <class Menu>
+    void make(const char* title);
+
+    MainWindow& m_window;
+    KeyList m_keys;
+    std::vector<std::unique_ptr<AppMenu>> m_all;
+};
+
+}  // namespace relascope

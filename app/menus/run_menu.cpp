@@ -1,0 +1,71 @@
+#include <QAction>
+#include <QMenu>
+
+#include "app/controllers/controllers.h"
+#include "app/main_window.h"
+#include "app/menus/menus.h"
+#include "app/wiring.h"
+
+namespace relascope {
+
+RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
+    m_toggle = add(QStringLiteral("Start"), QKeySequence(Qt::Key_Space),
+                   QStringLiteral("Start or pause"), [this] { toggleTraining(m_c); });
+    m_step =
+        add(QStringLiteral("One step"), QKeySequence(Qt::Key_N),
+            QStringLiteral("One optimizer step while paused"), [this] { m_c.training.step(); });
+    m_stop = add(QStringLiteral("Stop"), {}, QStringLiteral("Stop after this epoch"), [this] {
+        if (m_c.training.ending())
+            m_c.training.cancel();
+        else
+            m_c.training.stop();
+    });
+    m_cancel = add(QStringLiteral("Cancel"), {}, QStringLiteral("Stop at once, after a checkpoint"),
+                   [this] { m_c.training.cancel(); });
+    m_menu->addSeparator();
+    for (const auto& entry : m_window.runActions().entries({})) {
+        auto* action = add(entry.text, {}, entry.help, [this, kind = entry.kind] {
+            m_window.runActions().perform(kind, {m_c.selection.current()});
+        });
+        m_ofRun.push_back(action);
+    }
+    m_menu->addSeparator();
+    add(QStringLiteral("Reload runs"), QKeySequence::Refresh,
+        QStringLiteral("Read the runs folder again and show hidden runs"),
+        [this] { m_c.runs.reload(); });
+    m_hidden =
+        add(QStringLiteral("Show hidden runs"), {}, QStringLiteral("List hidden runs as well"),
+            [this] { m_c.runs.setShowHidden(!m_c.runs.showsHidden()); });
+    m_hidden->setCheckable(true);
+}
+
+void RunMenu::refresh() {
+    const bool running = m_c.training.running(), paused = m_c.training.paused(),
+               busy = m_c.training.busy();
+    const QString nothing = QStringLiteral("No run is training");
+    m_toggle->setText(running                              ? QStringLiteral("Pause")
+                      : paused || m_c.experiment.resumes() ? QStringLiteral("Resume")
+                                                           : QStringLiteral("Start"));
+    const bool waits = m_c.training.preparing() || m_c.training.endingNow();
+    allow(m_toggle, !busy   ? m_c.experiment.obstacle()
+                    : waits ? QStringLiteral("Wait until the run has started or ended")
+                            : QString());
+    allow(m_step, paused ? QString() : QStringLiteral("Available while the run is paused"));
+    const QString saving = QStringLiteral("The run is saving a checkpoint");
+    const bool now = m_c.training.endingNow();
+    m_stop->setText(m_c.training.ending() && !now ? QStringLiteral("Stop now")
+                                                  : QStringLiteral("Stop"));
+    allow(m_stop, now ? saving : running || paused ? QString() : nothing);
+    allow(m_cancel, now ? saving : busy ? QString() : nothing);
+    const QString current = m_c.selection.current();
+    const auto entries =
+        m_window.runActions().entries(current.isEmpty() ? QStringList() : QStringList{current});
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        m_ofRun[i]->setText(entries[i].text);
+        allow(m_ofRun[i], entries[i].reason);
+    }
+    m_hidden->setChecked(m_c.runs.showsHidden());
+    allow(m_hidden, m_c.runs.hiddenRuns() > 0 ? QString() : QStringLiteral("No run is hidden"));
+}
+
+}  // namespace relascope

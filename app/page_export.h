@@ -1,0 +1,33 @@
+// Views as files: one of those in sight, or all of a page.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+class QAction;
+
+namespace relascope {
+
+class MainWindow;
+class ViewMenu;
+
+class PageExport : public QObject {
+    Q_OBJECT
+public:
+    explicit PageExport(MainWindow& window);
+
+    /// Asks for a folder and writes every view of the page shown.
+    QAction* allAction() const { return m_all; }
+    /// The menus of all views in sight.
+    void popUpMenu();
+    /// Writes every view of the page shown into a folder; returns the files.
+    QStringList exportAllViews(const QString& folder);
+    /// What the menu of a view writes is told in the status strip.
+    void listen(ViewMenu* menu);
+
+private:
+    MainWindow& m_window;
+    QAction* m_all;
+};
+
+}  // namespace relascope

@@ -1,0 +1,59 @@
+// Head of the Checkpoint page: name, files, whether it computes what it shall, and what can be
+// done.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QMenu;
+class QPushButton;
+
+namespace relascope {
+
+class CheckpointController;
+class ElidedLabel;
+class VerifyBadge;
+
+class CheckpointHead : public QWidget {
+    Q_OBJECT
+public:
+    /// `figure` is what the menu copies and saves as a picture.
+    CheckpointHead(CheckpointController& controller, QWidget* figure, QWidget* parent = nullptr);
+
+    /// Another checkpoint is shown.
+    void opened();
+    /// Which buttons and entries can be pressed, and why not.
+    void refresh();
+    /// What goes on was given up, or failed.
+    void verifyEnded();
+
+    QString title() const;
+    QString files() const;
+    VerifyBadge* badge() const { return m_badge; }
+    QPushButton* verifyButton() const { return m_verify; }
+    QPushButton* evaluateButton() const { return m_evaluate; }
+    QPushButton* inspectButton() const { return m_inspect; }
+    QMenu* menu() const { return m_menu; }
+
+Q_SIGNALS:
+    void fileRequested();
+    void folderRequested();
+    void tokenizerRequested();
+    void convertRequested();
+    void evaluationRequested();
+    void noFileManager(const QString& sentence);
+
+private:
+    void fillMenu();
+    void showFolder();
+
+    CheckpointController& m_c;
+    QLabel* m_title;
+    ElidedLabel* m_files;
+    VerifyBadge* m_badge;
+    QPushButton *m_verify, *m_evaluate, *m_inspect;
+    QMenu* m_menu;
+    QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
+};
+
+}  // namespace relascope

@@ -1,0 +1,143 @@
+#include "app/pages/checkpoint_text.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "app/controllers/checkpoint_controller.h"
+#include "app/controllers/text_input.h"
+#include "widgets/generate/generate_panel.h"
+#include "widgets/generate/generated_text.h"
+#include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_pane.h"
+#include "widgets/source/text_input.h"
+#include "widgets/source/text_outcome.h"
+#include "widgets/text/text_flow.h"
+#include "widgets/theme/controls.h"
+#include "widgets/theme/icons.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+
+CheckpointText::CheckpointText(CheckpointController& controller, RelationInspector& inspector,
+                               QWidget* parent)
+    : QWidget(parent),
+      m_c(controller),
+      m_inspector(inspector),
+      m_tokenizerRow(new QWidget(this)),
+      m_tokenizer(new QPushButton(icon("folder"), QStringLiteral("Choose tokenizer\u2026"),
+                                  m_tokenizerRow)),
+      m_panel(new GeneratePanel(this)) {
+    auto* needed =
+        new ElidedLabel(QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
+    needed->setFont(smallFont());
+    auto* ask = new QHBoxLayout(m_tokenizerRow);
+    ask->setContentsMargins(16, 8, 16, 8);
+    ask->addWidget(needed, 1);
+    ask->addWidget(m_tokenizer);
+    m_panel->setFollow(true);
+    auto* lines = new QVBoxLayout(this);
+    lines->setContentsMargins(0, 0, 0, 0);
+    lines->setSpacing(0);
+    lines->addWidget(m_tokenizerRow);
+    lines->addWidget(m_panel, 1);
+    wire();
+}
+
+void CheckpointText::wire() {
+    auto& generator = m_c.generator();
+    generator.setFollow(m_panel->follow());
+    connect(m_panel, &GeneratePanel::generateRequested, this,
+            [this](const QString& prompt, const GenerateOptions& options, bool bfloat16) {
+                m_c.setBfloat16(bfloat16);
+                m_c.generator().start(prompt, options);
+            });
+    connect(m_panel, &GeneratePanel::stopRequested, &generator, &TextGenerator::stop);
+    connect(m_panel, &GeneratePanel::followChanged, &generator, &TextGenerator::setFollow);
+    connect(m_panel, &GeneratePanel::bfloat16Changed, this, [this](bool on) {
+        if (!on) m_c.setBfloat16(false);
+    });
+    connect(m_panel, &GeneratePanel::tokenChosen, this, &CheckpointText::chooseToken);
+    connect(m_panel, &GeneratePanel::exported, this, &CheckpointText::exported);
+    connect(m_panel, &GeneratePanel::exportFailed, this, &CheckpointText::failed);
+    connect(&generator, &TextGenerator::began, m_panel, &GeneratePanel::begin);
+    connect(&generator, &TextGenerator::written, m_panel,
+            [this](const std::vector<GeneratedToken>& tokens) {
+                for (const auto& token : tokens) m_panel->append(token);
+            });
+    connect(&generator, &TextGenerator::ended, m_panel, &GeneratePanel::finish);
+    connect(&generator, &TextGenerator::failed, m_panel, &GeneratePanel::fail);
+    connect(&generator, &TextGenerator::looked, this, &CheckpointText::showLooked);
+
+    auto& session = m_c.session();
+    connect(&m_inspector, &RelationInspector::textTyped, &session, &InspectionSession::chooseText);
+    connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane(),
+            &SourcePane::setTextProblem);
+    connect(&session, &InspectionSession::textOffered, this, [this](const QString& text) {
+        auto* input = m_inspector.sourcePane()->textInput();
+        input->setOpen(true);
+        input->setText(text);
+    });
+}
+
+void CheckpointText::refresh() {
+    const QString why = m_c.generateObstacle();
+    m_panel->setAvailable(why.isEmpty(), why);
+    m_tokenizerRow->setVisible(m_c.loaded() && !m_c.session().tokenizer());
+}
+
+void CheckpointText::loaded() {
+    m_inspector.sourcePane()->textInput()->setOpen(false);
+    leave();
+    if (!m_c.loaded() || !m_c.isLanguage()) return;
+    if (m_panel->prompt().isEmpty() || !m_c.prompt().isEmpty())
+        m_panel->setPrompt(m_c.prompt().isEmpty()
+                               ? QStringLiteral("A finite-state machine is a mathematical model "
+                                                "of computation. It is an abstract machine "
+                                                "that can be in")
+                               : m_c.prompt());
+}
+
+void CheckpointText::showNextTokens() {
+    const ProbeResult* result = m_inspector.result();
+    if (!result || !result->sample.source.text) return;
+    const auto& words = result->sample.source.words;
+    m_inspector.sourcePane()->outcome()->setNextTokens(
+        words.empty()
+            ? QStringLiteral("Next token")
+            : QStringLiteral("Next token after \u201C%1\u201D").arg(pieceLabel(words.back())),
+        nextTokens(*result));
+    m_inspector.setSubText(
+        QFileInfo(m_c.session().path()).fileName() +
+        (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
+}
+
+void CheckpointText::showLooked(const std::shared_ptr<const ProbeResult>& result, int first) {
+    const int last = result->sample.source.size() - 1;
+    const int chosen = m_panel->text()->chosen();
+    InspectorView view = m_inspector.view();
+    const bool own = chosen >= first && chosen - first <= last;
+    view.source = own ? chosen - first : last;
+    m_lookedFirst = first;
+    m_inspector.setResult(result);
+    m_inspector.setView(view);
+    m_inspector.sourcePane()->textInput()->setOpen(false);
+    showNextTokens();
+}
+
+/// A token of the text: the inspector, where it follows, looks from there.
+void CheckpointText::chooseToken(int index) {
+    if (!m_panel->follow()) return;
+    const ProbeResult* result = m_inspector.result();
+    const int place = index - m_lookedFirst;
+    if (m_lookedFirst >= 0 && result && place >= 0 && place < result->sample.source.size()) {
+        InspectorView view = m_inspector.view();
+        view.source = place;
+        m_inspector.setView(view);
+    } else if (!m_c.generator().running()) {
+        m_c.generator().look(index);
+    }
+}
+
+}  // namespace relascope

@@ -1,0 +1,42 @@
+// The sample-efficiency plot of the Study page, with what it can show beside the study's own
+// curves.
+#pragma once
+
+#include <QWidget>
+
+#include "widgets/study/efficiency_plot.h"
+
+class QComboBox;
+
+namespace relascope {
+
+class PanelHead;
+class StudyController;
+class ToggleChip;
+
+class StudyCurves : public QWidget {
+    Q_OBJECT
+public:
+    explicit StudyCurves(StudyController& controller, QWidget* parent = nullptr);
+
+    /// Shows what the controller has read, or nothing.
+    void showStudy();
+    void setBand(StudyBand band);
+
+    EfficiencyPlot* plot() const { return m_plot; }
+    QComboBox* bandBox() const { return m_band; }
+    ToggleChip* logChip() const { return m_log; }
+    ToggleChip* publishedChip() const { return m_published; }
+    ToggleChip* referenceChip() const { return m_reference; }
+
+private:
+    void addMenu();
+
+    StudyController& m_c;
+    PanelHead* m_head;
+    EfficiencyPlot* m_plot;
+    QComboBox* m_band;
+    ToggleChip *m_log, *m_published, *m_reference;
+};
+
+}  // namespace relascope
