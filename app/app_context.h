@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a page is given: the controllers, the shared choice, and a place to say things.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names of checkpoints in a list, each different from the others.
 #pragma once
 

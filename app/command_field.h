@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The field in the menu bar's corner that opens the command palette.
 #pragma once
 

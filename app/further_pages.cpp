@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/checkpoint_titles.h"
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"

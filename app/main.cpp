@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The window, and the command line's words for those who have only this program.
 #include <QApplication>
 #include <QScreen>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The window: menus and the stack of pages. What they do is in menus, pages and controllers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opens what somebody chose or dropped: runs, studies, checkpoints, texts, images.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views as files: one of those in sight, or all of a page.
 #pragma once
 

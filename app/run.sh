@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what is missing, builds Relascope and opens its window. Without a display it trains the quick preset
 # and writes its learning curve and relation pictures.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What can be done to runs, the same in the rail, on Compare and in the Run menu.
 #pragma once
 

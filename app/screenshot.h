@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A picture of the window for documentation and tests: shows a run, or trains one up to a step.
 #pragma once
 

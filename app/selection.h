@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the pages share: which runs are chosen, which one is looked into, when, and at what.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the window remembers from one day to the next: layout, theme, recent runs, and the view that
 // was open.
 #pragma once

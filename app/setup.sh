@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what is missing to build Relascope on Debian 12, once: Debian packages, and in the project's own
 # virtual environment (.venv) LibTorch from the pinned PyPI wheel, GPT-2's vocabulary, an English text and images.
 # Sourced or run by app/run.sh and tests/run.sh; does nothing, without network, when all is there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tour of the window: what a relation is, and where things are.
 #pragma once
 

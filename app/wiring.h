@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The panels around the pages, each joined to the controllers it shows and steers.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Writes builtin_resources.cpp: the texts of resources/ as raw string literals.
 # cmake -DVERSION=x.y.z -DRESOURCES=dir -DOUT=file -P embed.cmake
 # In the order of the lists; a file that is not named comes last.

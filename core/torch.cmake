@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # LibTorch as hand-written imported targets: the wheel's own CMake files insist on a CUDA toolkit.
 # Found through RELASCOPE_TORCH_ROOT (the folder .../site-packages/torch), else the project's .venv.
 set(RELASCOPE_TORCH_ROOT "" CACHE PATH "The torch folder inside a site-packages; empty: the project's .venv")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a kind of data is opened: the half of its description that needs files and generators. The
 // other half is its DataKind (types/data_kind.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tasks by name: from data options to the parts that a run reads.
 #pragma once
 

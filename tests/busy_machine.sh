@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Trains beside one busy process a core: with all threads it may take at most three times as long as
 # with one. Threads that wait for one another by spinning take ten times as long and more.
 set -euo pipefail

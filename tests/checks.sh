@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the linker and the compiler cannot see: who includes whom, names defined twice, documents that are cited but not
 # there, formatting, and (where clang-tidy is installed) the lines changed since main. RELASCOPE_TIDY=0 skips the last.
 set -euo pipefail
@@ -21,13 +22,11 @@ echo "$compared"
 [ "$bad" = 0 ] && echo "rooms: in order"
 if ! cited=$(python3 tests/cited_documents.py .); then echo "documents:"; echo "$cited"; bad=1; else echo "documents: in order"; fi
 
-# To be switched on with the commit that runs tests/add_spdx.py over the tree:
-# if ! lacking=$(python3 tests/add_spdx.py --check); then echo "licence:"; echo "$lacking"; bad=1; else echo "licence: in order"; fi
+if ! lacking=$(python3 tests/add_spdx.py --check); then echo "licence:"; echo "$lacking"; bad=1; else echo "licence: in order"; fi
 
 . app/setup.sh
 formatter=$(clang_format_path)
-# The rest follows when it has been formatted: formatted=(app core datasets tests widgets)
-formatted=(app widgets tests/app tests/bench tests/cli tests/files tests/fuzz tests/support tests/text tests/widgets)
+formatted=(app core datasets tests widgets)
 if [ -z "$formatter" ]; then
   echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
 elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then

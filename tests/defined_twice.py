@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Finds names that a program would define twice (the one-definition rule).
 
 The linker merges classes and inline functions of one name without a word, even when their bodies

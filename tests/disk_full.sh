@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A disk that fills up while a run continues: the run pauses, says so, keeps its last checkpoint, and continues when
 # there is room. Needs root for a small tmpfs; without it says so and ends with 77.
 set -euo pipefail

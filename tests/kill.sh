@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # kill -9 at random moments of a run, COUNT times (50): every time --resume must work, metrics must be whole
 # and nothing but the last second may be lost; the losses at the end must be those of a run never killed.
 set -euo pipefail

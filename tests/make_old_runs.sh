@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Makes run folders with the command line of an earlier version, for tests/core/old_runs_test.cpp: of each architecture
 # family one that has taken two steps of four, and the losses of the two that the same program takes after them.
 # usage: make_old_runs.sh RELASCOPE_CLI OUT        for example make_old_runs.sh ~/relascope-0.4/build/bin/relascope-cli

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Comparisons of strings with known names outside the files that describe what is named.
 
 A kind of data, a task or a metric is described in one place (datasets/kinds, core/types/metric.h), a preset

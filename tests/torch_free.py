@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Names the path by which an object of `base` reaches LibTorch; there must be none.
 
 `base` is what a program without LibTorch links: options, run folders, metrics, captures, texts, tokenizers, headers

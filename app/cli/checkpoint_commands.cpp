@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // info and convert: checkpoints of every form, from their headers.
 #include <cmath>
 #include <cstdio>

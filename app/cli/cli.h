@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command line, compiled into both programs: relascope-cli has these words, the window takes
 // the same.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One function a command; each returns the exit code and throws relascope::Error for the rest.
 #pragma once
 

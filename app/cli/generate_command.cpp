@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // generate: a text continued by a language model, token by token.
 #include <cerrno>
 #include <chrono>

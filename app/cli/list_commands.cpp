@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // presets, datasets, devices, verify, bench, data: commands that print.
 #include <cmath>
 #include <cstdio>

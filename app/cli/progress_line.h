@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Progress on stderr: one line rewritten on a terminal, one line a minute otherwise.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the commands say what a run or an evaluation reached.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // tokenize: text to token ids and back, of any length in bounded memory.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The checkpoint that is shown: its header, the numbers of its tensors, its weights. All of it is
 // read, loaded, compared and written off the window's thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The values of a checkpoint's tensors: read one after the other, those that are chosen first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The notes of a folder of runs, in its notes.json: one text a run, and one for each set of runs
 // that was compared.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every controller of one window, wired to one another, in the order in which they may go.
 #pragma once
 

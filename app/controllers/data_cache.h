@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data sets that are open, shared by training and the inspector so that none is made twice.
 #pragma once
 

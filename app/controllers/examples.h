@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What examples of any data are called, which label or answer they have, in words.
 #pragma once
 

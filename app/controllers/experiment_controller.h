@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the options form shows and Start begins: a preset's options, or those of a chosen run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A model that is looked into: where it came from, its tokenizer, an input, the maps asked for.
 // Runs, captures and checkpoints are inspected by it; their controllers say where the model is.
 #pragma once

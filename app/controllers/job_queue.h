@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Short jobs on one thread: the work runs there, the answer arrives on the window's thread.
 #pragma once
 

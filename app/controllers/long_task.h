@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One long job at a time that a strip shows: begun, ended, given up; late answers are dropped.
 #pragma once
 

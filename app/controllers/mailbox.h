@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a training thread leaves its events until the window's timer fetches them, put together so
 // that a thousand steps a second cost the window what ten cost.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The model whose inside the Checkpoint page shows.
 #pragma once
 

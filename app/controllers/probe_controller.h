@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the inspector shows: the newest weights while a run trains, a finished run's, or those of a
 // captured step, for the sample that was chosen.
 #pragma once

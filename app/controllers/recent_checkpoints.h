@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The checkpoints that were opened before, newest first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What runs measured along the way: points, marks of edits, captured steps, texts. Read from the
 // disk when somebody asks; of the run that trains they arrive by events.
 #pragma once

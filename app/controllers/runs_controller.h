@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The runs on disk and the one that trains: their rows, colours, points and marks, the same on
 // every page.
 #pragma once

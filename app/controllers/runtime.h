@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // LibTorch's threads and devices, set up once and never on the window's thread.
 #pragma once
 

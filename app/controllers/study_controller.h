@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies: those on the disk, the one that is shown, and the processes that work on it.
 #pragma once
 

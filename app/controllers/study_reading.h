@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A study as its page shows it: read from the folder and summed up off the window's thread.
 #pragma once
 

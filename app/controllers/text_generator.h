@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text that a language model writes, token by token, and what it looks like inside meanwhile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts that somebody typed, as the inspector looks at them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The long job: one training at a time on its own thread, steered from the window.
 #pragma once
 

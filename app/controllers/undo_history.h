@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What Ctrl+Z takes back: edits of the options, and what was done to runs.
 #pragma once
 

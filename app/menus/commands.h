@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The entries of the menus: their keys, and why they cannot be used.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Below the tensors: configuration, outline, the values of one tensor, the last evaluation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Head of the Checkpoint page: name, files, whether it computes what it shall, and what can be
 // done.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint: trust first (name, badge, problems), then what is inside, then what it computes.
 #pragma once
 

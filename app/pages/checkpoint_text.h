@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the Checkpoint page has for language models: the text that they write beside the inspector.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs side by side: a table that decides, curves that show, a configuration that explains, and
 // notes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The left side of the Data page: which data, and the options of those that are generated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Browse any data: a grid of samples, one large, statistics; generated, imported or a run's own.
 #pragma once
 

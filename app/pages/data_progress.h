@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Strips below a panel's head: a long job with its share and Cancel, and what went wrong.
 #pragma once
 

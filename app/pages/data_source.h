@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The data that the Data page shows: opened, read, counted and saved off the window's thread.
 #pragma once
 

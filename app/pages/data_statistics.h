@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the examples of a part hold: labels, lengths, ranges of numbers, pixels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Asks what a checkpoint shall be measured on: generated images, a file of them, or a text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Import: which file or folder, and what it is. What it holds is looked at off the window's thread.
 #pragma once
 

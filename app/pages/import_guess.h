@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a file or folder is that somebody wants to import: guessed from what it holds.
 #pragma once
 

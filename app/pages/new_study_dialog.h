@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Asks for a new study: experiment, models, sizes, seeds, options to vary, and where it goes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the New study dialog is put together; what it does is in new_study_dialog.cpp.
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Chosen examples of a data set, as a data set: what Save writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The script of a job array that works on a study: how many tasks, the text, copy and save.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sample-efficiency plot of the Study page, with what it can show beside the study's own
 // curves.
 #pragma once

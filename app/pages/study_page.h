@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Study page: a grid of runs that fills, the sample-efficiency plot, and the numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences of the Study page. Private to app/pages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The grid of the Study page: every run of the study, and the measure that it shows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts of the New study dialog as values, each refused in words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Workbench: learning curves above, the relation inspector below, one time cursor through both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bytes of a file at any offset, so that every reader can be fed from a file or from memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opening, examining and converting checkpoints of every published form. No torch here.
 //
 // Forms (formats.md sections 1 and 2): a .safetensors file; a folder with config.json and

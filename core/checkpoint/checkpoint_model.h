@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which model a checkpoint belongs to, and what stands between the two. No torch here.
 #pragma once
 

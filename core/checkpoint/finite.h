@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether stored numbers are finite, at the speed of memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weights of any checkpoint into a model.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "checkpoint/pickle.h"
 
 #include "checkpoint/byte_source.h"

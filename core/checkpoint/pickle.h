@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Python pickles as a tree of plain values: nothing is imported, called or built (formats.md
 // section 2). No torch here, so that it can be fuzzed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which names of Python a checkpoint may mention.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The opcodes of pickle protocols 2 to 5 that hold data (Python's Lib/pickletools.py).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // safetensors, read and written by our own bounds-checked code (formats.md section 1; the format is
 // huggingface/safetensors, `safetensors/src/tensor.rs`). No torch here, so that fuzzing is quick.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint in one safetensors file, or in several that an index names (formats.md section 1).
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any file of weights as a list of named tensors whose bytes can be had on demand. No torch here,
 // so that the readers can be fuzzed.
 #pragma once

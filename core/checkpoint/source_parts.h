@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the forms of a checkpoint share. For the readers of this folder only.
 #pragma once
 

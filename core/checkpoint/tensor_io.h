@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weights from checkpoints into models, and tensors to and from safetensors files.
 #pragma once
 

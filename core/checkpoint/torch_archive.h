@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // PyTorch's .pt files: a ZIP archive with a pickle and a record a storage (formats.md section 2),
 // read by our own code; nothing of LibTorch's readers sees the file. No torch here, so that it can
 // be fuzzed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // State dictionaries as .pt files that torch.load(weights_only=True) opens.
 #pragma once
 

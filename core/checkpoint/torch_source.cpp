@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint in a PyTorch archive.
 #include "checkpoint/source_parts.h"
 #include "checkpoint/torch_archive.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a pickled tensor says of itself: torch._utils._rebuild_tensor_v2 and its kin.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether bytes are text (isUtf8), and how to show those that may not be.
 #pragma once
 

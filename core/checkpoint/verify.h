@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Holding a model against what the published implementation computed: folders of golden cases.
 #pragma once
 

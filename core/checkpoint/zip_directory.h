@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of a ZIP archive whose entries are stored as they are (formats.md section 2), so that
 // an entry is a range of the file. No torch here, so that it can be fuzzed.
 #pragma once

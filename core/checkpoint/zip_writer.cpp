@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "checkpoint/zip_writer.h"
 
 #include "files/crc32.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ZIP archives as PyTorch writes them: stored entries whose bytes begin at multiples of 64.
 #pragma once
 

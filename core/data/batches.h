@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Batches in a given order, made ahead of the training thread by one of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What training, evaluation and the Data page know of a data set: how many examples, and one by
 // number. Reading is thread-safe and deterministic: the same index gives the same example.
 #pragma once

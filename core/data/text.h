@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text as training data: files, folders, JSON lines or token shards, tokenised once into a cache
 // that is keyed by content, and read as windows from a mapped file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bytes of text files, and the documents of plain ones.
 #include <zlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which files a path to text stands for, and their bytes and documents from front to back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Documents of JSON files, one record after another, of which never more than one is in memory.
 #include <nlohmann/json.hpp>
 #include <streambuf>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From text files to token ids in the cache.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Token ids of texts, kept between runs under $XDG_CACHE_HOME/relascope. What is not there, not
 // whole or not writable costs time, never an error.
 #pragma once

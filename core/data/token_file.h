@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Token ids in mapped files, read as one sequence however many files there are.
 #pragma once
 

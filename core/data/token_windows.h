@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Windows of a token sequence as examples, and how the windows of one pass over it are chosen.
 #pragma once
 

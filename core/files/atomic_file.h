@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files that are there whole or not at all, and what the disk can still take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // CRC-32 as ZIP and zlib have it, at the speed of memory where the processor can.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The header of a .npy array (formats.md section 4; NumPy's NEP 1). No torch, no libzip: fuzzed
 // alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SHA-256 (FIPS 180-4): names for contents, where a checksum would not keep two apart.
 #pragma once
 

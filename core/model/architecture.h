@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of an architecture: everything that is said of a model without building it. The
 // form, the command line, JSON, the probe, the outline and the estimates iterate over these. No
 // torch here: the descriptors of a family stand in core/model/FAMILY/*_info.cpp, beside the models.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The fields of the groups of types/option_groups.h, for the architectures that inherit them.
 #pragma once
 

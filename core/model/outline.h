@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The model as an outline for people: encoder, blocks, heads, relations, symbols, with the
 // parameters of each. From the options alone; no torch here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Collects what of some options cannot be built, in words.
 #pragma once
 

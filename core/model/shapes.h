@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tensors of a model that was never built: names, order and shapes by arithmetic. The built
 // model is held against these lists by a test, for every preset and checkpoint.
 #pragma once

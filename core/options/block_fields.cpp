@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The field table of BlockOptions, and what of them cannot be built.
 #include "types/block_options.h"
 

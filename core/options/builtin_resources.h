@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts of resources/ that are part of the program, generated at build time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The field table of DataOptions: the common fields, and those that each kind of data has of its
 // own.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The registry of the kinds of data; the kinds themselves are in datasets/kinds.
 #include "types/data_kind.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a model and a run will take, from the options alone.
 #pragma once
 

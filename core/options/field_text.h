@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Option values as text: the command line's --set, tables of differences, messages.
 #pragma once
 

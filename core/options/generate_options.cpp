@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "types/generate_options.h"
 
 #include "types/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a JSON object key by key and refuses, by name, whatever nobody asked for.
 #pragma once
 

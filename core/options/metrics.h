@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which number of its curves stands for a run.
 #pragma once
 

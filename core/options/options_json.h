@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options as JSON: run.json and presets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The papers' experiments by name. Definitions live in resources/presets/*.json and are built in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stage before a run, as options of its own.
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The papers' numbers, built into the program (resources/published).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/published_config.h"
 
 #include "model/architecture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The fields of a whole run: those of its model, its training and its data under one table.
 #include "types/data_kind.h"
 #include "types/run_options.h"

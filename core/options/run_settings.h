@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From the words of a command line, or of any other caller, to the options of a new run.
 #pragma once
 

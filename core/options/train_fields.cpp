@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The field table of TrainOptions, and what of them cannot be trained.
 #include "types/train_options.h"
 

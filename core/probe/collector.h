@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A recorder that keeps what it is shown, under the names of the golden files.
 #pragma once
 

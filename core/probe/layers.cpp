@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "probe/layers.h"
 
 #include "types/text_piece.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where a model's attention modules stand, for people: "encoder 2", "decoder 1 cross". No torch
 // here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Looking inside a model: one forward pass, every map.
 #pragma once
 

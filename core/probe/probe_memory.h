@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How much memory a look inside a model takes, before it is taken.
 #pragma once
 

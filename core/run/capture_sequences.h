@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sequences of captured samples: texts, tokens, vectors, and what the screens call and draw
 // their elements. Private to core/run.
 #pragma once

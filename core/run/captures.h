@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relations and scores of a few chosen inputs, kept along a run at growing intervals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Checkpoints that stay for good: a branch of the run can start from each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The run folder (formats.md section 9): written so that a kill at any moment leaves a valid run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bounds how long the OpenMP threads of this program busy-wait for one another.
 //
 // libgomp's threads spin for 15 ms at the start and the end of every parallel region. Beside any

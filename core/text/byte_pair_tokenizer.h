@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Byte-level byte-pair encoding, as GPT-2 has it (Radford et al. 2019, section 2.2).
 #pragma once
 

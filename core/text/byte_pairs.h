@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The merges of a byte-pair encoding (Sennrich et al., "Neural Machine Translation of Rare Words
 // with Subword Units", 2016): which two neighbours become one symbol, and which first.
 #pragma once

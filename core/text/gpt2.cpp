@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GPT-2's tokenizer from the ranks that are built into the program.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "text/gpt2_ranks.h"
 
 // The assembler copies the file into the program: as an array of numbers it would cost the compiler

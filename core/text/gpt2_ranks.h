@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GPT-2's vocabulary as it is published for tiktoken, built into the program.
 #pragma once
 

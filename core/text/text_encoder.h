@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ids of a text that comes in pieces: those that the whole would have, in bounded memory.
 #pragma once
 

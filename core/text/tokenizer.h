@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text to token ids and back. One interface for characters, GPT-2's byte-level BPE and tokenizers
 // read from files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tokenizers by name, by file and by the checkpoint they belong to.
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HuggingFace's tokenizer files: tokenizer.json, and the older pair vocab.json and merges.txt.
 #pragma once
 

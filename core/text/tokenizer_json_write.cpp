@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // tokenizer.json as HuggingFace's `tokenizers` reads it.
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Code points and UTF-8, and the letters that GPT-2 writes bytes with.
 #pragma once
 

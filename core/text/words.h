@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The words that GPT-2's tokenizer looks at one by one (formats.md section 7).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Going back: a new run that starts from a checkpoint of another one.
 #pragma once
 

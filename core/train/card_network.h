@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The network that turns the pictures of cards into vectors, by learning to tell their attributes
 // (ABS 4.5). No torch here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // checkpoints/step-N: weights, optimizer, generators and position; the manifest, written last,
 // makes it count.
 #pragma once

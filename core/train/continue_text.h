@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text in, text out: a language model, its tokenizer and a sampler.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What others may ask of a running job; served by the loop between two steps.
 #pragma once
 

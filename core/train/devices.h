@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which machines a run may use, and why not.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one way from options to a trained run, for the command line and the window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Answering sequences without help: every token follows from the model's own earlier ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weights that one stage of a run hands on to the next.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A model to look at or to evaluate: from a run folder or a published checkpoint folder. No torch
 // here.
 #pragma once

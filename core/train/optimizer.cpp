@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/optimizer.h"
 
 #include <ATen/ops/_foreach_mul.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Adam and AdamW on LibTorch's fused kernels, and the learning-rate schedules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the outputs of a model are scored against what a batch asks, by the kind of its targets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies: one experiment over models, training sizes, seeds and options, as a folder of runs that
 // any number of processes fill together. No torch here.
 //

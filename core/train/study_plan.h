@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The plan of a study as a file, study.json. Private to core/train.
 #pragma once
 

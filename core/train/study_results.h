@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a study found: means over seeds, published curves beside them, tables. No torch here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which text a language model is measured on. No torch here.
 #pragma once
 

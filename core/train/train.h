@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The training loop: one visible path on the caller's thread.
 #pragma once
 

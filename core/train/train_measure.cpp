@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is measured along the run: points of the curves, the best weights, captures, tests.
 #include <cmath>
 

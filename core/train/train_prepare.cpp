@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What happens before the first step: the data and the model are held against each other, weights,
 // optimizer and position come from the checkpoint or from the stage before.
 #include <ATen/Context.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Between two steps: wishes of others, and what they are told.
 #include "options/field_text.h"
 #include "probe/probe.h"

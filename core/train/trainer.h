@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The state of one training job, between the loop (train.cpp) and what serves its listeners
 // (train_service.cpp). Private to core/train.
 #pragma once

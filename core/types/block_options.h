@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of one stack of Transformer blocks, under the names of the published block constructors.
 #pragma once
 

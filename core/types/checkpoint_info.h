@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What can be said of a checkpoint before a weight is loaded, and what checking it found.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the program knows of a kind of data before any of it is opened: one descriptor per kind. The
 // form, the command line, the Data page, estimates and training ask it; none compares names.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a dataset is, for lists and for the Data page.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors a user can act on: one sentence that names the file, field and value and the way out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Field tables: every option struct describes its own fields once, and the form in the window, the
 // command line's --set, run.json and the comparison of runs are all made from that description.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Continuing a text with a language model: how, and what comes out.
 #pragma once
 

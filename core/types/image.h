@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An image as bytes, the one form in which pictures cross from data to the model and the screen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which model, and how large. Names and defaults are those of the published constructors.
 #pragma once
 

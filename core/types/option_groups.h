@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options that several architectures have: what they read, how wide they are, and the symbols of
 // their relational heads. An architecture's own struct inherits the groups that it has.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a probe records, in the one order that screens and files use whatever shape the model has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of a run without opening its weights: a row of the table, an entry of the rail.
 #pragma once
 

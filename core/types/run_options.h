@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything a run is made from: written into run.json, set by --set, edited in the form.
 #pragma once
 

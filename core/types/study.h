@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A study: one experiment over models, training sizes, seeds and any option's values.
 #pragma once
 

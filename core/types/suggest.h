@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The nearest known name to a mistyped one, for "did you mean".
 #pragma once
 

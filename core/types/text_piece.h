@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A piece of text as the screens show it: tokens of a byte-level vocabulary may be parts of a
 // character, and may be anything.
 #pragma once

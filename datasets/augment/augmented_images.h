@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training images drawn anew on every pass over them (DAT C.3).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "datasets/augment/image_operations.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The image operations of AutoAugment (Cubuk et al. 2019, table 6), as the Python Imaging Library
 // defines them: on bytes, each channel alike, results rounded down.
 #pragma once

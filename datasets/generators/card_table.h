@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The vectors of the 81 cards, as the card network sees them (ABS 4.5).
 #pragma once
 

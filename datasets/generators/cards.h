@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The 81 cards of the game SET, drawn by us (ABS 4.5).
 #pragma once
 

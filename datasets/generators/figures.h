@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of Relational Games: shapes in a box of 3 x 3 units, in one or two of 25 colours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Objects with numbers to predict of them, to see what a model can compute: selecting and relating
 // (DAT 2.4 and appendix A; ABS 3), inner products, and the recovery of relations from noisy symbols
 // (the earlier manuscript of ABS, 3.4-3.5).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A picture of an object that is only a vector, so that screens can show it.
 #pragma once
 

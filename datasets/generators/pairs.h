@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs of objects that have an order, to be told by a model (ABS 4.1).
 #pragma once
 

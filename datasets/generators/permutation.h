@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A shuffle of any size without a table: the place of one number is computed when it is asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A small counter-started generator: the same everywhere, so that a seed names an example for good.
 #pragma once
 

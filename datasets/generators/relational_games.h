@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Our generator of the five Relational Games (relational-games.md; Shanahan et al. 2020): 36 x 36
 // RGB images of figures in a 3 x 3 grid. Every image is made from (seed, index) alone when it is
 // read.

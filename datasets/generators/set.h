@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The card game SET: three cards, do they make one? And two cards, what do they share? (ABS 4.5)
 #pragma once
 

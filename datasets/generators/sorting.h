@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sorting random objects (ABS 4.2-4.4): sequences of distinct objects to put in order.
 #pragma once
 

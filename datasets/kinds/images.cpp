@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labelled images as a kind of data (DAT 4.3).
 #include <filesystem>
 

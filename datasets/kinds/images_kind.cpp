@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labelled images (DAT 4.3): what the program knows of them before they are opened.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/class_names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the descriptors of several kinds of data share. Standard library alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mathematics as a kind of data (DAT 4.2): generated, or from the published files.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mathematics (DAT 4.2): what the program knows of it before it is opened.
 #include "datasets/generators/math/symbols.h"
 #include "datasets/kinds/kind_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // There is no end of generated questions: a size of 0 stands for these.
 #pragma once
 

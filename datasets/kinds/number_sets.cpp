@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sets of objects with numbers to predict as kinds of data (DAT 2.4, ABS 3, and the recovery of
 // relations in the earlier manuscript of ABS).
 #include "datasets/generators/number_sets.h"

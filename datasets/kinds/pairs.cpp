@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairwise order as a kind of data (ABS 4.1).
 #include "datasets/generators/pairs.h"
 

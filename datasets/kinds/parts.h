@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the kinds of data share when they cut a whole into training, validation and test.
 #pragma once
 

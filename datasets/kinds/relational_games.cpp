@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relational Games as a kind of data: generated, or from the published archives.
 #include "datasets/generators/relational_games.h"
 

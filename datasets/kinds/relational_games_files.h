@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The names of the published archives of the Relational Games.
 #pragma once
 

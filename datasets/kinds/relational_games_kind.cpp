@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relational Games (DAT 4.1): what the program knows of them before they are opened.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/relational_games_files.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The abstract rule tasks (Webb, Sinha and Cohen 2021): what the program knows of them before they
 // are drawn.
 #include "datasets/kinds/kind_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The card game SET as a kind of data (ABS 4.5).
 #include "datasets/generators/set.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The card game SET (ABS 4.5): what the program knows of it before it is opened.
 #include "datasets/generators/cards.h"
 #include "datasets/kinds/kind_parts.h"

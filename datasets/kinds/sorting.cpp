@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sorting of random objects as a kind of data (ABS 4.2-4.4).
 #include "datasets/generators/sorting.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sorting of random objects (ABS 4.2-4.4): what the program knows of it before it is opened.
 #include "datasets/generators/sorting.h"
 #include "datasets/kinds/kind_parts.h"

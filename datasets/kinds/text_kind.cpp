@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text (DAT 4.4): what the program knows of it before it is opened.
 #include "datasets/kinds/kind_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // CIFAR-10 and CIFAR-100 in their binary version (Krizhevsky 2009; formats.md 5).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the classes of well-known images are called, in the order of their labels. Standard library
 // alone: lists show them before any file is read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // IDX files (the MNIST family; formats.md 5), plain or gzipped.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures from files: PNG by libpng, JPEG by libjpeg-turbo, at most 64 megapixels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Labelled images in memory, as the readers of whole data sets leave them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relational Games archives as they are: `images` and `labels` in a .npz (formats.md sections 3 and
 // 4).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing .npz: the members are made while libzip asks for them, so memory stays constant.
 #include <zip.h>
 

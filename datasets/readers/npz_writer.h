@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data sets as .npz that NumPy opens.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Questions and answers from the text files of the Mathematics Dataset (formats.md 6): a question a
 // line, its answer on the next.
 #pragma once

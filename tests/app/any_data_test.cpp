@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Data other than images: their words, labels and answers; experiments that follow them; runs on
 // them in the inspector; and the Data page.
 #include <QComboBox>

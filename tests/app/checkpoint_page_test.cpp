@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Opening checkpoints: header, numbers, problems, verification, looking inside, measuring, writing.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs side by side: overlay, published numbers, differences, notes on disk, and the way to the
 // Workbench.
 #include <gtest/gtest.h>

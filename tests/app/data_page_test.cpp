@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Browsing data: generated, imported, a run's; files that lie; saving, cancelling, dropping.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The first start and the end: the tour, names in the list of checkpoints, where studies are kept,
 // errors that go, and a process that always ends.
 #include <QLabel>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Import: what files and folders are guessed to be, and the dialog that asks.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Checkpoint page with a language model: texts that it reads and writes.
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A language model that learns a handful of words in a moment; private to the tests of the window.
 #pragma once
 

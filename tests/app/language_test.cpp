@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Workbench with a language model: texts as source, samples along the run, curves and lists.
 #include <QDragEnterEvent>
 #include <QMenu>

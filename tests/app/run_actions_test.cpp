@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What can be done to runs, from the rail's menu to undo; and undo of the options.
 #include "app/run_actions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies on the disk for the tests of the window: made up, or so small that they run in a moment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Study page: a study on the disk, its numbers, its work in child processes, new ones.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A window with a tiny experiment that trains in a moment; private to the tests of the window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything of `base` that a program without LibTorch needs, linked without it: this file is a
 // program of its own, and its link is the test.
 #include <gtest/gtest.h>

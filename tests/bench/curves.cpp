@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long the curves take: appending, and replotting 100,000 and 1,000,000 points. Run by hand.
 #include <QApplication>
 #include <QElapsedTimer>

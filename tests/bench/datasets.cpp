@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How many examples a second every generator makes on one core, and augmentation. Run by hand, with
 // the kinds of data to measure as arguments, or without for all.
 #include <algorithm>

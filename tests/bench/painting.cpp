@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Painting times of the maps and of the inspector, in milliseconds, on the software raster and one
 // core. Not a test: prints the median of many runs beside the bound of each.
 #include <QApplication>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long the window takes to answer while a run trains as fast as it can: an event every 20 ms to
 // changing widgets for 30 s, or for as many seconds as the first argument says.
 #include <QApplication>

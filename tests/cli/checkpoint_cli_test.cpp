@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // relascope-cli info and convert, as a user meets them.
 #include <gtest/gtest.h>
 

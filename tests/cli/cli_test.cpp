@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // relascope-cli as a user meets it: words in, exit code, stdout and stderr out.
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs relascope-cli: words in, exit code, stdout and stderr out.
 #pragma once
 

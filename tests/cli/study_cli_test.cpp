@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // relascope-cli study: planned, killed, gone on with, shared, summed up.
 #include <fcntl.h>
 #include <gtest/gtest.h>

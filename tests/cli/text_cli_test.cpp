@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command line over texts: train, eval, inspect --text, generate; and published checkpoints of
 // every form with a tokenizer beside them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // relascope-cli tokenize: text to ids and back.
 #include "cli/command_line.h"
 #include "support/bytes_of.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Abstractor's family cell by cell against loops in double precision, and how it starts.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every attention against its loop-written reference, against finite differences, and each form
 // against the others, in double precision.
 #include <gtest/gtest.h>

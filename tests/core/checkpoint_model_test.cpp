@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From a file to its model: configurations, runs, what only the tensors tell, and the one list of
 // problems.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The same checks on a CUDA device. They are registered only where one is usable; the run says how
 // many.
 #include <gtest/gtest.h>

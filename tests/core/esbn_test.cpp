@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Emergent Symbol Binding Network: what its controller can see, and what it retrieves.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one way from options to a trained run.
 #include "train/execute_run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relations learned on pairs and taken over, frozen, by an Abstractor.
 #include "model/abstractor/fixed_relations.h"
 

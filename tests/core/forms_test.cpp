@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every form of attention against the plain one, outputs and gradients (performance.md section 1);
 // the plain one is held to loops in attention_test.cpp.
 #include <gtest/gtest.h>

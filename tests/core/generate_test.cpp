@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading token by token against the whole forward pass, and the choice of tokens.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every model against the numbers of the published implementation.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How language models start, where dropout stands in the blocks, and what is refused.
 #include <gtest/gtest.h>
 

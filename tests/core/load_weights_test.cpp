@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Weights of any checkpoint into a real model: what fits, what does not, and what goes wrong on the
 // way.
 #include <gtest/gtest.h>

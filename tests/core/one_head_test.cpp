@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What one head can compute, and which relations are inner products.
 #include "model/one_head/one_head.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of parameter counts of the papers' models, computed with the published package.
 #include <gtest/gtest.h>
 

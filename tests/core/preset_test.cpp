@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Presets, options and the parameter counts of the papers.
 #include <gtest/gtest.h>
 

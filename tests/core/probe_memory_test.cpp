@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a look inside a model takes is known before it is taken, and refused where it does not fit.
 #include "probe/probe_memory.h"
 

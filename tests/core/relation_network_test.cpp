@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Relation Network against its formula, pair by pair.
 #include <gtest/gtest.h>
 

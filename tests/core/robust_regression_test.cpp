@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Least absolute deviations: the best there is, and recovery where theory promises it.
 #include "model/robust_regression/robust_regression.h"
 

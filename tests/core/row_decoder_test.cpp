@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Decoding on bare memory: its kernels against tensor expressions, and a token read by it against
 // the model's forward pass, for every option that it takes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Answers decoded with a cache against the plain form that reads everything anew.
 #include <gtest/gtest.h>
 

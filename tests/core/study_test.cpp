@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Studies: cells, claims, going on, results.
 #include "train/study.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training on objects and on sequences: what is scored, what is told, what is kept.
 #include <gtest/gtest.h>
 #include <torch/torch.h>

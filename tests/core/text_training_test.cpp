@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training on text: what a run of a language model measures, keeps and writes, and that it resumes
 // bit for bit.
 #include <gtest/gtest.h>

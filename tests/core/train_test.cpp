@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loop: it learns, obeys, resumes bit for bit, and stops before it does harm.
 #include "train/train.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What holds for every model: gradients, configurations, counts, weights, probes, causality.
 #include <gtest/gtest.h>
 

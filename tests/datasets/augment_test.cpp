@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Augmentation: each operation against a plain expression of it, and what is drawn.
 #include <gtest/gtest.h>
 

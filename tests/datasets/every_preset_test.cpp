@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every model of every preset starts and takes two steps at a reduced size: with the options that
 // the command line makes of its arguments, and with those that the form of the window holds.
 #include <gtest/gtest.h>

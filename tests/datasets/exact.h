@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads mathematics questions again, by means of its own: exact polynomials in any letters,
 // sentence after sentence. Shares no code with the generator.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // CIFAR's binaries, IDX files and folders of pictures, good and bad.
 #include <gtest/gtest.h>
 

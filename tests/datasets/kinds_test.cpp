@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the kinds of data: complete, with an opener each, and true of what is opened.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The mathematics questions: every answer worked out again, and their form.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers to predict of objects: distributions, the choice, the mixture, and what is told of them.
 #include "datasets/generators/number_sets.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Run folders made by earlier versions of the program (make_old_runs.sh) open, can be looked into
 // and resume: with the same losses, to the last bit, where their data are still drawn the same.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pairwise order: every pair once, in one of the parts.
 #include "datasets/generators/pairs.h"
 

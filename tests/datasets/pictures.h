@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Picture files and published data sets in small, written for the readers to read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The reader of the Mathematics Dataset's text files.
 #include "datasets/readers/question_answer.h"
 

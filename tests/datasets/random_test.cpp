@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The random numbers that every generator draws.
 #include "datasets/generators/random.h"
 

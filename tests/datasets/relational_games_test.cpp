@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The generator against every fact measured on the real files.
 #include "datasets/generators/relational_games.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The abstract rule tasks: glyphs that differ, rules that hold, and what is held out.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SET: the cards, the triples and the pairs.
 #include "datasets/generators/set.h"
 

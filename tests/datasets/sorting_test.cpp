@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sorting task against what the paper says of it.
 #include "datasets/generators/sorting.h"
 

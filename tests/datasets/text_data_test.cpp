@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text through the door that training and evaluation use.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From one form into another and back, and the numbers of a tensor.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The restricted unpickler: what PyTorch writes, and every attack on unpicklers that we know of.
 #include "checkpoint/pickle.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Checkpoints of every form through the one interface.
 #include "checkpoint/source.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // PyTorch's archives: views of storages, and what no archive may make us do.
 #include "checkpoint/torch_archive.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ZIP table against good archives and the tricks that are played with bad ones.
 #include "checkpoint/zip_directory.h"
 

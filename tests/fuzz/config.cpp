@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any text is either a model's options or an Error with a sentence.
 #include <cstdlib>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either labelled images within their bounds or a FileError; the npy header alone as
 // well.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either documents and tokens within their bounds, or a FileError: as plain text, as
 // JSON, as gzip of either, and as shards. The first byte chooses.
 #include <sys/mman.h>

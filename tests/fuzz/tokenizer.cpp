@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes come back from their ids, whole or in pieces.
 #include "text/tokenizer.h"
 

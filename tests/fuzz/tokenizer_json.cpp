@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either a tokenizer that is the same after writing, or a FileError.
 #include "text/tokenizer_json.h"
 

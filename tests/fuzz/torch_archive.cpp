@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either an archive whose tensors can be read, or a FileError.
 #include "checkpoint/torch_archive.h"
 

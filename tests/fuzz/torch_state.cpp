@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Any pickle in a well-formed archive with three records: what the ZIP's CRC would keep out.
 #include <zlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pickles and ZIP archives by hand, good and bad.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Fields of a model by name, for tests that go through architectures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Plain, loop-written references in double precision: what the formulas of models.md say, cell by
 // cell.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run that trains in a fraction of a second.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small tasks of objects and of sequences that a small model learns in a second.
 #pragma once
 

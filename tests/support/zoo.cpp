@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "support/zoo.h"
 
 #include "model/seq2seq/seq2seq_options.h"

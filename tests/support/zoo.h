@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One small model of every architecture and of every option that changes what is computed.
 #pragma once
 

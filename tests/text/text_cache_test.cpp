@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The cache of tokens: found again without reading, never believed when damaged, never needed.
 #include <fcntl.h>
 #include <sys/resource.h>

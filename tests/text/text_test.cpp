@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text files of every form as training data, and what is wrong with them in words.
 #include "text/text_fixture.h"
 

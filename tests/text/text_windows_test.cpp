@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Windows of a text: what is trained on, what is held out, and that the two never meet.
 #include <nlohmann/json.hpp>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // HuggingFace's tokenizer files, whole and broken, and our own as they are written.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GPT-2's tokenizer against vectors of the published one, and against anything a user may paste.
 #include "text/tokenizer.h"
 

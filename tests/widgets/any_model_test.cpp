@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The inspector over models that look at sequences, sets and selections.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Training bar, status strip, log, palette.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a checkpoint holds: its tensors, their numbers, the model's outline, problems and the badge.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Learning curves and the captures track: numbers, legends, cursor, log axes, bands.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples: laziness, keys, pixel read-out.
 #include <gtest/gtest.h>
 

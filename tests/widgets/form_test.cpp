@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options form: parsing, refusal at the field, live fields, focus.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing a text with a model: what the panel asks for, and the text as it comes.
 #include <gtest/gtest.h>
 

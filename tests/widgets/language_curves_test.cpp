@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Curves of language models: tokens as an axis, perplexity, and the power law of the loss.
 #include <gtest/gtest.h>
 

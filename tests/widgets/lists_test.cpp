@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The rail: filter, selection that outlives updates, signals.
 #include <gtest/gtest.h>
 

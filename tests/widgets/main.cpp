@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // All widget tests share one application on the offscreen platform.
 #include <gtest/gtest.h>
 

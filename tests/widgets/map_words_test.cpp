@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Maps over a text: words or numbers on the axes, chips at i and j, hatched masks, many layers.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Objects that have pictures, and pairs of texts: tiles, axes, two linked strips, blanks left out.
 #include <gtest/gtest.h>
 

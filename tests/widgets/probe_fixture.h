@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small results of a probe with numbers that a test can say in advance.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of models that look at sequences and sets, with numbers that a test can say in advance.
 #pragma once
 

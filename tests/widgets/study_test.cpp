@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The views of a study: grid, efficiency plot and table.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Table of runs and comparison of configurations.
 #include <gtest/gtest.h>
 

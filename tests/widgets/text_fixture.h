@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of language models over a text, cut as a vocabulary of bytes cuts it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The inspector over a text: strip, map and words linked; what can be typed and what comes of it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Objects as tiles, and the words for what stands along the sides of a map.
 #include <gtest/gtest.h>
 

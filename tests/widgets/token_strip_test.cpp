@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text in pieces: what is written for each, where it stands, and the strip that shades it.
 #include <gtest/gtest.h>
 

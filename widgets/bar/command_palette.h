@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command palette (Ctrl+K) and the sheet of shortcuts (F1).
 #pragma once
 

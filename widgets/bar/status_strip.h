@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The strip at the bottom: last message, log drawer, heartbeat; and the drawer itself.
 #pragma once
 

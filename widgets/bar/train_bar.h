@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bar at the top: start, pause, step, stop, cancel; how far it is; device and model.
 #pragma once
 

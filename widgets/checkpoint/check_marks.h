@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Three marks that say at a glance whether a checkpoint is whole: nothing missing, nothing
 // unexpected, no NaN.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A configuration as a grid of names and values, read down the columns.
 #pragma once
 

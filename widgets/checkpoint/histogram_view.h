@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The numbers of one tensor: a histogram with its extent, mean, deviation and what is not finite.
 #pragma once
 

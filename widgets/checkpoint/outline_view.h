@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The model of a checkpoint as a readable tree: its parts, what they are, how many parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is wrong with a checkpoint, one sentence a line; nothing at all where nothing is.
 #pragma once
 

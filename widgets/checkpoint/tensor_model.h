@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tensors of a checkpoint as a tree of blocks. Private to widgets/checkpoint.
 #pragma once
 

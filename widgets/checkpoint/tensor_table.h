@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tensors of a checkpoint: name, shape, type, bytes and, as they are read, their range.
 #pragma once
 

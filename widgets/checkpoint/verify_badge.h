@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether a checkpoint computes what its reference outputs say, as a badge; a click lists each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/curves/captures_track.h"
 
 #include <QKeyEvent>

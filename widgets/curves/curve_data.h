@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The numbers behind the curves: columns that grow, smoothing, seeds put together, CSV. No
 // painting.
 #pragma once

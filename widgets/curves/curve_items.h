@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves
 // and widgets/study.
 #pragma once

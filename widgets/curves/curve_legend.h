@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The legend: a line of text above a plot, with the values at the cursor. Private to
 // widgets/curves.
 #pragma once

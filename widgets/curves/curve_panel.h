@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The learning curves: loss and accuracy (of text: perplexity) side by side, with one time cursor
 // over both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One plot of the learning curves, loss or accuracy, with its legend line above. CurvePanel owns
 // the numbers and tells the plot when to look at them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a CurvePlot is made of: the QCustomPlot, its items and how they follow the model. Private to
 // widgets/curves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The power law that a loss follows: L = a N^-b. Standard library only.
 #pragma once
 

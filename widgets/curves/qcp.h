@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one door to QCustomPlot: its header uses bare signals, slots and foreach, which the project
 // does not define. Include this from .cpp files only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/data/sample_paint.h"
 
 #include <QPainter>

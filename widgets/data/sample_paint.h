@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small pictures of examples, for the cells of a grid.
 #pragma once
 

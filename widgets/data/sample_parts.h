@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An image whose pixels can be read, and a text whose pieces can. Private to SampleView.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An example of any data with what is asked of it, and which form it has on the screen.
 #pragma once
 

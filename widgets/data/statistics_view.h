@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a data set holds, as bars and rows of words.
 #pragma once
 

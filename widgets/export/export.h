@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views as files: pictures at a chosen resolution, vector drawings, tables, and the clipboard.
 #pragma once
 

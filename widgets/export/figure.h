@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The paper's figure of one map: the image with its tinted patches, the matrix, the scale, a
 // caption.
 #pragma once

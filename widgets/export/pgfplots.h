@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Curves and bars as pgfplots source, for papers whose figures are set by LaTeX.
 #pragma once
 

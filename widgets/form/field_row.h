@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One row of the options form: label, editor, and whether it may change live. Private to the form.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options of an experiment as a form, made from the field tables of the option structs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Continuing a text with a language model: prompt, options, the text as it comes, and what could
 // have come instead.
 #pragma once

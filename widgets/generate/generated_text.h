@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text that grows token by token: the prompt muted, what the model wrote shaded by how likely it
 // found each token.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The head row of the inspector: what is shown, in which direction, processed how, on which scale.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the inspector shows: every choice of its controls, so that a session can bring it back.
 #pragma once
 

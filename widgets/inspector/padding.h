@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sequences that are filled up to one length for all: what fills them up is never shown.
 #pragma once
 

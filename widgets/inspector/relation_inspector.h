@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The relation inspector: the source, one map of it and every map of the layer, linked by one (i,
 // j).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the inspector is put together; what its parts show is in relation_inspector.cpp.
 #include <QActionGroup>
 #include <QHBoxLayout>

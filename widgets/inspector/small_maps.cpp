@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/small_maps.h"
 
 #include "widgets/inspector/words.h"

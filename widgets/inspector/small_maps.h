@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The small maps of a layer, as the inspector and its figures show them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/source_pane.h"
 
 #include <QActionGroup>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The first pane of the inspector: which sample, its image or objects, its label and the model's
 // output.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the source pane shows of a result; how it is put together is in source_pane.cpp.
 #include <QLabel>
 #include <QToolButton>

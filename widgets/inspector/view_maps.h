@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From a result and a choice of view to the values and colour limits on the screen. No widgets.
 #pragma once
 

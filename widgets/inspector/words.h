@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The inspector's sentences: titles, captions of scales, the footer with its exact numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The left rail: experiments, runs and checkpoints with one search field.
 #pragma once
 

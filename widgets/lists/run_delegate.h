@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Paints a run in 38 px: swatch, name, state line, best metric. Private to widgets/lists.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The colour scale of a map with its ends, its zero and the words that say what the numbers are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From values to pixels: colour scales as tables, and whole maps as one image, one pixel a cell.
 #pragma once
 

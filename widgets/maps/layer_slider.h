@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which layer: a vertical line of dots, the first layer at the bottom as in drawings of networks.
 #pragma once
 

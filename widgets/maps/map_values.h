@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The numbers behind a picture of a map: what is done to them before they are coloured, and the
 // limits of their colour scale. Standard library only, so that tests hold every number exactly.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One map: square cells of whole pixels, rows i (receivers) and columns j (senders), with the
 // crosshair.
 #pragma once

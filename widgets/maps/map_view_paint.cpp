@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How MapView draws itself; what it does is in map_view.cpp.
 #include <QPaintEngine>
 #include <QPaintEvent>

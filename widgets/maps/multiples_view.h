@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every map of a layer as small multiples in groups, one click or arrow key to choose.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What to look at where no data set stands behind a model: reference inputs, random ones, typed
 // token ids, a picture.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The image under its patch grid: the chosen patch i outlined, the others tinted by the value
 // towards them, the class token as a chip below.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a token of a vision model is called and which piece of the image it stands for.
 #pragma once
 

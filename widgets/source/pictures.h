@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of objects: how large they stand in a given room, and how they are enlarged.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The model's output as a few bars: class or token, bar, probability.
 #pragma once
 

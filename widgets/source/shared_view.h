@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What scrolled views of shaded things (tiles, tokens) have in common.
 #pragma once
 

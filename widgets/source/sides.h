@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What stands along the rows and columns of a map, whatever is looked at: patches, tokens, vectors.
 #pragma once
 

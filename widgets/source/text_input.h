@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text of one's own to look at: a field that opens in place, and examples to begin with.
 #pragma once
 

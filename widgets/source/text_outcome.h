@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a language model makes of a text: the likeliest next tokens, or a text that it wrote.
 #pragma once
 

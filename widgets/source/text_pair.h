@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Two texts, one of which looks at the other: the answer above the question, linked by (i, j).
 #pragma once
 

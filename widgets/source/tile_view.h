@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Objects of a set or a sequence as tiles in wrapping rows: pictures with their words, tokens as
 // words, vectors as small bars; the chosen i outlined, the others tinted by the value towards them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where the tiles of a TileView stand, and the way from one to its neighbours.
 #include <QScrollBar>
 #include <algorithm>

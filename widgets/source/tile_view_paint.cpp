@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How TileView draws itself; what it does is in tile_view.cpp.
 #include <QPaintEvent>
 #include <QPainter>

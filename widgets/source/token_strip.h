@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text as a language model reads it: its tokens wrapped as text, the chosen one outlined, the
 // others shaded by the value towards them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A vector as small bars around a middle line.
 #pragma once
 

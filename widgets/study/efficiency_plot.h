@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sample-efficiency plot: a number against the training size, a line and a band a model, the
 // published curves beside them.
 #pragma once

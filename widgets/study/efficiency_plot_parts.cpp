@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the efficiency plot draws what it was given; what it answers is in efficiency_plot.cpp.
 #include "widgets/study/efficiency_plot_parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an EfficiencyPlot is made of. Private to widgets/study.
 #pragma once
 

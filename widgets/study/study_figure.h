@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sample-efficiency curves as a picture of their own, for the command line.
 #pragma once
 

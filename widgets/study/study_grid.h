@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every run of a study as a small square: what waits, runs, failed, and what the others reached.
 #pragma once
 

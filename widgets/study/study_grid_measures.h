@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measures of the grid in pixels, and its words. Private to widgets/study.
 #pragma once
 

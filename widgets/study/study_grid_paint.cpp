@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the grid of a study is painted; what it does is in study_grid.cpp.
 #include <QPainter>
 #include <QScrollBar>

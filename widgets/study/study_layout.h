@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a study is laid out and written: what goes down, what goes across, and how its number looks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The legend of the efficiency plot: entries in columns, as many lines as they need. Private to
 // widgets/study.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How far a study is, in words and as a bar, and what failed in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a study found as numbers: means and errors, parameters, the published ones, and how many
 // examples each model needs.
 #pragma once

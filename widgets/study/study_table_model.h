@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers of a study as a table that sorts. Private to widgets/study.
 #pragma once
 

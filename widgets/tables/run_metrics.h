@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The number that stands for a run, and what it reached on the test splits, in words.
 #pragma once
 

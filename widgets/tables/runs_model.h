@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of runs as a model. Private to widgets/tables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/text/piece_view.h"
 
 #include <QKeyEvent>

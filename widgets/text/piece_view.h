@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text in pieces that can be pointed at, clicked and walked through by keys. What a piece wears
 // and what choosing it means is the business of the views made of this.
 #pragma once

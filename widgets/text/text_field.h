@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A field of several lines that looks and behaves as the one-line ones do.
 #pragma once
 

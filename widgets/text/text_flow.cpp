@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/text/text_flow.h"
 
 #include <QFontMetrics>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A text in pieces, as tokens cut it: what the screen writes for each and where it stands when the
 // text is wrapped as text. No painting.
 #pragma once

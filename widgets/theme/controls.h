@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small controls shared by every panel: segments, chips, panel heads, empty states.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Views drawn for a file: in the light theme unless the user wants the window's, and without what
 // belongs to the window only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Line icons of the window, drawn from own SVG files in the colours of the current theme.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes and hints of RelascopeStyle; what is painted is in style.cpp.
 #include <QAbstractSpinBox>
 #include <QStyleOption>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The few shapes that controls are made of. For the style and for own controls that imitate them.
 #pragma once
 

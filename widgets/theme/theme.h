@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every colour, font and measure of the window. Widgets ask the current Theme; none names a colour.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A drawing of what a relational head computes: r_ij, i -> j and alpha.
 #pragma once
 

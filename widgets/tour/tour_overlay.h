@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A guided tour over a window: one part after another is left bright and explained in a card.
 #pragma once
 

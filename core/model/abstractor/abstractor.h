@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Abstractor: a stack in which only relations get through. ABS algorithm 1 and section 3.
 #pragma once
 

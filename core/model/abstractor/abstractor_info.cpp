@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the models around the Abstractor module: sequence to sequence (ABS 3.3) and
 // over sets of objects.
 #include "model/abstractor/abstractor_options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the Abstractor and of the models around it (ABS algorithm 1, figure 3).
 #pragma once
 

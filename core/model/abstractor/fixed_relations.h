@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relations learned on pairs of objects, and the Abstractor that takes them as they are (ABS 4.5:
 // SET, the comparison with a symbolic input).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Abstractor for images of DAT's Relational Games, with the residual stream of the objects.
 #pragma once
 

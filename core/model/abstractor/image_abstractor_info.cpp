@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of `AbstractorModel`, the Abstractor for images of DAT's Relational Games.
 #include "model/abstractor/abstractor_options.h"
 #include "model/baselines/patch_info.h"

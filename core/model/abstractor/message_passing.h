@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Abstractor's message-passing form, for sets of objects (pairwise order, SET). ABS 4.1, 4.5.
 #pragma once
 

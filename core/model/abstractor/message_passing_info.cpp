@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of the message-passing Abstractor (ABS 4.1, 4.5).
 #include "model/abstractor/abstractor_options.h"
 #include "model/blocks/block_info.h"

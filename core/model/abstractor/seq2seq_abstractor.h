@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sequence to sequence with Abstractors between encoder and decoder: architectures (a) to (d) of
 // ABS section 3.3, chains of Abstractors, and the ablation.
 #pragma once

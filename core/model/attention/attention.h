@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sensory attention: heads that mix what the other objects are.
 #pragma once
 

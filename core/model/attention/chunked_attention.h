@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Attention in blocks of query rows: memory grows with rows x n instead of n x n, for the backward
 // pass computes each block again (performance.md 1.3b).
 #pragma once

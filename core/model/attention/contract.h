@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Inner products of the factored form: what is left of a relation once the keys are mixed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Dropout whose mask on the CPU comes from a counter-based generator: one 64-bit seed a call from
 // torch's default generator, so that saving that generator's state is all a bit-exact resume needs.
 #pragma once

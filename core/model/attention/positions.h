@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sinusoidal positions in both published layouts.
 #pragma once
 

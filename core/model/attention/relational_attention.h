@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relational attention and its two ablations: heads that mix how the other objects relate.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What decoding one token asks of the CPU, on bare memory: products of one row with matrices of
 // weights, and attention of one query. No tensors are made; a language model reads each weight once
 // a token, so these run as fast as the memory gives the weights (performance.md 3.1).

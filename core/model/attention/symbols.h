@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Symbol assignment: which symbol tags the message of each sender. DAT section 2.3.
 #pragma once
 

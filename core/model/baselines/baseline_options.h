@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the relational baselines: CoRelNet (Kerg et al. 2022), PrediNet (Shanahan et al.
 // 2020), and a Transformer and an MLP over sets of objects.
 #pragma once

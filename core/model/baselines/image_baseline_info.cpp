@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of CoRelNet and PrediNet on images, as in DAT's Relational Games.
 #include "model/baselines/baseline_options.h"
 #include "model/baselines/patch_info.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the baselines over sets of objects (ABS 4.1, 4.5).
 #include "model/baselines/baseline_options.h"
 #include "model/blocks/block_info.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/baselines/object_baselines.h"
 
 #include "model/abstractor/message_passing.h"

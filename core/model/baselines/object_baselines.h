@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Baselines on sets of objects [b, n, dim], beside the message-passing Abstractor: CoRelNet,
 // PrediNet, a Transformer, an MLP and, for SET, the symbolic MLP (ABS 4.1, 4.5).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The patch embedder of the image baselines, as their descriptors say it.
 #pragma once
 

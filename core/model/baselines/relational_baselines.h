@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relational baselines on images, as in the DAT paper's Relational Games: CoRelNet (Kerg et al.
 // 2022) and PrediNet (Shanahan et al. 2020), and the parts that the baselines over objects share.
 #pragma once

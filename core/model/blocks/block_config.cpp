@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The published constructors' arguments of blocks and symbols (formats.md 5), read and written.
 #include "model/blocks/block_info.h"
 

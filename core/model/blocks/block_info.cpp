@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/block_info.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the stacks of Transformer and dual-attention blocks say of themselves: fields, shapes,
 // outline, layers of the probe and the published constructors' arguments, for every architecture
 // that is made of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Decoder blocks: attention among the targets, then onto the encoder's output. DAT section 3.
 #pragma once
 

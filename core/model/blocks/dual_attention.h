@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Dual attention and the blocks built from it. DAT section 2.4 and 3.
 #pragma once
 

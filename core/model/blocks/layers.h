@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small parts that every model shares: activations, norms, the feed-forward block, rotary
 // positions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One row times a weight matrix kept in half width: what a language model does for each token it
 // writes, as fast as the memory gives the weights.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include <c10/util/BFloat16.h>
 
 #include "model/attention/row_kernels.h"

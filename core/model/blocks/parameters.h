@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How parameters come into being: with fresh random numbers, as bare memory that a checkpoint is
 // about to fill, or as shapes alone, so that a model of any size can be described at no cost.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Recording points: where a model lets a probe see what it computes, from the same forward pass
 // that training uses and without changing its result (but for rounding, where a fused kernel gives
 // way to whole matrices).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The blocks of one stack: their options, the stream they stand on and what the model decides. No
 // torch here: models are built from it, and their shapes counted.
 #pragma once

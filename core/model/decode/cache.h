@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a model remembers of the tokens it has read, so that the next one costs one row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/decode/generate.h"
 
 #include <c10/core/InferenceMode.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One token through a language model on bare memory: the same numbers as its forward pass with a
 // DecodingCache, without the tensor calls that cost more than the arithmetic of one row.
 #pragma once

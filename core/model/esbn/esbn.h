@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Emergent Symbol Binding Network (Webb, Sinha and Cohen 2021, algorithm 1): a controller that
 // never sees the objects, only the keys it bound to them, retrieved by what each object resembles.
 #pragma once

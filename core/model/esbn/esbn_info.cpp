@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of the Emergent Symbol Binding Network (Webb, Sinha and Cohen 2021).
 #include "model/baselines/patch_info.h"
 #include "model/esbn/esbn.h"

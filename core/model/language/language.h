@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Language models: the Dual Attention Transformer's and the plain Transformer's. DAT 4.4.
 #pragma once
 

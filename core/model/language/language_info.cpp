@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the language models (DAT 4.4).
 #include "model/blocks/block_info.h"
 #include "model/language/language_options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the language models, under the names of the published constructors.
 #pragma once
 

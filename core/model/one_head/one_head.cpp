@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/one_head/one_head.h"
 
 #include <algorithm>

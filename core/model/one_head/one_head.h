@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What one head can compute: an object x attends to objects y_1 .. y_n through feature maps that
 // are MLPs (DAT 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
 #pragma once

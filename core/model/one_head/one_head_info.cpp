@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of single heads with feature maps and of the inner-product relation (DAT 2.4).
 #include "model/group_fields.h"
 #include "model/one_head/one_head_options.h"

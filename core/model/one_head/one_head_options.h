@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of single heads with feature maps and of the inner-product relation (DAT 2.4).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/relation_network/relation_network.h"
 
 #include "model/baselines/relational_baselines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Relation Network (Santoro et al. 2017): f( sum_ij g(x_i, x_j) ), over the patches of an
 // image.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of the Relation Network (Santoro et al. 2017).
 #include "model/baselines/patch_info.h"
 #include "model/group_fields.h"

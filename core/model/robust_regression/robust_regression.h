@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Relations from noisy symbols: of what a column is mixed when some of its numbers are far off (the
 // earlier manuscript of ABS, 3.4-3.5). Solved, not learned.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of the robust regression.
 #include "model/group_fields.h"
 #include "model/problem_list.h"

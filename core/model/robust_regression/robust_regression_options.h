@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the robust regression that recovers relations from noisy symbols.
 #pragma once
 

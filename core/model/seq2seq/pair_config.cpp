@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/seq2seq/pair_config.h"
 
 namespace relascope {

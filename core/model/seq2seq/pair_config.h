@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The source and target of the published sequence-to-sequence constructors (formats.md 5), for
 // every architecture that reads pairs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sequence to sequence: encoder and decoder of dual attention or of plain blocks. DAT 4.2.
 #pragma once
 

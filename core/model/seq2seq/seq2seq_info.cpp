@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the sequence-to-sequence models (DAT 4.2).
 #include "model/blocks/block_info.h"
 #include "model/problem_list.h"

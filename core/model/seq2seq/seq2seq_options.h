@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of the sequence-to-sequence models, under the names of the published constructors. Block
 // options are the encoder's; the decoder has its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whole vision models: ViDAT (DAT 4.1, 4.3) and its baseline ViT, under the published names.
 #pragma once
 

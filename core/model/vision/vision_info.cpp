@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of ViDAT (DAT 4.1, 4.3) and ViT.
 #include "model/baselines/patch_info.h"
 #include "model/blocks/block_info.h"

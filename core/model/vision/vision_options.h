@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Options of ViDAT and ViT, under the names of the published constructors.
 #pragma once
 

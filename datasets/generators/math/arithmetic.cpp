@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Arithmetic with a given value, and polynomials as sums of others: what questions are composed of.
 #include <algorithm>
 #include <cmath>

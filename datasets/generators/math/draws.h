@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The random quantities of the mathematics questions (Saxton et al. 2019, section 2): numbers drawn
 // by their entropy, the decimal logarithm of how many values are equally likely.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers and polynomials that a mathematics question names instead of writing out (the composition
 // of modules, Saxton et al. 2019, section 2.3): "Suppose 3*z = 4*z - 12. Let r(k) be the second
 // derivative of ...".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Expressions that are written as they were made, never simplified: "3*x - 5*x + (x - 1)*4".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "datasets/generators/math/polynomial.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Polynomials of up to four variables, as the mathematics questions draw and write them.
 #pragma once
 

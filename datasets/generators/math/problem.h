@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Questions and answers of the five modules of DAT 4.2, in the form of the Mathematics Dataset
 // (Saxton et al. 2019, arXiv 1904.01557): made by us, for the published files are large and far.
 #pragma once

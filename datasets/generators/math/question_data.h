@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mathematics questions as pairs of character sequences (DAT 4.2; formats.md 6).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The 85 symbols of mathematics questions (formats.md 6): 0 stands for nothing, then blank, some
 // punctuation, digits, capital and small letters.
 #pragma once
