@@ -41,11 +41,10 @@ bool canUndoText(QWidget* field, bool redo) {
 }  // namespace
 
 EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    m_undo = add(QStringLiteral("Undo"), QKeySequence(QStringLiteral("Ctrl+Z")),
-                 QStringLiteral("Undo the last change of the options or the runs"),
+    m_undo = add("Undo", QKeySequence("Ctrl+Z"), "Undo the last change of the options or the runs",
                  [this] { undo(false); });
-    m_redo = add(QStringLiteral("Redo"), QKeySequence(QStringLiteral("Ctrl+Shift+Z")),
-                 QStringLiteral("Redo the change that was undone"), [this] { undo(true); });
+    m_redo = add("Redo", QKeySequence("Ctrl+Shift+Z"), "Redo the change that was undone",
+                 [this] { undo(true); });
     m_menu->addSeparator();
     const auto text = [this](const QString& words, QKeySequence::StandardKey key,
                              const QString& help, const char* slot) {
@@ -53,29 +52,23 @@ EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
             if (QWidget* field = focusedText()) QMetaObject::invokeMethod(field, slot);
         });
     };
-    text(QStringLiteral("Cut"), QKeySequence::Cut,
-         QStringLiteral("Cut the selected text of the field"), "cut");
-    text(QStringLiteral("Copy"), QKeySequence::Copy,
-         QStringLiteral("Copy the selected text of the field"), "copy");
-    text(QStringLiteral("Paste"), QKeySequence::Paste, QStringLiteral("Paste text into the field"),
-         "paste");
+    text("Cut", QKeySequence::Cut, "Cut the selected text of the field", "cut");
+    text("Copy", QKeySequence::Copy, "Copy the selected text of the field", "copy");
+    text("Paste", QKeySequence::Paste, "Paste text into the field", "paste");
     m_menu->addSeparator();
-    m_inspect << add(QStringLiteral("Copy numbers"), QKeySequence(QStringLiteral("Ctrl+Shift+C")),
-                     QStringLiteral("Copy the values of the selected cell"),
+    m_inspect << add("Copy numbers", QKeySequence("Ctrl+Shift+C"),
+                     "Copy the values of the selected cell",
                      [this] { copyText(m_window.activeInspector()->footerText()); });
-    m_inspect << add(QStringLiteral("Copy map as table"), {},
-                     QStringLiteral("Copy the values of the map as comma-separated text"),
+    m_inspect << add("Copy map as table", {}, "Copy the values of the map as comma-separated text",
                      [this] { copyText(m_window.activeInspector()->csv()); });
     m_menu->addSeparator();
-    m_reset =
-        add(QStringLiteral("Reset options"), {}, QStringLiteral("Reset all options to the preset"),
-            [this] { m_c.experiment.reset(); });
+    m_reset = add("Reset options", {}, "Reset all options to the preset",
+                  [this] { m_c.experiment.reset(); });
     m_menu->addSeparator();
-    add(QStringLiteral("Find experiment or run"), QKeySequence::Find,
-        QStringLiteral("Filter the experiments and runs"), [this] {
-            m_window.rail()->show();
-            m_window.rail()->searchField()->setFocus(Qt::ShortcutFocusReason);
-        });
+    add("Find experiment or run", QKeySequence::Find, "Filter the experiments and runs", [this] {
+        m_window.rail()->show();
+        m_window.rail()->searchField()->setFocus(Qt::ShortcutFocusReason);
+    });
     connect(&m_c.history, &UndoHistory::changed, this, &EditMenu::refreshText);
     connect(qApp, &QApplication::focusChanged, this, &EditMenu::refreshText);
 }
@@ -89,8 +82,7 @@ void EditMenu::undo(bool redo) {
     const QString what = redo ? history.redoText() : history.undoText();
     if (what.isEmpty()) return;
     // Said first: a step that fails reports that itself.
-    m_c.messages.info(
-        (redo ? QStringLiteral("Redone: %1") : QStringLiteral("Undone: %1")).arg(what));
+    m_c.messages.info((redo ? "Redone: %1" : "Undone: %1").arg(what));
     redo ? history.redo() : history.undo();
 }
 
@@ -100,17 +92,12 @@ void EditMenu::refreshText() {
     const auto show = [&](QAction* action, bool redo, const QString& verb, const QString& what,
                           bool any) {
         const bool text = canUndoText(field, redo);
-        action->setText(text             ? verb + QStringLiteral(" Typing")
-                        : what.isEmpty() ? verb
-                                         : verb + u' ' + what);
-        allow(action, text || any ? QString()
-                      : redo      ? QStringLiteral("Nothing to redo")
-                                  : QStringLiteral("Nothing to undo"));
+        action->setText(text ? verb + " Typing" : what.isEmpty() ? verb : verb + u' ' + what);
+        allow(action, text || any ? QString() : redo ? "Nothing to redo" : "Nothing to undo");
     };
-    show(m_undo, false, QStringLiteral("Undo"), history.undoText(), history.canUndo());
-    show(m_redo, true, QStringLiteral("Redo"), history.redoText(), history.canRedo());
-    for (auto* action : m_text)
-        allow(action, field ? QString() : QStringLiteral("Click into a text field first"));
+    show(m_undo, false, "Undo", history.undoText(), history.canUndo());
+    show(m_redo, true, "Redo", history.redoText(), history.canRedo());
+    for (auto* action : m_text) allow(action, field ? QString() : "Click into a text field first");
 }
 
 void EditMenu::refresh() {
@@ -118,7 +105,7 @@ void EditMenu::refresh() {
     for (auto* action : m_inspect) allow(action, m_window.inspectObstacle());
     allow(m_reset, m_c.experiment.hasOptions() && !m_c.experiment.live()
                        ? QString()
-                       : QStringLiteral("The options of a running run cannot be reset"));
+                       : "The options of a running run cannot be reset");
 }
 
 }  // namespace relascope

@@ -23,60 +23,53 @@ CheckpointPage* checkpointPage(const MainWindow& window) {
 }  // namespace
 
 FileMenu::FileMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add(QStringLiteral("New run"), QKeySequence::New,
-        QStringLiteral("Reset the options to the preset for a new run"), [this] {
-            const auto& options = m_c.experiment.options();
-            m_c.experiment.choosePreset(QString::fromStdString(options.preset),
-                                        QString::fromStdString(options.variant));
-        });
-    add(QStringLiteral("New study..."), QKeySequence(QStringLiteral("Ctrl+Shift+N")),
-        QStringLiteral("Compare models, training sizes and seeds"), [this] {
+    add("New run", QKeySequence::New, "Reset the options to the preset for a new run", [this] {
+        const auto& options = m_c.experiment.options();
+        m_c.experiment.choosePreset(QString::fromStdString(options.preset),
+                                    QString::fromStdString(options.variant));
+    });
+    add("New study...", QKeySequence("Ctrl+Shift+N"), "Compare models, training sizes and seeds",
+        [this] {
             m_window.showPage(PageId::Study);
             m_window.studyPage()->newStudy();
         });
-    add(QStringLiteral("Open checkpoint..."), QKeySequence::Open,
-        QStringLiteral("Open a checkpoint: .safetensors, .pt, or the config.json of a folder"),
+    add("Open checkpoint...", QKeySequence::Open,
+        "Open a checkpoint: .safetensors, .pt, or the config.json of a folder",
         [this] { checkpointPage(m_window)->openFile(); });
-    add(QStringLiteral("Open checkpoint folder..."), {},
-        QStringLiteral("Open a folder with config.json and its weights"),
+    add("Open checkpoint folder...", {}, "Open a folder with config.json and its weights",
         [this] { checkpointPage(m_window)->openFolder(); });
-    add(QStringLiteral("Open run..."), QKeySequence(QStringLiteral("Ctrl+Alt+O")),
-        QStringLiteral("Open a run folder"), [this] {
-            const QString path = QFileDialog::getExistingDirectory(
-                &m_window, QStringLiteral("Open a run folder"), m_c.runs.folder());
-            if (!path.isEmpty()) m_window.opener().openRun(path);
-        });
-    add(QStringLiteral("Open study..."), {}, QStringLiteral("Open the folder of a study"), [this] {
+    add("Open run...", QKeySequence("Ctrl+Alt+O"), "Open a run folder", [this] {
+        const QString path =
+            QFileDialog::getExistingDirectory(&m_window, "Open a run folder", m_c.runs.folder());
+        if (!path.isEmpty()) m_window.opener().openRun(path);
+    });
+    add("Open study...", {}, "Open the folder of a study", [this] {
         m_window.showPage(PageId::Study);
         m_window.studyPage()->openStudy();
     });
-    m_recent = m_menu->addMenu(QStringLiteral("Open recent"));
+    m_recent = m_menu->addMenu("Open recent");
     m_menu->addSeparator();
-    add(QStringLiteral("Import data..."), {},
-        QStringLiteral("Read images from files on the Data page"), [this] {
-            m_window.showPage(PageId::Data);
-            qobject_cast<DataPage*>(m_window.page(PageId::Data))->importWanted();
-        });
+    add("Import data...", {}, "Read images from files on the Data page", [this] {
+        m_window.showPage(PageId::Data);
+        qobject_cast<DataPage*>(m_window.page(PageId::Data))->importWanted();
+    });
     m_menu->addSeparator();
-    add(QStringLiteral("Export view..."), QKeySequence(QStringLiteral("Ctrl+E")),
-        QStringLiteral("Save a view as PNG, SVG, PDF or CSV"),
+    add("Export view...", QKeySequence("Ctrl+E"), "Save a view as PNG, SVG, PDF or CSV",
         [this] { m_window.exporter().popUpMenu(); });
-    add(QStringLiteral("Save screenshot..."), {},
-        QStringLiteral("Save an image of the whole window"), [this] { saveScreenshot(); });
+    add("Save screenshot...", {}, "Save an image of the whole window",
+        [this] { saveScreenshot(); });
     m_menu->addSeparator();
-    add(QStringLiteral("Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
-        QStringLiteral("Close the window; asks first if a run is in progress"),
+    add("Quit", QKeySequence("Ctrl+Q"), "Close the window; asks first if a run is in progress",
         [this] { m_window.close(); });
     connect(&m_window.opener(), &Opener::recentChanged, this, &FileMenu::fillRecent);
     fillRecent();
 }
 
 void FileMenu::saveScreenshot() {
-    QString path = QFileDialog::getSaveFileName(
-        &m_window, QStringLiteral("Save a screenshot of the window"),
-        QStringLiteral("relascope.png"), QStringLiteral("PNG (*.png)"));
+    QString path = QFileDialog::getSaveFileName(&m_window, "Save a screenshot of the window",
+                                                "relascope.png", "PNG (*.png)");
     if (path.isEmpty()) return;
-    if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".png");
+    if (QFileInfo(path).suffix().isEmpty()) path += ".png";
     if (m_window.grab().save(path, "PNG"))
         m_c.messages.ok(QString("Wrote %1").arg(path));
     else
@@ -92,8 +85,7 @@ void FileMenu::fillRecent() {
             m_c.runs.name(path), {}, path, [this, path] { m_window.opener().openRun(path); },
             m_recent);
     m_recent->menuAction()->setEnabled(!paths.isEmpty());
-    m_recent->menuAction()->setToolTip(
-        paths.isEmpty() ? QStringLiteral("No run has been opened yet") : QString());
+    m_recent->menuAction()->setToolTip(paths.isEmpty() ? "No run has been opened yet" : QString());
 }
 
 }  // namespace relascope

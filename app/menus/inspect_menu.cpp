@@ -23,22 +23,18 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
                  QString("Show %1").arg(QString::fromLatin1(kinds[k]).toLower()),
                  [inspector, k] { inspector()->setKindByNumber(k + 1); });
     m_menu->addSeparator();
-    addArrow(QStringLiteral("Previous relation"), QStringLiteral("Left"),
-             QStringLiteral("Show the previous map"),
+    addArrow("Previous relation", "Left", "Show the previous map",
              [inspector] { inspector()->previousRelation(); });
-    addArrow(QStringLiteral("Next relation"), QStringLiteral("Right"),
-             QStringLiteral("Show the next map"), [inspector] { inspector()->nextRelation(); });
-    addArrow(QStringLiteral("Next layer"), QStringLiteral("Up"),
-             QStringLiteral("Show the next layer"), [inspector] { inspector()->nextLayer(); });
-    addArrow(QStringLiteral("Previous layer"), QStringLiteral("Down"),
-             QStringLiteral("Show the previous layer"),
+    addArrow("Next relation", "Right", "Show the next map",
+             [inspector] { inspector()->nextRelation(); });
+    addArrow("Next layer", "Up", "Show the next layer", [inspector] { inspector()->nextLayer(); });
+    addArrow("Previous layer", "Down", "Show the previous layer",
              [inspector] { inspector()->previousLayer(); });
     m_menu->addSeparator();
-    addEntry(QStringLiteral("Swap direction (i \u2194 j)"), QKeySequence(Qt::Key_D),
-             QStringLiteral("Switch between i \u2192 j and j \u2192 i"),
+    addEntry("Swap direction (i \u2194 j)", QKeySequence(Qt::Key_D),
+             "Switch between i \u2192 j and j \u2192 i",
              [inspector] { inspector()->toggleDirection(); });
-    addEntry(QStringLiteral("Next transform"), QKeySequence(Qt::Key_P),
-             QStringLiteral("Raw, tanh, sigmoid, softmax, top k"),
+    addEntry("Next transform", QKeySequence(Qt::Key_P), "Raw, tanh, sigmoid, softmax, top k",
              [inspector] { inspector()->cycleProcessing(); });
     m_menu->addSeparator();
     addSamples();
@@ -46,26 +42,20 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
 
 void InspectMenu::addSamples() {
     const auto inspector = [this] { return m_window.activeInspector(); };
-    addEntry(QStringLiteral("Random sample"), QKeySequence(Qt::Key_R),
-             QStringLiteral("Show a random sample"), [inspector] { inspector()->randomSample(); });
-    addEntry(QStringLiteral("Next sample"), QKeySequence(QStringLiteral("Ctrl+Right")),
-             QStringLiteral("Show the next sample"),
+    addEntry("Random sample", QKeySequence(Qt::Key_R), "Show a random sample",
+             [inspector] { inspector()->randomSample(); });
+    addEntry("Next sample", QKeySequence("Ctrl+Right"), "Show the next sample",
              [inspector] { inspector()->sourcePane()->next(); });
-    addEntry(QStringLiteral("Previous sample"), QKeySequence(QStringLiteral("Ctrl+Left")),
-             QStringLiteral("Show the previous sample"),
+    addEntry("Previous sample", QKeySequence("Ctrl+Left"), "Show the previous sample",
              [inspector] { inspector()->sourcePane()->previous(); });
-    m_write =
-        add(QStringLiteral("Generate text with this run"), {},
-            QStringLiteral(
-                "Generate text with the newest weights of the run shown, on the Checkpoint page"),
-            [this] { m_window.opener().generateWith(m_c.selection.current()); });
-    m_image = addEntry(
-        QStringLiteral("Inspect image..."), {},
-        QStringLiteral("Inspect a PNG or JPEG file; files can also be dropped onto the inspector"),
-        [this] { chooseImage(); });
+    m_write = add("Generate text with this run", {},
+                  "Generate text with the newest weights of the run shown, on the Checkpoint page",
+                  [this] { m_window.opener().generateWith(m_c.selection.current()); });
+    m_image = addEntry("Inspect image...", {},
+                       "Inspect a PNG or JPEG file; files can also be dropped onto the inspector",
+                       [this] { chooseImage(); });
     m_menu->addSeparator();
-    m_live = addEntry(QStringLiteral("Follow the newest weights"), {},
-                      QStringLiteral("Move the time cursor to the newest step"),
+    m_live = addEntry("Follow the newest weights", {}, "Move the time cursor to the newest step",
                       [this] { m_c.selection.setStep(std::nullopt); });
 }
 
@@ -86,8 +76,7 @@ void InspectMenu::addArrow(const QString& text, const QString& key, const QStrin
 
 void InspectMenu::chooseImage() {
     const QString path =
-        QFileDialog::getOpenFileName(&m_window, QStringLiteral("Inspect image"), {},
-                                     QStringLiteral("Images (*.png *.jpg *.jpeg)"));
+        QFileDialog::getOpenFileName(&m_window, "Inspect image", {}, "Images (*.png *.jpg *.jpeg)");
     if (!path.isEmpty()) m_c.probe.chooseImage(path);
 }
 
@@ -95,15 +84,13 @@ void InspectMenu::refresh() {
     const QString nothing = m_window.inspectObstacle();
     for (auto* action : m_entries) allow(action, nothing);
     const bool onCheckpoint = m_window.activeInspector() != m_window.workbench()->inspector();
-    allow(m_image, onCheckpoint
-                       ? QStringLiteral("Use the source pane of the checkpoint's inspector")
-                       : nothing);
+    allow(m_image, onCheckpoint ? "Use the source pane of the checkpoint's inspector" : nothing);
     allow(m_write, m_c.probe.readsText()
                        ? QString()
-                       : QStringLiteral("Select a run of a language model on the Workbench first"));
+                       : "Select a run of a language model on the Workbench first");
     allow(m_live, nothing.isEmpty() && !onCheckpoint && m_c.selection.step().has_value()
                       ? QString()
-                      : QStringLiteral("The inspector already shows the newest weights"));
+                      : "The inspector already shows the newest weights");
 }
 
 }  // namespace relascope

@@ -20,51 +20,43 @@ LookMenu::LookMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     auto* curves = m_window.workbench()->curves();
     addThemes();
     m_menu->addSeparator();
-    m_rail =
-        addToggle(QStringLiteral("Experiments and runs"), QKeySequence(QStringLiteral("Ctrl+B")),
-                  QStringLiteral("Show or hide the experiments and runs"),
-                  [this] { m_window.rail()->setVisible(m_window.rail()->isHidden()); });
-    m_options = addToggle(QStringLiteral("Options"), QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-                          QStringLiteral("Show or collapse the options"),
+    m_rail = addToggle("Experiments and runs", QKeySequence("Ctrl+B"),
+                       "Show or hide the experiments and runs",
+                       [this] { m_window.rail()->setVisible(m_window.rail()->isHidden()); });
+    m_options = addToggle("Options", QKeySequence("Ctrl+Shift+O"), "Show or collapse the options",
                           [this] { m_window.form()->setCollapsed(!m_window.form()->collapsed()); });
-    m_log = addToggle(QStringLiteral("Log"), QKeySequence(QStringLiteral("Ctrl+Shift+L")),
-                      QStringLiteral("Show or hide the log"), [this] {
-                          auto* log = m_window.log();
-                          log->setVisible(log->isHidden());
-                          m_window.status()->setLogShown(!log->isHidden());
-                      });
+    m_log = addToggle("Log", QKeySequence("Ctrl+Shift+L"), "Show or hide the log", [this] {
+        auto* log = m_window.log();
+        log->setVisible(log->isHidden());
+        m_window.status()->setLogShown(!log->isHidden());
+    });
     m_menu->addSeparator();
     addAxes();
-    m_logX = addToggle(QStringLiteral("Logarithmic x"), {},
-                       QStringLiteral("Logarithmic horizontal axis of the curves"),
+    m_logX = addToggle("Logarithmic x", {}, "Logarithmic horizontal axis of the curves",
                        [curves] { curves->setLogX(!curves->logX()); });
-    m_logY = addToggle(QStringLiteral("Logarithmic y"), QKeySequence(Qt::Key_L),
-                       QStringLiteral("Logarithmic loss"),
+    m_logY = addToggle("Logarithmic y", QKeySequence(Qt::Key_L), "Logarithmic loss",
                        [curves] { curves->setLogY(!curves->logY()); });
-    m_smooth = addToggle(QStringLiteral("Smooth curves"), {},
-                         QStringLiteral("Exponential moving average of the curves"),
+    m_smooth = addToggle("Smooth curves", {}, "Exponential moving average of the curves",
                          [curves] { curves->setSmooth(!curves->smooth()); });
-    add(QStringLiteral("Reset zoom"), QKeySequence(Qt::Key_Home),
-        QStringLiteral("Show the full range of the curves"), [curves] { curves->resetZoom(); });
-    m_study = std::make_unique<StudyMenu>(window, m_menu->addMenu(QStringLiteral("Study")), keys);
+    add("Reset zoom", QKeySequence(Qt::Key_Home), "Show the full range of the curves",
+        [curves] { curves->resetZoom(); });
+    m_study = std::make_unique<StudyMenu>(window, m_menu->addMenu("Study"), keys);
     m_menu->addSeparator();
-    m_full = addToggle(QStringLiteral("Full screen"), QKeySequence(Qt::Key_F11),
-                       QStringLiteral("Show the window on the whole screen"), [this] {
-                           m_window.setWindowState(m_window.windowState() ^ Qt::WindowFullScreen);
-                       });
+    m_full = addToggle(
+        "Full screen", QKeySequence(Qt::Key_F11), "Show the window on the whole screen",
+        [this] { m_window.setWindowState(m_window.windowState() ^ Qt::WindowFullScreen); });
 }
 
 LookMenu::~LookMenu() = default;
 
 void LookMenu::addThemes() {
-    QMenu* theme = m_menu->addMenu(QStringLiteral("Theme"));
+    QMenu* theme = m_menu->addMenu("Theme");
     for (const auto& [words, mode] : {std::pair{"System", ThemeMode::System},
                                       {"Light", ThemeMode::Light},
                                       {"Dark", ThemeMode::Dark}}) {
         auto* action = add(
-            QString("%1 theme").arg(QLatin1String(words)), {},
-            QStringLiteral("Colours of the window"), [this, mode] { m_window.setTheme(mode); },
-            theme);
+            QString("%1 theme").arg(QLatin1String(words)), {}, "Colours of the window",
+            [this, mode] { m_window.setTheme(mode); }, theme);
         action->setCheckable(true);
         action->setData(static_cast<int>(mode));
         m_themes->addAction(action);
@@ -73,14 +65,14 @@ void LookMenu::addThemes() {
 
 void LookMenu::addAxes() {
     auto* curves = m_window.workbench()->curves();
-    QMenu* axis = m_menu->addMenu(QStringLiteral("Horizontal axis"));
+    QMenu* axis = m_menu->addMenu("Horizontal axis");
     for (const auto& [words, value] : {std::pair{"Step", CurveAxis::Step},
                                        {"Epoch", CurveAxis::Epoch},
                                        {"Time", CurveAxis::Time},
                                        {"Tokens", CurveAxis::Tokens}}) {
         auto* action = add(
             QString("Curves by %1").arg(QString::fromLatin1(words).toLower()), {},
-            QStringLiteral("Quantity on the horizontal axis of the curves"),
+            "Quantity on the horizontal axis of the curves",
             [curves, value] { curves->setAxis(value); }, axis);
         action->setCheckable(true);
         action->setData(static_cast<int>(value));

@@ -16,17 +16,13 @@
 namespace relascope {
 
 PagesMenu::PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add(QStringLiteral("Next page"), QKeySequence(QStringLiteral("Ctrl+Tab")),
-        QStringLiteral("Show the next page"), [this] {
-            const auto next =
-                (static_cast<std::size_t>(m_window.currentPage()) + 1) % kPages.size();
-            m_window.showPage(kPages[next]);
-        });
-    add(QStringLiteral("Minimise"), {}, QStringLiteral("Minimise the window"),
-        [this] { m_window.showMinimized(); });
-    add(QStringLiteral("Resize to 1440 x 900"), {},
-        QStringLiteral("Resize the window to the size of the pictures in the documentation"),
-        [this] {
+    add("Next page", QKeySequence("Ctrl+Tab"), "Show the next page", [this] {
+        const auto next = (static_cast<std::size_t>(m_window.currentPage()) + 1) % kPages.size();
+        m_window.showPage(kPages[next]);
+    });
+    add("Minimise", {}, "Minimise the window", [this] { m_window.showMinimized(); });
+    add("Resize to 1440 x 900", {},
+        "Resize the window to the size of the pictures in the documentation", [this] {
             m_window.showNormal();
             m_window.resize(1440, 900);
         });
@@ -37,21 +33,18 @@ PagesMenu::PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
 }
 
 HelpMenu::HelpMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add(QStringLiteral("Keyboard shortcuts"), QKeySequence::HelpContents,
-        QStringLiteral("Show all keyboard shortcuts"), [this] {
-            auto* sheet = new ShortcutSheet(m_keys, &m_window);
-            sheet->setAttribute(Qt::WA_DeleteOnClose);
-            sheet->open();
-        });
-    add(QStringLiteral("Tour"), {},
+    add("Keyboard shortcuts", QKeySequence::HelpContents, "Show all keyboard shortcuts", [this] {
+        auto* sheet = new ShortcutSheet(m_keys, &m_window);
+        sheet->setAttribute(Qt::WA_DeleteOnClose);
+        sheet->open();
+    });
+    add("Tour", {},
         QString::fromUtf8("What r, i \u2192 j and \u03B1 are, and the parts of the window"),
         [this] { showTour(m_window); });
-    add(QStringLiteral("Documentation"), QKeySequence(QStringLiteral("Ctrl+F1")),
-        QStringLiteral("Models, experiments, file formats, glossary"),
+    add("Documentation", QKeySequence("Ctrl+F1"), "Models, experiments, file formats, glossary",
         [this] { showDocuments(&m_window); });
     m_menu->addSeparator();
-    add(QStringLiteral("About Relascope"), {}, QStringLiteral("Version and licences"),
-        [this] { showAbout(&m_window); });
+    add("About Relascope", {}, "Version and licences", [this] { showAbout(&m_window); });
 }
 
 Menus::Menus(MainWindow& window) : m_window(window) {
@@ -83,11 +76,11 @@ void Menus::addSearch() {
                 palette->setActions(commands());
                 palette->popUp();
             });
-    auto* find = new QAction(QStringLiteral("Find a command"), &m_window);
-    find->setShortcut(QKeySequence(QStringLiteral("Ctrl+K")));
+    auto* find = new QAction("Find a command", &m_window);
+    find->setShortcut(QKeySequence("Ctrl+K"));
     m_window.addAction(find);
     connect(find, &QAction::triggered, field, &QAbstractButton::click);
-    m_keys.emplace_back(QStringLiteral("Ctrl+K"), QStringLiteral("Find a command"));
+    m_keys.emplace_back("Ctrl+K", "Find a command");
 }
 
 void Menus::watch() {

@@ -10,19 +10,18 @@
 namespace relascope {
 
 RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    m_toggle = add(QStringLiteral("Start"), QKeySequence(Qt::Key_Space),
-                   QStringLiteral("Start or pause"), [this] { toggleTraining(m_c); });
-    m_step =
-        add(QStringLiteral("One step"), QKeySequence(Qt::Key_N),
-            QStringLiteral("One optimizer step while paused"), [this] { m_c.training.step(); });
-    m_stop = add(QStringLiteral("Stop"), {}, QStringLiteral("Stop after this epoch"), [this] {
+    m_toggle = add("Start", QKeySequence(Qt::Key_Space), "Start or pause",
+                   [this] { toggleTraining(m_c); });
+    m_step = add("One step", QKeySequence(Qt::Key_N), "One optimizer step while paused",
+                 [this] { m_c.training.step(); });
+    m_stop = add("Stop", {}, "Stop after this epoch", [this] {
         if (m_c.training.ending())
             m_c.training.cancel();
         else
             m_c.training.stop();
     });
-    m_cancel = add(QStringLiteral("Cancel"), {}, QStringLiteral("Stop at once, after a checkpoint"),
-                   [this] { m_c.training.cancel(); });
+    m_cancel =
+        add("Cancel", {}, "Stop at once, after a checkpoint", [this] { m_c.training.cancel(); });
     m_menu->addSeparator();
     for (const auto& entry : m_window.runActions().entries({})) {
         auto* action = add(entry.text, {}, entry.help, [this, kind = entry.kind] {
@@ -31,31 +30,26 @@ RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(windo
         m_ofRun.push_back(action);
     }
     m_menu->addSeparator();
-    add(QStringLiteral("Reload runs"), QKeySequence::Refresh,
-        QStringLiteral("Read the runs folder again and show hidden runs"),
+    add("Reload runs", QKeySequence::Refresh, "Read the runs folder again and show hidden runs",
         [this] { m_c.runs.reload(); });
-    m_hidden =
-        add(QStringLiteral("Show hidden runs"), {}, QStringLiteral("List hidden runs as well"),
-            [this] { m_c.runs.setShowHidden(!m_c.runs.showsHidden()); });
+    m_hidden = add("Show hidden runs", {}, "List hidden runs as well",
+                   [this] { m_c.runs.setShowHidden(!m_c.runs.showsHidden()); });
     m_hidden->setCheckable(true);
 }
 
 void RunMenu::refresh() {
     const bool running = m_c.training.running(), paused = m_c.training.paused(),
                busy = m_c.training.busy();
-    const QString nothing = QStringLiteral("No run is training");
-    m_toggle->setText(running                              ? QStringLiteral("Pause")
-                      : paused || m_c.experiment.resumes() ? QStringLiteral("Resume")
-                                                           : QStringLiteral("Start"));
+    const QString nothing = "No run is training";
+    m_toggle->setText(running ? "Pause" : paused || m_c.experiment.resumes() ? "Resume" : "Start");
     const bool waits = m_c.training.preparing() || m_c.training.endingNow();
     allow(m_toggle, !busy   ? m_c.experiment.obstacle()
-                    : waits ? QStringLiteral("Wait until the run has started or ended")
+                    : waits ? "Wait until the run has started or ended"
                             : QString());
-    allow(m_step, paused ? QString() : QStringLiteral("Available while the run is paused"));
-    const QString saving = QStringLiteral("The run is saving a checkpoint");
+    allow(m_step, paused ? QString() : "Available while the run is paused");
+    const QString saving = "The run is saving a checkpoint";
     const bool now = m_c.training.endingNow();
-    m_stop->setText(m_c.training.ending() && !now ? QStringLiteral("Stop now")
-                                                  : QStringLiteral("Stop"));
+    m_stop->setText(m_c.training.ending() && !now ? "Stop now" : "Stop");
     allow(m_stop, now ? saving : running || paused ? QString() : nothing);
     allow(m_cancel, now ? saving : busy ? QString() : nothing);
     const QString current = m_c.selection.current();
@@ -66,7 +60,7 @@ void RunMenu::refresh() {
         allow(m_ofRun[i], entries[i].reason);
     }
     m_hidden->setChecked(m_c.runs.showsHidden());
-    allow(m_hidden, m_c.runs.hiddenRuns() > 0 ? QString() : QStringLiteral("No run is hidden"));
+    allow(m_hidden, m_c.runs.hiddenRuns() > 0 ? QString() : "No run is hidden");
 }
 
 }  // namespace relascope

@@ -13,44 +13,39 @@
 namespace relascope {
 
 StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
-    add(QStringLiteral("Show the study"), {}, QStringLiteral("Go to the Study page"),
-        [this] { m_window.showPage(PageId::Study); });
+    add("Show the study", {}, "Go to the Study page", [this] { m_window.showPage(PageId::Study); });
     m_menu->addSeparator();
-    m_start = add(QStringLiteral("Start study"), {},
-                  QStringLiteral("Train the runs of the study that are not done, or stop"), [this] {
-                      m_window.showPage(PageId::Study);
-                      m_window.studyPage()->toggleWork();
-                  });
-    m_retry = add(QStringLiteral("Retry failed runs"), {},
-                  QStringLiteral("Start the failed runs of the study again"),
+    m_start =
+        add("Start study", {}, "Train the runs of the study that are not done, or stop", [this] {
+            m_window.showPage(PageId::Study);
+            m_window.studyPage()->toggleWork();
+        });
+    m_retry = add("Retry failed runs", {}, "Start the failed runs of the study again",
                   [this] { m_window.studyPage()->retryFailed(); });
     m_menu->addSeparator();
-    m_log = add(QStringLiteral("Logarithmic training sizes"), {},
-                QStringLiteral("Logarithmic horizontal axis of the study\u2019s plot"),
+    m_log = add("Logarithmic training sizes", {},
+                "Logarithmic horizontal axis of the study\u2019s plot",
                 [this] { m_window.studyPage()->curves()->logChip()->toggle(); });
-    m_published = add(QStringLiteral("Published curves"), {},
-                      QStringLiteral("The papers\u2019 curves in the study\u2019s plot"),
+    m_published = add("Published curves", {}, "The papers\u2019 curves in the study\u2019s plot",
                       [this] { m_window.studyPage()->curves()->publishedChip()->toggle(); });
     for (auto* action : {m_log, m_published}) action->setCheckable(true);
     m_bands = new QActionGroup(this);
     for (const auto& [words, band] : {std::pair{"Band: 95% bootstrap", StudyBand::Bootstrap},
                                       {"Band: two standard errors", StudyBand::TwoErrors},
                                       {"Band: none", StudyBand::None}}) {
-        auto* action = add(QString::fromLatin1(words), {},
-                           QStringLiteral("Band around the means of the study"), [this, band] {
-                               m_window.studyPage()->curves()->setBand(band);
-                               refresh();
-                           });
+        auto* action =
+            add(QString::fromLatin1(words), {}, "Band around the means of the study", [this, band] {
+                m_window.studyPage()->curves()->setBand(band);
+                refresh();
+            });
         action->setCheckable(true);
         action->setData(static_cast<int>(band));
         m_bands->addAction(action);
     }
     m_menu->addSeparator();
-    m_folder = add(QStringLiteral("Open the study\u2019s folder"), {},
-                   QStringLiteral("Show the files of the study"),
+    m_folder = add("Open the study\u2019s folder", {}, "Show the files of the study",
                    [this] { m_window.studyPage()->openFolder(); });
-    m_slurm = add(QStringLiteral("Slurm script..."), {},
-                  QStringLiteral("Script of a job array that runs the study on a cluster"),
+    m_slurm = add("Slurm script...", {}, "Script of a job array that runs the study on a cluster",
                   [this] { m_window.studyPage()->showSlurm(); });
     auto* study = &m_c.study;
     for (auto signal : {&StudyController::openedChanged, &StudyController::changed,
@@ -61,15 +56,13 @@ StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
 void StudyMenu::refresh() {
     const auto* page = m_window.studyPage();
     const auto& study = m_c.study;
-    const QString none =
-        study.path().isEmpty() ? QStringLiteral("Create or open a study first") : QString();
+    const QString none = study.path().isEmpty() ? "Create or open a study first" : QString();
     const bool here = study.working() && study.workedOn() == study.path();
-    m_start->setText(here ? QStringLiteral("Stop study") : QStringLiteral("Start study"));
+    m_start->setText(here ? "Stop study" : "Start study");
     allow(m_start, here ? QString() : study.obstacle());
-    allow(m_retry, study.working() ? QStringLiteral("Stop the study first")
-                   : study.reading() && study.reading()->failed > 0
-                       ? QString()
-                       : QStringLiteral("No run has failed"));
+    allow(m_retry, study.working()                                  ? "Stop the study first"
+                   : study.reading() && study.reading()->failed > 0 ? QString()
+                                                                    : "No run has failed");
     allow(m_log,
           page->curves()->plot()->canLogX() ? QString() : page->curves()->logChip()->toolTip());
     allow(m_published, page->curves()->plot()->has(CurveSource::Published)
