@@ -20,6 +20,7 @@
 #include "app/opener.h"
 #include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
+#include "app/pages/panels.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
@@ -99,9 +100,7 @@ MainWindow::~MainWindow() {
 
 QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
-    auto* column = new QVBoxLayout(all);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(all);
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -116,11 +115,8 @@ QWidget* MainWindow::makeCentre() {
 
 QWidget* MainWindow::makePages() {
     auto* centre = new QWidget(this);
-    centre->setAutoFillBackground(true);
-    centre->setBackgroundRole(QPalette::Base);
-    auto* middle = new QVBoxLayout(centre);
-    middle->setContentsMargins(0, 0, 0, 0);
-    middle->setSpacing(0);
+    paper(centre);
+    auto* middle = columnOf(centre);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(4, 0, 8, 0);
     m_tabs->setDrawBase(false);
@@ -287,13 +283,13 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
         auto* inspector = activeInspector();
         switch (event->key()) {
             case Qt::Key_Left:
-                return inspector->previousRelation();
+                return inspector->stepRelation(-1);
             case Qt::Key_Right:
-                return inspector->nextRelation();
+                return inspector->stepRelation(1);
             case Qt::Key_Up:
-                return inspector->nextLayer();
+                return inspector->stepLayer(1);
             case Qt::Key_Down:
-                return inspector->previousLayer();
+                return inspector->stepLayer(-1);
             default:
                 break;
         }

@@ -96,7 +96,8 @@ void Session::restore(MainWindow& window) const {
     const QSettings s;
     window.restoreGeometry(s.value(key("geometry")).toByteArray());
     window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
-    window.workbench()->inspector()->restoreState(s.value(key("inspector")).toByteArray());
+    window.workbench()->inspector()->splitter()->restoreState(
+        s.value(key("inspector")).toByteArray());
     window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.opener().setRecentRuns(s.value(key("recent")).toStringList());
     std::vector<RecentCheckpoint> checkpoints;
@@ -108,10 +109,11 @@ void Session::restore(MainWindow& window) const {
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
-    curves->setAxis(static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
-    curves->setLogX(s.value(key("logX")).toBool());
-    curves->setLogY(s.value(key("logY")).toBool());
-    curves->setSmooth(s.value(key("smooth")).toBool());
+    curves->set(&CurveOptions::axis,
+                static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
+    curves->set(&CurveOptions::logX, s.value(key("logX")).toBool());
+    curves->set(&CurveOptions::logY, s.value(key("logY")).toBool());
+    curves->set(&CurveOptions::smooth, s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
     restoreStudy(window, s);
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
@@ -145,7 +147,7 @@ void Session::save(MainWindow& window) const {
     QSettings s;
     s.setValue(key("geometry"), window.saveGeometry());
     s.setValue(key("workbench"), window.workbench()->splitter()->saveState());
-    s.setValue(key("inspector"), window.workbench()->inspector()->saveState());
+    s.setValue(key("inspector"), window.workbench()->inspector()->splitter()->saveState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
     s.setValue(key("recent"), window.opener().recentRuns());
     QStringList paths, sizes;
@@ -158,9 +160,9 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("formCollapsed"), window.formFolded());
     s.setValue(key("railHidden"), window.rail()->isHidden());
     s.setValue(key("axis"), static_cast<int>(curves->axis()));
-    s.setValue(key("logX"), curves->logX());
-    s.setValue(key("logY"), curves->logY());
-    s.setValue(key("smooth"), curves->smooth());
+    s.setValue(key("logX"), curves->options().logX);
+    s.setValue(key("logY"), curves->options().logY);
+    s.setValue(key("smooth"), curves->options().smooth);
     const auto& v = c.selection.view();
     s.setValue(key("view/kind"), static_cast<int>(v.kind));
     s.setValue(key("view/layer"), v.layer);

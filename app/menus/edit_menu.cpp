@@ -58,9 +58,9 @@ EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
     m_menu->addSeparator();
     m_inspect << add("Copy numbers", QKeySequence("Ctrl+Shift+C"),
                      "Copy the values of the selected cell",
-                     [this] { copyText(m_window.activeInspector()->footerText()); });
+                     [this] { copyText(m_window.activeInspector()->choice().footer()); });
     m_inspect << add("Copy map as table", {}, "Copy the values of the map as comma-separated text",
-                     [this] { copyText(m_window.activeInspector()->csv()); });
+                     [this] { copyText(m_window.activeInspector()->choice().csv()); });
     m_menu->addSeparator();
     m_reset = add("Reset options", {}, "Reset all options to the preset",
                   [this] { m_c.experiment.reset(); });
@@ -82,7 +82,7 @@ void EditMenu::undo(bool redo) {
     const QString what = redo ? history.redoText() : history.undoText();
     if (what.isEmpty()) return;
     // Said first: a step that fails reports that itself.
-    m_c.messages.info((redo ? "Redone: %1" : "Undone: %1").arg(what));
+    m_c.messages.info(QString(redo ? "Redone: %1" : "Undone: %1").arg(what));
     redo ? history.redo() : history.undo();
 }
 

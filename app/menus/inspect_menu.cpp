@@ -24,12 +24,12 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
                  [inspector, k] { inspector()->setKindByNumber(k + 1); });
     m_menu->addSeparator();
     addArrow("Previous relation", "Left", "Show the previous map",
-             [inspector] { inspector()->previousRelation(); });
+             [inspector] { inspector()->stepRelation(-1); });
     addArrow("Next relation", "Right", "Show the next map",
-             [inspector] { inspector()->nextRelation(); });
-    addArrow("Next layer", "Up", "Show the next layer", [inspector] { inspector()->nextLayer(); });
+             [inspector] { inspector()->stepRelation(1); });
+    addArrow("Next layer", "Up", "Show the next layer", [inspector] { inspector()->stepLayer(1); });
     addArrow("Previous layer", "Down", "Show the previous layer",
-             [inspector] { inspector()->previousLayer(); });
+             [inspector] { inspector()->stepLayer(-1); });
     m_menu->addSeparator();
     addEntry("Swap direction (i \u2194 j)", QKeySequence(Qt::Key_D),
              "Switch between i \u2192 j and j \u2192 i",
@@ -43,7 +43,7 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
 void InspectMenu::addSamples() {
     const auto inspector = [this] { return m_window.activeInspector(); };
     addEntry("Random sample", QKeySequence(Qt::Key_R), "Show a random sample",
-             [inspector] { inspector()->randomSample(); });
+             [inspector] { inspector()->sourcePane()->random(); });
     addEntry("Next sample", QKeySequence("Ctrl+Right"), "Show the next sample",
              [inspector] { inspector()->sourcePane()->next(); });
     addEntry("Previous sample", QKeySequence("Ctrl+Left"), "Show the previous sample",

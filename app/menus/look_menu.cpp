@@ -33,11 +33,12 @@ LookMenu::LookMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     m_menu->addSeparator();
     addAxes();
     m_logX = addToggle("Logarithmic x", {}, "Logarithmic horizontal axis of the curves",
-                       [curves] { curves->setLogX(!curves->logX()); });
+                       [curves] { curves->set(&CurveOptions::logX, !curves->options().logX); });
     m_logY = addToggle("Logarithmic y", QKeySequence(Qt::Key_L), "Logarithmic loss",
-                       [curves] { curves->setLogY(!curves->logY()); });
-    m_smooth = addToggle("Smooth curves", {}, "Exponential moving average of the curves",
-                         [curves] { curves->setSmooth(!curves->smooth()); });
+                       [curves] { curves->set(&CurveOptions::logY, !curves->options().logY); });
+    m_smooth = addToggle("Smooth curves", {}, "Exponential moving average of the curves", [curves] {
+        curves->set(&CurveOptions::smooth, !curves->options().smooth);
+    });
     add("Reset zoom", QKeySequence(Qt::Key_Home), "Show the full range of the curves",
         [curves] { curves->resetZoom(); });
     m_study = std::make_unique<StudyMenu>(window, m_menu->addMenu("Study"), keys);
@@ -73,7 +74,7 @@ void LookMenu::addAxes() {
         auto* action = add(
             QString("Curves by %1").arg(QString::fromLatin1(words).toLower()), {},
             "Quantity on the horizontal axis of the curves",
-            [curves, value] { curves->setAxis(value); }, axis);
+            [curves, value] { curves->set(&CurveOptions::axis, value); }, axis);
         action->setCheckable(true);
         action->setData(static_cast<int>(value));
         m_axes->addAction(action);
@@ -87,9 +88,9 @@ void LookMenu::refresh() {
         action->setChecked(action->data().toInt() == static_cast<int>(m_window.theme()));
     for (auto* action : m_axes->actions())
         action->setChecked(action->data().toInt() == static_cast<int>(curves->axis()));
-    m_logX->setChecked(curves->logX());
-    m_logY->setChecked(curves->logY());
-    m_smooth->setChecked(curves->smooth());
+    m_logX->setChecked(curves->options().logX);
+    m_logY->setChecked(curves->options().logY);
+    m_smooth->setChecked(curves->options().smooth);
     m_rail->setChecked(!m_window.rail()->isHidden());
     m_options->setChecked(!m_window.form()->collapsed());
     m_log->setChecked(!m_window.log()->isHidden());

@@ -3,9 +3,9 @@
 
 #include <QScrollArea>
 #include <QStackedWidget>
-#include <QVBoxLayout>
 #include <cmath>
 
+#include "app/pages/panels.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -46,9 +46,7 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
     for (QWidget* view : std::initializer_list<QWidget*>{m_config, m_outline, m_histogram, scroll})
         m_views->addWidget(view);
     makeMenus();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(horizontalLine(this));
     column->addWidget(m_head);
     column->addWidget(m_views, 1);

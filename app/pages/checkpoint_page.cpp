@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QStackedWidget>
-#include <QVBoxLayout>
 
 #include "app/app_context.h"
 #include "app/pages/checkpoint_details.h"
@@ -18,6 +17,7 @@
 #include "app/pages/checkpoint_text.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
+#include "app/pages/panels.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -40,18 +40,6 @@ bool isPicture(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
     return ending == QLatin1String("png") || ending == QLatin1String("jpg") ||
            ending == QLatin1String("jpeg");
-}
-
-void paper(QWidget* widget) {
-    widget->setAutoFillBackground(true);
-    widget->setBackgroundRole(QPalette::Base);
-}
-
-QVBoxLayout* columnOf(QWidget* widget) {
-    auto* column = new QVBoxLayout(widget);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    return column;
 }
 
 }  // namespace
@@ -292,18 +280,19 @@ void CheckpointPage::wireInspector() {
     using Kind = InputRequest::Kind;
     connect(m_inspector, &RelationInspector::emptyStateActivated, &m_c,
             &CheckpointController::load);
-    connect(m_inspector, &RelationInspector::referenceRequested, this, [choose](int index) {
-        choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
-    });
-    connect(m_inspector, &RelationInspector::randomInputRequested, this, [choose](quint64 seed) {
-        choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; });
-    });
-    connect(m_inspector, &RelationInspector::tokensEntered, this,
+    connect(m_inspector->sourcePane()->inputs(), &InputChooser::referenceRequested, this,
+            [choose](int index) {
+                choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
+            });
+    connect(
+        m_inspector->sourcePane()->inputs(), &InputChooser::randomRequested, this,
+        [choose](quint64 seed) { choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; }); });
+    connect(m_inspector->sourcePane()->inputs(), &InputChooser::tokensEntered, this,
             [choose](const std::vector<qint64>& source, const std::vector<qint64>& target) {
                 choose(Kind::Tokens,
                        [&](InputRequest& r) { r.source = source, r.target = target; });
             });
-    connect(m_inspector, &RelationInspector::imageRequested, this, [this] {
+    connect(m_inspector->sourcePane()->inputs(), &InputChooser::imageRequested, this, [this] {
         if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
     });
     connect(m_inspector, &RelationInspector::imageDropped, this, &CheckpointPage::openDropped);
@@ -354,7 +343,7 @@ void CheckpointPage::loadedChanged() {
         m_inspector->setResult(nullptr);
         m_inspector->setSubText({});
     } else {
-        m_inspector->setInputs(m_c.session().offer());
+        m_inspector->sourcePane()->setInputs(m_c.session().offer());
         m_inspector->setSubText(QFileInfo(path).fileName());
         m_messages.ok(QStringLiteral("Loaded the weights of %1").arg(title()));
     }

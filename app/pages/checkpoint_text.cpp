@@ -4,10 +4,10 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/text_input.h"
+#include "app/pages/panels.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -38,9 +38,7 @@ CheckpointText::CheckpointText(CheckpointController& controller, RelationInspect
     ask->addWidget(needed, 1);
     ask->addWidget(m_tokenizer);
     m_panel->setFollow(true);
-    auto* lines = new QVBoxLayout(this);
-    lines->setContentsMargins(0, 0, 0, 0);
-    lines->setSpacing(0);
+    auto* lines = columnOf(this);
     lines->addWidget(m_tokenizerRow);
     lines->addWidget(m_panel, 1);
     wire();
@@ -72,9 +70,10 @@ void CheckpointText::wire() {
     connect(&generator, &TextGenerator::looked, this, &CheckpointText::showLooked);
 
     auto& session = m_c.session();
-    connect(&m_inspector, &RelationInspector::textTyped, &session, &InspectionSession::chooseText);
-    connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane(),
-            &SourcePane::setTextProblem);
+    connect(m_inspector.sourcePane()->textInput(), &TextInput::textTyped, &session,
+            &InspectionSession::chooseText);
+    connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane()->textInput(),
+            &TextInput::setProblem);
     connect(&session, &InspectionSession::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector.sourcePane()->textInput();
         input->setOpen(true);

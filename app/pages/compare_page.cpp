@@ -14,10 +14,12 @@
 #include <cmath>
 
 #include "app/controllers/runs_controller.h"
+#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "options/field_text.h"
 #include "options/presets.h"
 #include "options/published.h"
+#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"
@@ -45,7 +47,7 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
         m_table->menu(), m_table, [] { return QStringLiteral("runs"); },
         [this] { return m_table->csv(); });
     m_curvesMenu = exportInto(
-        m_curves->menu(), m_curves, [this] { return m_curves->figureName(); },
+        m_curves->controls()->menu(), m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); }, [this](ViewMenu& menu) { m_curves->setFigure(menu); });
     m_differencesMenu = exportInto(
         m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
@@ -64,9 +66,9 @@ void ComparePage::layOut() {
             words.isEmpty() ? 0 : QFontMetrics(bodyFont()).horizontalAdvance(words) + 18;
         if (needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
     }
-    m_curves->setCompareControls(true);
-    m_curves->setShowTraining(false);
-    m_curves->setAxis(CurveAxis::Epoch);
+    m_curves->controls()->setCompareControls(true);
+    m_curves->set(&CurveOptions::showTraining, false);
+    m_curves->set(&CurveOptions::axis, CurveAxis::Epoch);
 
     auto* others = iconButton("note", QStringLiteral("Comparisons with notes"), this);
     others->setMenu(m_comparisons);
@@ -78,9 +80,7 @@ void ComparePage::layOut() {
     m_notes->setTabChangesFocus(true);
     m_notes->document()->setDocumentMargin(16);
     auto* notes = new QWidget(this);
-    auto* notesColumn = new QVBoxLayout(notes);
-    notesColumn->setContentsMargins(0, 0, 0, 0);
-    notesColumn->setSpacing(0);
+    auto* notesColumn = columnOf(notes);
     notesColumn->addWidget(m_notesHead);
     notesColumn->addWidget(m_notes, 1);
 

@@ -9,12 +9,12 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 
 #include "app/controllers/examples.h"
 #include "app/pages/import_guess.h"
+#include "app/pages/panels.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
@@ -104,9 +104,7 @@ DataChooser::DataChooser(QWidget* parent)
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_list->installEventFilter(this);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(head);
     column->addWidget(m_list, 1);
     column->addWidget(horizontalLine(this));

@@ -22,6 +22,7 @@
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
+#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "types/data_kind.h"
 #include "widgets/data/sample_grid.h"
@@ -134,9 +135,7 @@ QWidget* DataPage::middle() {
     row->addStretch(1);
     m_part->setMinimumWidth(120);
     m_label->setMinimumWidth(120);
-    auto* column = new QVBoxLayout(panel);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(panel);
     column->addWidget(m_head);
     column->addWidget(m_error);
     column->addWidget(m_reading);
@@ -167,9 +166,7 @@ QWidget* DataPage::right() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_statistics);
-    auto* column = new QVBoxLayout(panel);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(panel);
     column->addWidget(m_sampleHead);
     column->addWidget(m_sample, 5);
     column->addWidget(horizontalLine(panel));

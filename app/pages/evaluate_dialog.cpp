@@ -176,8 +176,8 @@ EvaluationRequest EvaluateDialog::request() const {
         request.windows = m_count->value();
         request.split = m_split->currentText().toStdString();
         request.name = request.file.isEmpty() ? QStringLiteral("%1, %2").arg(m_data->currentText(),
-                                                                       m_split->currentText())
-                                        : m_data->currentText();
+                                                                             m_split->currentText())
+                                              : m_data->currentText();
         if (request.file.isEmpty()) return request;
         QStringList files = QSettings().value(QLatin1String(kTextsKey)).toStringList();
         files.removeAll(request.file);
@@ -197,7 +197,7 @@ EvaluationRequest EvaluateDialog::request() const {
     request.split = m_split->currentText().toStdString();
     (request.split == "train"        ? request.options.train_size
      : request.split == "validation" ? request.options.validation_size
-                                  : request.options.test_size) = m_count->value();
+                                     : request.options.test_size) = m_count->value();
     request.name = QStringLiteral("%1, %2").arg(m_data->currentText(), m_split->currentText());
     return request;
 }

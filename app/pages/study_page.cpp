@@ -14,12 +14,12 @@
 #include <QStackedLayout>
 #include <QThread>
 #include <QUrl>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/app_context.h"
 #include "app/controllers/study_controller.h"
 #include "app/pages/new_study_dialog.h"
+#include "app/pages/panels.h"
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_curves.h"
 #include "app/pages/study_page_words.h"
@@ -33,22 +33,6 @@
 #include "widgets/theme/theme.h"
 
 namespace relascope {
-namespace {
-
-void paper(QWidget* widget) {
-    widget->setAutoFillBackground(true);
-    widget->setBackgroundRole(QPalette::Base);
-}
-
-QVBoxLayout* columnOf(QWidget* widget) {
-    auto* column = new QVBoxLayout(widget);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    return column;
-}
-
-}  // namespace
-
 StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* parent)
     : QWidget(parent),
       m_c(controller),

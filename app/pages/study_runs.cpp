@@ -4,12 +4,13 @@
 #include <QComboBox>
 #include <QMenu>
 #include <QSignalBlocker>
-#include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
+#include "app/pages/panels.h"
 #include "app/pages/study_page_words.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
+#include "widgets/study/study_grid_legend.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
@@ -30,9 +31,7 @@ StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
     m_head->addControl(m_legend);
     m_head->addControl(m_measure);
     addMenu();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_grid, 1);
     connect(m_measure, &QComboBox::activated, this, [this](int index) {
@@ -47,9 +46,9 @@ void StudyRuns::addMenu() {
     auto* more = iconButton("more", QStringLiteral("Grid: copy, save"), m_head);
     auto* menu = new ViewMenu(
         more, m_grid, [this] { return studyFileName(m_c.path(), "grid"); },
-        [this] { return m_grid->csv(); });
-    menu->paintVector = [this](QPainter& painter) { m_grid->paintWhole(painter); };
-    menu->wholeSize = [this] { return m_grid->wholeSize(); };
+        [this] { return m_grid->picture().cells.csv(); });
+    menu->paintVector = [this](QPainter& painter) { m_grid->picture().paintWhole(painter); };
+    menu->wholeSize = [this] { return m_grid->picture().size(); };
     menu->caption = [this] { return studyCaption(m_c); };
     m_grid->setViewActions(menu->menu()->actions());
     m_head->addControl(more);
@@ -95,7 +94,7 @@ QString StudyRuns::chooseFailed() {
         if (runs[static_cast<std::size_t>(i)].state != CellState::Failed) continue;
         m_grid->setCurrent(i);
         m_grid->setFocus();
-        return m_grid->runText(i).section(u'\n', 0, 0) + QStringLiteral(": ") +
+        return m_grid->picture().cells.text(i).section(u'\n', 0, 0) + QStringLiteral(": ") +
                runs[static_cast<std::size_t>(i)].message;
     }
     return {};

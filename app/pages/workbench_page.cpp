@@ -4,18 +4,22 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
+#include "app/pages/panels.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
+#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
+#include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/patches.h"
 #include "widgets/source/text_input.h"
@@ -138,17 +142,13 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
       m_track(new CapturesTrack(this)),
       m_inspector(new RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
-    m_empty->setAutoFillBackground(true);
-    m_empty->setBackgroundRole(QPalette::Base);
+    paper(m_empty);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
 
     auto* above = new QWidget(m_splitter);
-    above->setAutoFillBackground(true);
-    above->setBackgroundRole(QPalette::Base);
-    auto* column = new QVBoxLayout(above);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    paper(above);
+    auto* column = columnOf(above);
     column->addWidget(m_curves, 1);
     column->addWidget(horizontalLine(above));
     column->addWidget(m_track);
@@ -220,17 +220,18 @@ void WorkbenchPage::connectCurves() {
         hidden, m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); });
     m_curves->setFigure(*save);
-    m_curves->menu()->addActions(save->menu()->actions());
+    m_curves->controls()->menu()->addActions(save->menu()->actions());
 }
 
 void WorkbenchPage::connectInspector() {
     auto& c = m_c;
     auto* more = iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
-    m_inspector->addHeadControl(more);
+    m_inspector->bar()->addControl(more);
     auto* save = new ViewMenu(
-        more, m_inspector, [this] { return m_inspector->figureName(); },
-        [this] { return m_inspector->csv(); });
-    m_inspector->setFigure(*save);
+        more, m_inspector,
+        [this] { return m_inspector->choice().figureName(FigurePart::Source | FigurePart::Map); },
+        [this] { return m_inspector->choice().csv(); });
+    m_inspector->choice().setFigure(*save, FigurePart::Source | FigurePart::Map);
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
     connect(&c.probe, &ProbeController::resultReady, this,
@@ -257,10 +258,10 @@ void WorkbenchPage::connectInspector() {
                 m_inspector->setResult(result);
                 showOutcome();
             });
-    connect(m_inspector, &RelationInspector::textTyped, &c.probe.session(),
+    connect(m_inspector->sourcePane()->textInput(), &TextInput::textTyped, &c.probe.session(),
             &InspectionSession::chooseText);
-    connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane(),
-            &SourcePane::setTextProblem);
+    connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane()->textInput(),
+            &TextInput::setProblem);
     connect(&c.probe.session(), &InspectionSession::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector->sourcePane()->textInput();
         input->setOpen(true);
@@ -276,16 +277,19 @@ void WorkbenchPage::connectInspector() {
             {});
         m_inspector->setResult(nullptr);
     });
-    connect(&c.probe, &ProbeController::splitsChanged, m_inspector, &RelationInspector::setSplits);
-    connect(&c.probe, &ProbeController::labelsChanged, m_inspector, &RelationInspector::setLabels);
-    connect(&c.probe, &ProbeController::sampleShown, m_inspector, &RelationInspector::setSample);
-    connect(m_inspector, &RelationInspector::sampleRequested, &c.probe,
+    connect(&c.probe, &ProbeController::splitsChanged, m_inspector->sourcePane()->samples(),
+            &SampleChooser::setSplits);
+    connect(&c.probe, &ProbeController::labelsChanged, m_inspector->sourcePane()->samples(),
+            &SampleChooser::setLabels);
+    connect(&c.probe, &ProbeController::sampleShown, m_inspector->sourcePane()->samples(),
+            &SampleChooser::setSample);
+    connect(m_inspector->sourcePane()->samples(), &SampleChooser::sampleRequested, &c.probe,
             &ProbeController::chooseSample);
-    connect(m_inspector, &RelationInspector::randomSampleRequested, &c.probe,
+    connect(m_inspector->sourcePane()->samples(), &SampleChooser::randomSampleRequested, &c.probe,
             [this](const QString& split) {
-                m_c.probe.chooseRandom(split, m_inspector->sourcePane()->labelFilter());
+                m_c.probe.chooseRandom(split, m_inspector->sourcePane()->samples()->labelFilter());
             });
-    connect(m_inspector, &RelationInspector::labelRequested, &c.probe,
+    connect(m_inspector->sourcePane()->samples(), &SampleChooser::labelRequested, &c.probe,
             &ProbeController::chooseByLabel);
     connect(m_inspector, &RelationInspector::imageDropped, &c.probe, &ProbeController::chooseImage);
     connect(m_inspector, &RelationInspector::viewChanged, &c.selection, &Selection::setView);
@@ -397,16 +401,16 @@ bool WorkbenchPage::arrowKey(int key) {
     if (!m_inspector->result()) return false;
     switch (key) {
         case Qt::Key_Left:
-            m_inspector->previousRelation();
+            m_inspector->stepRelation(-1);
             return true;
         case Qt::Key_Right:
-            m_inspector->nextRelation();
+            m_inspector->stepRelation(1);
             return true;
         case Qt::Key_Up:
-            m_inspector->nextLayer();
+            m_inspector->stepLayer(1);
             return true;
         case Qt::Key_Down:
-            m_inspector->previousLayer();
+            m_inspector->stepLayer(-1);
             return true;
         default:
             return false;

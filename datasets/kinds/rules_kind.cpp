@@ -46,7 +46,7 @@ const DataKind& rules() {
                     "Two rows of the same three glyphs: which of four choices completes the "
                     "second row?",
                     choices},
-                   {"identity", "Identity rules",
+                   {"identity-rules", "Identity rules",
                     "Two rows with the same pattern, ABA, ABB or AAA: which of four choices "
                     "completes the second row?",
                     choices}};

@@ -26,6 +26,8 @@
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/tile_view.h"
 
@@ -232,8 +234,8 @@ TEST_F(AnyDataTest, PairsAreLookedIntoAndChosenByLabel) {
              {"data.test_size", std::int64_t{0}}});
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
     const auto* pane = inspector()->sourcePane();
-    ASSERT_TRUE(pane->tiles()->isVisible());
-    EXPECT_EQ(pane->tiles()->rows(), 2);
+    ASSERT_TRUE(pane->objects()->tiles()->isVisible());
+    EXPECT_EQ(pane->objects()->tiles()->rows(), 2);
     EXPECT_EQ(inspector()->view().kind, MapKind::Relation);
     for (const int label : {0, 1}) {
         c().probe.chooseByLabel("validation", label, true);
@@ -272,8 +274,8 @@ TEST_F(AnyDataTest, SortingShowsTheNamesOfPlaces) {
     const auto* result = inspector()->result();
     EXPECT_EQ(result->sample.source.pictures.size(), 4U);
     ASSERT_EQ(result->classNames.size(), result->probabilities.size());
-    QSignalSpy asked(inspector(), &RelationInspector::labelRequested);
-    inspector()->sourcePane()->setLabelFilter(0);
+    QSignalSpy asked(inspector()->sourcePane()->samples(), &SampleChooser::labelRequested);
+    inspector()->sourcePane()->samples()->setLabelFilter(0);
     inspector()->sourcePane()->next();
     EXPECT_TRUE(asked.isEmpty()) << "places are no labels";
     EXPECT_TRUE(waitUntil([this] { return c().selection.sample() == 1; }));

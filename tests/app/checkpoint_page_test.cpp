@@ -31,6 +31,9 @@
 #include "widgets/checkpoint/tensor_table.h"
 #include "widgets/checkpoint/verify_badge.h"
 #include "widgets/data/statistics_view.h"
+#include "widgets/inspector/map_pane.h"
+#include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
@@ -174,7 +177,7 @@ TEST(CheckpointPage, VerifiesAgainstTheReference) {
 TEST(CheckpointPage, LooksInsideAnImageModel) {
     Opened o;
     o.open(golden(kVision));
-    EXPECT_FALSE(o.page.inspector()->mapView()->isVisible());
+    EXPECT_FALSE(o.page.inspector()->mapPane()->map()->isVisible());
     o.inspect();
     auto* inputs = o.page.inspector()->sourcePane()->inputs();
     ASSERT_TRUE(inputs->isVisible());
@@ -183,7 +186,7 @@ TEST(CheckpointPage, LooksInsideAnImageModel) {
     const Image first = o.result().sample.image;
     inputs->next();
     ASSERT_TRUE(waitUntil([&] { return o.result().sample.image != first; }));
-    o.page.inspector()->randomSample();
+    o.page.inspector()->sourcePane()->random();
     ASSERT_TRUE(waitUntil([&] { return o.result().sample.origin.find("random") == 0; }));
     EXPECT_EQ(inputs->kinds()->current(), 1);
     const QString picture = o.folder.filePath("cat.png");
@@ -204,8 +207,8 @@ TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
     inputs->sourceField()->selectAll();
     QTest::keyClicks(inputs->sourceField(), "3 1 2\r");
     ASSERT_TRUE(waitUntil([&] { return o.result().sample.source.size() == 3; }));
-    EXPECT_EQ(o.page.inspector()->mapView()->values().rows, 3);
-    EXPECT_EQ(o.page.inspector()->sourcePane()->tiles()->columns(), 3);
+    EXPECT_EQ(o.page.inspector()->mapPane()->map()->values().rows, 3);
+    EXPECT_EQ(o.page.inspector()->sourcePane()->objects()->tiles()->columns(), 3);
     QTest::keyClicks(inputs->sourceField(), " 99999999\r");
     EXPECT_TRUE(inputs->problem().startsWith("99999999 is not a token"));
     EXPECT_EQ(o.result().sample.source.size(), 3);
@@ -220,31 +223,32 @@ TEST(CheckpointPage, LooksInsideEncoderAndDecoder) {
     o.inspect();
     auto* inspector = o.page.inspector();
     int cross = -1;
-    for (int k = 0; k < inspector->layerSlider()->layers(); ++k)
-        if (inspector->layerSlider()->nameOf(k).endsWith("cross")) cross = k;
+    for (int k = 0; k < inspector->smallMaps()->layers()->layers(); ++k)
+        if (inspector->smallMaps()->layers()->nameOf(k).endsWith("cross")) cross = k;
     ASSERT_GE(cross, 0);
     InspectorView view = inspector->view();
     view.layer = cross;
     inspector->setView(view);
-    const auto& values = inspector->mapView()->values();
+    const auto& values = inspector->mapPane()->map()->values();
     EXPECT_EQ(values.rows, o.result().sample.target.size());
     EXPECT_EQ(values.columns, o.result().sample.source.size());
-    EXPECT_EQ(inspector->sourcePane()->tiles()->rows(), values.rows);
-    EXPECT_EQ(inspector->sourcePane()->tiles()->columns(), values.columns);
-    EXPECT_TRUE(inspector->footerText().contains("cross")) << inspector->footerText().toStdString();
+    EXPECT_EQ(inspector->sourcePane()->objects()->tiles()->rows(), values.rows);
+    EXPECT_EQ(inspector->sourcePane()->objects()->tiles()->columns(), values.columns);
+    EXPECT_TRUE(inspector->choice().footer().contains("cross"))
+        << inspector->choice().footer().toStdString();
 }
 
 TEST(CheckpointPage, LooksInsideSelectionsAndSets) {
     Opened o;
     o.open(golden(QStringLiteral("relational_games_predinet")));
     o.inspect();
-    EXPECT_EQ(o.page.inspector()->sourcePane()->tiles()->rows(), 2);
-    EXPECT_TRUE(o.page.inspector()->footerText().contains("E1"))
-        << o.page.inspector()->footerText().toStdString();
+    EXPECT_EQ(o.page.inspector()->sourcePane()->objects()->tiles()->rows(), 2);
+    EXPECT_TRUE(o.page.inspector()->choice().footer().contains("E1"))
+        << o.page.inspector()->choice().footer().toStdString();
     o.open(golden(QStringLiteral("relational_games_corelnet")));
     EXPECT_EQ(o.page.inspector()->result(), nullptr) << "another model waits to be loaded";
     o.inspect();
-    EXPECT_TRUE(o.page.inspector()->footerText().contains("relation 1"));
+    EXPECT_TRUE(o.page.inspector()->choice().footer().contains("relation 1"));
 }
 
 TEST(CheckpointPage, ProblemsKeepItFromLoadingAndTheModelInUseStays) {

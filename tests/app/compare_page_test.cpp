@@ -21,6 +21,7 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/run_folder.h"
+#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
 #include "widgets/tables/diff_table.h"
@@ -261,6 +262,6 @@ TEST(ComparePage, SavesTableCurvesAndDifferences) {
             EXPECT_GT(QFileInfo(path).size(), 10) << ending;
         }
     }
-    EXPECT_TRUE(p.page->curves()->menu()->actions().contains(
+    EXPECT_TRUE(p.page->curves()->controls()->menu()->actions().contains(
         p.page->curvesMenu()->menu()->actions().first()));
 }

@@ -12,6 +12,7 @@
 #include "options/estimates.h"
 #include "run/run_folder.h"
 #include "tests/app/language_fixture.h"
+#include "widgets/inspector/sample_chooser.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/source/probability_bars.h"
 
@@ -23,7 +24,7 @@ TEST_F(LanguageTest, TypedTextIsReadByTheModelThatTrains) {
     click(window->bar()->startButton());
     ASSERT_TRUE(trains(5));
     ASSERT_TRUE(shows("the cat saw the dog")) << "the pinned sentence first";
-    EXPECT_EQ(source()->split(), "pinned");
+    EXPECT_EQ(source()->samples()->split(), "pinned");
     // Keys that steer the window elsewhere are letters here.
     type(source(), QStringLiteral("d n 1 r"));
     ASSERT_TRUE(shows("d n 1 r")) << shown(inspector());
@@ -73,7 +74,7 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
 TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
     finishedText();
     ASSERT_TRUE(shows("the cat saw the dog"));
-    Q_EMIT inspector()->sampleRequested(QStringLiteral("validation"), 2);
+    Q_EMIT inspector()->sourcePane()->samples()->sampleRequested(QStringLiteral("validation"), 2);
     ASSERT_TRUE(
         waitUntil([this] { return inspector()->result()->sample.origin == "validation 2"; }));
     EXPECT_EQ(inspector()->result()->sample.source.size(), kContext);
@@ -83,7 +84,7 @@ TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {
     source()->previous();
     ASSERT_TRUE(
         waitUntil([this] { return inspector()->result()->sample.origin == "validation 2"; }));
-    Q_EMIT inspector()->sampleRequested(QStringLiteral("train"), 0);
+    Q_EMIT inspector()->sourcePane()->samples()->sampleRequested(QStringLiteral("train"), 0);
     ASSERT_TRUE(waitUntil([this] { return inspector()->result()->sample.origin == "train 0"; }));
     source()->random();
     ASSERT_TRUE(waitUntil([this] {
@@ -116,7 +117,7 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     ASSERT_TRUE(waitUntil([&] { return outcome->title() == "Sample at step 5"; }))
         << outcome->title().toStdString();
     // Captures are of the pinned sentence; one's own text waits for the newest weights.
-    ASSERT_TRUE(waitUntil([this] { return source()->split() == "captured"; }));
+    ASSERT_TRUE(waitUntil([this] { return source()->samples()->split() == "captured"; }));
     ASSERT_TRUE(waitUntil([this] { return inspector()->result()->step < 20; }));
     ASSERT_TRUE(shows("the cat saw the dog"));
     const RelationMap* map = inspector()->result()->find(MapKind::Relation, 0, 0);
@@ -172,7 +173,7 @@ TEST_F(LanguageTest, CurvesAndListsShowThePerplexity) {
     ASSERT_TRUE(waitUntil([&] { return c().runs.records().points(path).size() > 5; }));
     curves()->flush();
     EXPECT_TRUE(curves()->csv().contains("perplexity"));
-    curves()->setAxis(CurveAxis::Tokens);
+    curves()->set(&CurveOptions::axis, CurveAxis::Tokens);
     curves()->flush();
     EXPECT_EQ(curves()->axis(), CurveAxis::Tokens);
     EXPECT_DOUBLE_EQ(curves()->keyOfStep(20), 20.0 * 2 * kContext);
@@ -324,9 +325,8 @@ TEST_F(LanguageTest, DroppedTextsAreLookedAtOrTrainedOn) {
         QCoreApplication::sendEvent(window.get(), &event);
     };
     drop(textFile);
-    ASSERT_TRUE(waitUntil([this] {
-        return c().experiment.options().data.path == textFile.toStdString();
-    }));
+    ASSERT_TRUE(
+        waitUntil([this] { return c().experiment.options().data.path == textFile.toStdString(); }));
     EXPECT_EQ(c().experiment.options().preset, "text");
     EXPECT_FALSE(c().training.busy());
     finishedText();

@@ -39,7 +39,7 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     QTest::keyClick(window.get(), Qt::Key_P);
     EXPECT_EQ(inspector()->view().processing, Processing::Tanh);
     QTest::keyClick(window.get(), Qt::Key_L);
-    EXPECT_TRUE(curves()->logY());
+    EXPECT_TRUE(curves()->options().logY);
 }
 
 TEST_F(MainWindowTest, EveryViewOfThePageBecomesAFigure) {
@@ -79,7 +79,7 @@ TEST_F(MainWindowTest, KeysAreTextWhileTyping) {
         QTest::keyClick(search, key);
     EXPECT_EQ(search->text(), QStringLiteral("dp1 ln"));
     EXPECT_FALSE(c().training.busy());
-    EXPECT_FALSE(curves()->logY());
+    EXPECT_FALSE(curves()->options().logY);
 }
 
 TEST_F(MainWindowTest, EveryEntrySaysWhatItDoesOrWhyItIsOff) {
@@ -138,7 +138,7 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
         ASSERT_TRUE(openRunIn(first, path));
         auto* inspector = first.workbench()->inspector();
         ASSERT_TRUE(waitUntil([&] { return inspector->result() != nullptr; }));
-        inspector->nextLayer();
+        inspector->stepLayer(1);
         inspector->toggleDirection();
         first.setTheme(ThemeMode::Dark);
         first.close();

@@ -138,8 +138,12 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     Q_EMIT page()->runs()->measureBox()->activated(loss);
     ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
     EXPECT_FALSE(page()->table()->neededView()->isVisible());
-    EXPECT_TRUE(
-        page()->runs()->grid()->runText(run("transformer-n250-s0")).contains("loss on hexos"));
+    EXPECT_TRUE(page()
+                    ->runs()
+                    ->grid()
+                    ->picture()
+                    .cells.text(run("transformer-n250-s0"))
+                    .contains("loss on hexos"));
     EXPECT_FALSE(page()->curves()->plot()->has(CurveSource::Published));
     page()->curves()->setBand(StudyBand::None);
     EXPECT_EQ(page()->curves()->bandBox()->currentText(), "No band");

@@ -4,6 +4,7 @@
 
 #include "tests/app/window_fixture.h"
 #include "widgets/export/export.h"
+#include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
 
 namespace relascope {
@@ -76,7 +77,7 @@ TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
     Q_EMIT curves()->cursorMoved(3);
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 3; }));
     EXPECT_EQ(window->workbench()->track()->chosen(), std::optional<qint64>(3));
-    EXPECT_EQ(inspector()->sourcePane()->split(), QStringLiteral("captured"));
+    EXPECT_EQ(inspector()->sourcePane()->samples()->split(), QStringLiteral("captured"));
     EXPECT_EQ(curves()->cursorStep(), std::optional<qint64>(3));
     // Captures are of a few inputs; another one is shown on demand.
     const auto shown = inspector()->result()->sample.origin;
@@ -84,17 +85,17 @@ TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->sample.origin != shown; }));
     Q_EMIT window->workbench()->track()->liveRequested();
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == 12; }));
-    EXPECT_EQ(inspector()->sourcePane()->split(), QStringLiteral("validation"));
+    EXPECT_EQ(inspector()->sourcePane()->samples()->split(), QStringLiteral("validation"));
 }
 
 TEST_F(WorkbenchTest, SamplesAreChosenByNumberChanceAndLabel) {
     finishedRun();
     ASSERT_TRUE(waitUntil([this] { return inspector()->result() != nullptr; }));
-    Q_EMIT inspector()->sampleRequested(QStringLiteral("hexos"), 7);
+    Q_EMIT inspector()->sourcePane()->samples()->sampleRequested(QStringLiteral("hexos"), 7);
     ASSERT_TRUE(waitUntil(
         [this] { return inspector()->result()->sample.origin.find(" 7") != std::string::npos; }));
     EXPECT_EQ(c().selection.split(), QStringLiteral("hexos"));
-    Q_EMIT inspector()->labelRequested(QStringLiteral("hexos"), 1, true);
+    Q_EMIT inspector()->sourcePane()->samples()->labelRequested(QStringLiteral("hexos"), 1, true);
     ASSERT_TRUE(waitUntil([this] { return c().selection.sample() != 7; }));
     EXPECT_TRUE(waitUntil([this] { return inspector()->result()->sample.label == 1; }));
     c().probe.chooseRandom(QStringLiteral("stripes"), 0);

@@ -11,7 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/token_strip.h"
@@ -120,7 +122,7 @@ void measureText(const std::string& what, const std::shared_ptr<const ProbeResul
         inspector.setResult(result);
         paint();
     });
-    TokenStrip& strip = *inspector.sourcePane()->strip();
+    TokenStrip& strip = *inspector.sourcePane()->objects()->strip();
     InspectorView view = inspector.view();
     measure(named("strip hovered").c_str(), 16, 61, [&](int k) {
         const QPoint at(10 + k * 37 % 180, 6 + k * 23 % qMax(20, strip.canvas()->height() - 12));
@@ -223,8 +225,8 @@ int main(int argc, char** argv) {
         paint();
     });
     measure("map hovered, 512 tokens", 16, 61, [&](int k) {
-        const QRect a = inspector.mapView()->cellRect((k * 53) % 512, (k * 19) % 512);
-        hover(*inspector.mapView(), a.topLeft());
+        const QRect a = inspector.mapPane()->map()->cellRect((k * 53) % 512, (k * 19) % 512);
+        hover(*inspector.mapPane()->map(), a.topLeft());
         paint();
     });
     view.range = Range::WholeModel;

@@ -18,6 +18,7 @@
 #include "options/presets.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/form/options_form.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/lists/rail.h"
 #include "widgets/maps/map_view.h"
@@ -42,7 +43,7 @@ class User : public QObject {
 public:
     explicit User(MainWindow& window)
         : m_window(window),
-          m_widgets{window.workbench()->inspector()->mapView(), window.rail(), window.form(),
+          m_widgets{window.workbench()->inspector()->mapPane()->map(), window.rail(), window.form(),
                     window.workbench()->curves(), &window} {}
 
     std::vector<double> delays;

@@ -44,7 +44,8 @@ std::set<Glyph> glyphsOf(const ImageDataset& data) {
 }
 
 TEST(Rules, HoldInEveryProblem) {
-    for (const char* task : {"same-different", "matching", "distribution-of-three", "identity"}) {
+    for (const char* task :
+         {"same-different", "matching", "distribution-of-three", "identity-rules"}) {
         SCOPED_TRACE(task);
         const auto splits = openData(options(task, 85));
         const auto data = asImages(splits.train);
@@ -63,7 +64,7 @@ TEST(Rules, HoldInEveryProblem) {
             } else {
                 const auto& answer = x[static_cast<std::size_t>(5 + label)];
                 EXPECT_EQ(std::set<Glyph>(x.begin() + 5, x.end()).size(), 4U) << "four choices";
-                if (std::string(task) == "identity") {
+                if (std::string(task) == "identity-rules") {
                     EXPECT_EQ(x[0] == x[1], x[3] == x[4]);
                     EXPECT_EQ(x[2] == x[0], answer == x[3]);
                     EXPECT_EQ(x[2] == x[1], answer == x[4]);

@@ -11,7 +11,11 @@
 #include "sequence_fixture.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
@@ -36,8 +40,8 @@ protected:
         inspector.setResult(std::move(result));
         QTest::qWait(1);
     }
-    TileView* tiles() const { return inspector.sourcePane()->tiles(); }
-    PatchView* patches() const { return inspector.sourcePane()->patches(); }
+    TileView* tiles() const { return inspector.sourcePane()->objects()->tiles(); }
+    PatchView* patches() const { return inspector.sourcePane()->objects()->patches(); }
     void show(int layer, int source, int target, MapKind kind = MapKind::Relation) {
         InspectorView view = inspector.view();
         view.kind = kind;
@@ -51,41 +55,41 @@ protected:
 
 TEST_F(AnyModelTest, CrossAttentionLinksTwoSequences) {
     give(fixture::seq2seq());
-    inspector.layerSlider()->setFocus();
-    QTest::keyClick(inspector.layerSlider(), Qt::Key_End);
+    inspector.smallMaps()->layers()->setFocus();
+    QTest::keyClick(inspector.smallMaps()->layers(), Qt::Key_End);
     EXPECT_EQ(inspector.view().layer, 2);
     EXPECT_EQ(inspector.view().kind, MapKind::SensoryAttention) << "all that the layer has";
-    EXPECT_EQ(inspector.mapView()->values().rows, 7);
-    EXPECT_EQ(inspector.mapView()->values().columns, 5);
+    EXPECT_EQ(inspector.mapPane()->map()->values().rows, 7);
+    EXPECT_EQ(inspector.mapPane()->map()->values().columns, 5);
     ASSERT_TRUE(tiles()->isVisible());
     EXPECT_FALSE(patches()->isVisible());
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(3, false).center());
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(0, true).center());
-    inspector.nextRelation();
-    EXPECT_EQ(inspector.footerText(),
+    inspector.stepRelation(1);
+    EXPECT_EQ(inspector.choice().footer(),
               QString::fromUtf8("decoder 1 cross \u00B7 head 2 \u00B7 i = target 3 '7' \u2192 j = "
                                 "source 0 'x' \u00B7 alpha = 0.070"));
-    EXPECT_EQ(inspector.mapView()->row(), 3);
-    EXPECT_EQ(inspector.mapView()->column(), 0);
+    EXPECT_EQ(inspector.mapPane()->map()->row(), 3);
+    EXPECT_EQ(inspector.mapPane()->map()->column(), 0);
     QTest::mouseMove(tiles()->canvas(), tiles()->tileRect(4, true).center());
-    EXPECT_TRUE(inspector.footerText().contains("j = source 4 '?'"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = source 4 '?'"));
     QTest::mouseMove(tiles()->canvas(), tiles()->tileRect(5, false).center());
-    EXPECT_TRUE(inspector.footerText().contains("i = target 5 '7'"));
-    EXPECT_TRUE(inspector.footerText().contains("j = source 0 'x'")) << "back to the locked j";
+    EXPECT_TRUE(inspector.choice().footer().contains("i = target 5 '7'"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = source 0 'x'")) << "back to the locked j";
     EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
     inspector.toggleDirection();
     EXPECT_FALSE(inspector.view().reversed) << "the two sequences cannot change places";
-    EXPECT_TRUE(inspector.csv().startsWith("i,source 0 'x',source 1 '+'"));
+    EXPECT_TRUE(inspector.choice().csv().startsWith("i,source 0 'x',source 1 '+'"));
 }
 
 TEST_F(AnyModelTest, TheKindComesBackWithTheLayerThatHasIt) {
     give(fixture::seq2seq());
     show(1, 2, 1);
-    inspector.nextLayer();
+    inspector.stepLayer(1);
     EXPECT_EQ(inspector.view().kind, MapKind::SensoryAttention);
-    inspector.previousLayer();
+    inspector.stepLayer(-1);
     EXPECT_EQ(inspector.view().kind, MapKind::Relation);
-    inspector.nextLayer();
+    inspector.stepLayer(1);
     inspector.setKindByNumber(1);
     EXPECT_EQ(inspector.view().layer, 1) << "the nearest layer with relations";
     EXPECT_EQ(inspector.view().kind, MapKind::Relation);
@@ -94,8 +98,8 @@ TEST_F(AnyModelTest, TheKindComesBackWithTheLayerThatHasIt) {
 TEST_F(AnyModelTest, TilesAreTintedAsTheRowOfTheMap) {
     give(fixture::seq2seq());
     show(2, 4, 1, MapKind::SensoryAttention);
-    const MapView* map = inspector.mapView();
-    const QImage shot = inspector.mapView()->grab().toImage();
+    const MapView* map = inspector.mapPane()->map();
+    const QImage shot = inspector.mapPane()->map()->grab().toImage();
     const QImage strip = tiles()->canvas()->grab().toImage();
     for (int j = 0; j < 5; ++j) {
         const QRect tile = tiles()->tileRect(j, true), cell = map->cellRect(4, j);
@@ -108,12 +112,13 @@ TEST_F(AnyModelTest, TilesAreTintedAsTheRowOfTheMap) {
 TEST_F(AnyModelTest, CausalMapsHideWhatComesLater) {
     give(fixture::seq2seq());
     show(1, 2, 4);
-    EXPECT_TRUE(inspector.footerText().endsWith("masked"));
+    EXPECT_TRUE(inspector.choice().footer().endsWith("masked"));
     EXPECT_TRUE(tiles()->accessibleDescription().endsWith("masked"));
     show(1, 6, 1);
-    EXPECT_TRUE(inspector.footerText().contains("i = target 6 '<b>'"));
-    EXPECT_EQ(inspector.layerSlider()->nameOf(2), "decoder 1 cross");
-    EXPECT_TRUE(inspector.layerSlider()->accessibleDescription().startsWith("decoder 1, layer 2"));
+    EXPECT_TRUE(inspector.choice().footer().contains("i = target 6 '<b>'"));
+    EXPECT_EQ(inspector.smallMaps()->layers()->nameOf(2), "decoder 1 cross");
+    EXPECT_TRUE(
+        inspector.smallMaps()->layers()->accessibleDescription().startsWith("decoder 1, layer 2"));
 }
 
 TEST_F(AnyModelTest, SelectionsAreChosenAboveThePicture) {
@@ -128,7 +133,7 @@ TEST_F(AnyModelTest, SelectionsAreChosenAboveThePicture) {
     EXPECT_EQ(inspector.view().target, 8) << "a patch only sends here";
     EXPECT_EQ(inspector.view().source, 1);
     EXPECT_EQ(
-        inspector.footerText(),
+        inspector.choice().footer(),
         QString::fromUtf8(
             "heads \u00B7 head 1 \u00B7 i = E2 \u2192 j = patch (2, 2) \u00B7 alpha = 0.920"));
     const QImage shot = patches()->grab().toImage();
@@ -140,8 +145,8 @@ TEST_F(AnyModelTest, SelectionsAreChosenAboveThePicture) {
     patches()->setFocus();
     QTest::keyClick(patches(), Qt::Key_Left);
     EXPECT_EQ(inspector.view().target, 7);
-    EXPECT_TRUE(inspector.csv().startsWith("i,\"patch (0, 0)\""));
-    EXPECT_TRUE(inspector.csv().contains("\nE2,"));
+    EXPECT_TRUE(inspector.choice().csv().startsWith("i,\"patch (0, 0)\""));
+    EXPECT_TRUE(inspector.choice().csv().contains("\nE2,"));
     // And back to an image whose patches do both.
     give(fixture::result());
     EXPECT_FALSE(tiles()->isVisible());
@@ -152,7 +157,7 @@ TEST_F(AnyModelTest, ASetOfVectors) {
     give(fixture::coRelNet());
     ASSERT_TRUE(tiles()->isVisible());
     show(0, 1, 3);
-    EXPECT_TRUE(inspector.footerText().startsWith(
+    EXPECT_TRUE(inspector.choice().footer().startsWith(
         QString::fromUtf8("similarity \u00B7 relation 1 \u00B7 i = object 1 \u2192 j = object 3")));
     EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(1));
     inspector.toggleDirection();
@@ -169,28 +174,28 @@ TEST_F(AnyModelTest, ALongTextIsScrolled) {
     QTest::keyClick(tiles(), Qt::Key_Home);
     QTest::keyClick(tiles(), Qt::Key_Down);
     EXPECT_GT(inspector.view().source, 3);
-    EXPECT_EQ(inspector.mapView()->row(), inspector.view().source);
-    EXPECT_TRUE(inspector.footerText().contains("i = token "));
+    EXPECT_EQ(inspector.mapPane()->map()->row(), inspector.view().source);
+    EXPECT_TRUE(inspector.choice().footer().contains("i = token "));
     EXPECT_FALSE(inspector.grab().isNull());
 }
 
 TEST_F(AnyModelTest, InputsAreChosenWhereThereAreNoSplits) {
     give(fixture::language(12));
     SourcePane* pane = inspector.sourcePane();
-    inspector.setInputs({InputOffer::Kind::Tokens, 3, 50, 12});
+    inspector.sourcePane()->setInputs({InputOffer::Kind::Tokens, 3, 50, 12});
     ASSERT_TRUE(pane->inputs()->isVisible());
-    QSignalSpy random(&inspector, &RelationInspector::randomInputRequested);
-    QSignalSpy reference(&inspector, &RelationInspector::referenceRequested);
-    QSignalSpy sample(&inspector, &RelationInspector::randomSampleRequested);
-    inspector.randomSample();
+    QSignalSpy random(inspector.sourcePane()->inputs(), &InputChooser::randomRequested);
+    QSignalSpy reference(inspector.sourcePane()->inputs(), &InputChooser::referenceRequested);
+    QSignalSpy sample(inspector.sourcePane()->samples(), &SampleChooser::randomSampleRequested);
+    inspector.sourcePane()->random();
     EXPECT_EQ(random.size(), 1);
     pane->inputs()->showReference(0);
     pane->next();
     EXPECT_EQ(reference.last()[0].toInt(), 1);
     EXPECT_TRUE(sample.isEmpty());
-    inspector.setSplits({"train", "validation"});
+    inspector.sourcePane()->samples()->setSplits({"train", "validation"});
     EXPECT_FALSE(pane->inputs()->isVisible()) << "a data set's own chooser is richer";
-    inspector.randomSample();
+    inspector.sourcePane()->random();
     EXPECT_EQ(sample.size(), 1);
 }
 
@@ -198,15 +203,15 @@ TEST_F(AnyModelTest, HalfAWindowHoldsItAll) {
     inspector.setCompact(true);
     inspector.resize(640, 640);
     give(fixture::seq2seq());
-    EXPECT_GT(inspector.multiplesView()->mapTo(&inspector, QPoint()).y(),
-              inspector.mapView()->geometry().bottom());
-    EXPECT_GE(inspector.mapView()->width(), 240);
+    EXPECT_GT(inspector.smallMaps()->multiples()->mapTo(&inspector, QPoint()).y(),
+              inspector.mapPane()->map()->geometry().bottom());
+    EXPECT_GE(inspector.mapPane()->map()->width(), 240);
     EXPECT_LE(inspector.minimumSizeHint().width(), 640);
     inspector.setCompact(false);
     inspector.resize(1160, 460);
     QTest::qWait(1);
-    EXPECT_GT(inspector.multiplesView()->mapTo(&inspector, QPoint()).x(),
-              inspector.mapView()->mapTo(&inspector, QPoint()).x());
+    EXPECT_GT(inspector.smallMaps()->multiples()->mapTo(&inspector, QPoint()).x(),
+              inspector.mapPane()->map()->mapTo(&inspector, QPoint()).x());
 }
 
 TEST_F(AnyModelTest, FiguresOfEveryModelCanBeWritten) {

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "widgets/curves/captures_track.h"
+#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
@@ -184,8 +185,8 @@ TEST(CurvePanel, SharesThatAreAllZeroHaveAnAxisOfOnePercent) {
 TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
     Shown s;
     s.panel.appendPoints("a", {point(110, 0.0, 0.0), point(120, -1.0, 1.0), point(130, 0.3, 0.9)});
-    s.panel.setLogX(true);
-    s.panel.setLogY(true);
+    s.panel.set(&CurveOptions::logX, true);
+    s.panel.set(&CurveOptions::logY, true);
     s.panel.flush();
     EXPECT_GT(s.panel.lossPlot()->rangeLow(), 0.0);
     EXPECT_TRUE(std::isfinite(s.panel.lossPlot()->rangeHigh()));
@@ -194,9 +195,9 @@ TEST(CurvePanel, LogarithmicAxesLeaveOutZeros) {
 
 TEST(CurvePanel, XAxisByEpochAndTime) {
     Shown s;
-    s.panel.setAxis(CurveAxis::Epoch);
+    s.panel.set(&CurveOptions::axis, CurveAxis::Epoch);
     EXPECT_NEAR(s.panel.lossPlot()->rangeHigh(), 10.0, 1e-9);
-    s.panel.setAxis(CurveAxis::Time);
+    s.panel.set(&CurveOptions::axis, CurveAxis::Time);
     EXPECT_NEAR(s.panel.lossPlot()->rangeHigh(), 50.0, 1e-9);
     s.panel.setCursorStep(50);  // still a step
     EXPECT_EQ(s.panel.lossPlot()->legendTexts().last(), "validation 0.750");
@@ -224,7 +225,7 @@ TEST(CurvePanel, EmptyUnknownAndAllNaN) {
     panel.setRuns({{"a", "a", "", 9, false}, {"a", "twice", "", 0, false}});
     panel.appendPoints("a", {point(1, missing, missing), point(2, missing, missing)});
     panel.setCursorStep(7);
-    panel.setSmooth(true);
+    panel.set(&CurveOptions::smooth, true);
     panel.flush();
     EXPECT_TRUE(std::isfinite(panel.lossPlot()->rangeHigh()));
     EXPECT_EQ(panel.summary(), "a: no validation point yet.");
@@ -319,12 +320,12 @@ TEST(CurvePanel, TheBandIsChosenInTheMenu) {
     panel.appendPoints("b", {point(10, 3.0, 0.5), point(20, 3.0, 0.5)});
     panel.flush();
     EXPECT_NEAR(panel.lossPlot()->shownHigh(), 3.0, 0.2);
-    for (QAction* menu : panel.menu()->actions())
+    for (QAction* menu : panel.controls()->menu()->actions())
         if (menu->menu() && menu->text().contains("Band"))
             for (QAction* action : menu->menu()->actions())
                 if (action->text().startsWith("95")) action->trigger();
     panel.flush();
-    EXPECT_EQ(panel.band(), CurveBandKind::Confidence95);
+    EXPECT_EQ(panel.options().band, CurveBandKind::Confidence95);
     EXPECT_NEAR(panel.lossPlot()->shownHigh(), 2.0 + 12.706, 2.0) << "t of one degree of freedom";
     EXPECT_TRUE(panel.findChild<PanelHead*>()->subText().contains("95 % interval"));
 }
@@ -340,12 +341,12 @@ TEST(CurvePanel, ASpikeDoesNotSqueezeTheLoss) {
     panel.flush();
     EXPECT_LT(panel.lossPlot()->shownHigh(), 2.0);
     EXPECT_EQ(panel.lossPlot()->beyondText(), "80.0");
-    panel.setWithoutOutliers(false);
+    panel.set(&CurveOptions::withoutOutliers, false);
     panel.flush();
     EXPECT_GT(panel.lossPlot()->shownHigh(), 80.0);
     EXPECT_EQ(panel.lossPlot()->beyondText(), "");
     // Of a validation curve with few points, what the untrained model did.
-    panel.setWithoutOutliers(true);
+    panel.set(&CurveOptions::withoutOutliers, true);
     panel.clearPoints("a");
     panel.appendPoints(
         "a", {point(0, 9.0, 0.5), point(10, 1.0, 0.5), point(20, 0.5, 0.5), point(30, 0.4, 0.5)});
@@ -364,12 +365,12 @@ TEST(CurvePanel, RecentShowsTheLastQuarter) {
     for (auto* chip : s.panel.findChildren<ToggleChip*>())
         if (chip->text() == "Recent") chip->click();
     s.panel.flush();
-    EXPECT_TRUE(s.panel.recentOnly());
+    EXPECT_TRUE(s.panel.options().recentOnly);
     EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), 75.0);
     EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeHigh(), 100.0);
     EXPECT_LT(s.panel.lossPlot()->shownHigh(), 0.65) << "fitted to what is seen";
     EXPECT_GT(s.panel.lossPlot()->shownLow(), 0.45);
-    s.panel.setRecentOnly(false);
+    s.panel.set(&CurveOptions::recentOnly, false);
     s.panel.flush();
     EXPECT_DOUBLE_EQ(s.panel.lossPlot()->rangeLow(), 0.0);
 }
@@ -438,4 +439,26 @@ TEST(CapturesTrack, FollowsALogarithmicAxisAndStandsEmpty) {
     track.setSteps({});
     QTest::keyClick(&track, Qt::Key_Home);
     EXPECT_FALSE(track.grab().isNull());
+}
+
+TEST(CurveControls, TellWhatTheUserChangesAndWaitForTokens) {
+    CurveControls controls(nullptr);
+    QSignalSpy changed(&controls, &CurveControls::changed);
+    CurveOptions wanted;
+    wanted.axis = CurveAxis::Tokens;
+    wanted.smooth = true;
+    controls.display(wanted);
+    EXPECT_EQ(changed.size(), 0);
+    EXPECT_EQ(controls.axis(), CurveAxis::Step) << "no run counts tokens";
+    EXPECT_TRUE(controls.offerTokens(true));
+    EXPECT_FALSE(controls.offerTokens(true));
+    EXPECT_EQ(controls.axis(), CurveAxis::Tokens);
+    for (auto* chip : controls.findChildren<ToggleChip*>())
+        if (chip->text() == "Power law") chip->click();
+    EXPECT_EQ(changed.size(), 3);
+    EXPECT_TRUE(controls.options().powerLaw && controls.options().logX && controls.options().logY)
+        << "a power law is a line on logarithmic axes";
+    controls.offerMetrics({CurveMetric::Accuracy, CurveMetric::Loss}, CurveMetric::Accuracy);
+    controls.secondMetricMenu()->actions().at(1)->trigger();
+    EXPECT_EQ(controls.options().second, CurveMetric::Loss);
 }

@@ -196,8 +196,9 @@ TEST_F(ExportTest, FileNamesSayWhatTheyHold) {
     inspector.show();
     inspector.setFigureRun("quick-dat-s0");
     inspector.setResult(result);
-    inspector.nextLayer();
-    EXPECT_EQ(inspector.figureName(), "quick-dat-s0_step384_layer2_relation1");
+    inspector.stepLayer(1);
+    EXPECT_EQ(inspector.choice().figureName(FigurePart::Source | FigurePart::Map),
+              "quick-dat-s0_step384_layer2_relation1");
     QStringList names;
     for (auto* menu : inspector.findChildren<ViewMenu*>()) names << menu->fileName();
     names.sort();

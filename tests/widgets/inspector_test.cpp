@@ -16,8 +16,13 @@
 #include <limits>
 
 #include "probe_fixture.h"
+#include "widgets/export/export.h"
 #include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/inspector/words.h"
 #include "widgets/maps/color_bar.h"
@@ -56,13 +61,13 @@ TEST_F(InspectorTest, EmptyStateSaysWhatToDo) {
     ASSERT_TRUE(button->isVisible());
     QTest::mouseClick(button, Qt::LeftButton);
     EXPECT_EQ(activated.size(), 1);
-    inspector.nextRelation();
+    inspector.stepRelation(1);
     inspector.toggleDirection();
     inspector.setKindByNumber(3);
-    EXPECT_EQ(inspector.footerText(), "");
+    EXPECT_EQ(inspector.choice().footer(), "");
     give({});
     EXPECT_FALSE(button->isVisible());
-    EXPECT_TRUE(inspector.mapView()->isVisible());
+    EXPECT_TRUE(inspector.mapPane()->map()->isVisible());
     inspector.setResult(nullptr);
     EXPECT_TRUE(button->isVisible());
 }
@@ -78,13 +83,13 @@ TEST_F(InspectorTest, FooterSpellsOutTheCell) {
     inspector.setView(v);
     const float r = fixture::relationValue(1, 2, 2, 8);
     EXPECT_EQ(
-        inspector.footerText(),
+        inspector.choice().footer(),
         QString::fromUtf8("layer 2 \u00B7 relation 3 \u00B7 i = patch (0, 1) \u2192 j = patch (2, "
                           "1) \u00B7 r = %1 \u00B7 tanh r = %2 \u00B7 alpha = 0.056")
             .arg(signedNumber(r), signedNumber(std::tanh(r))));
     v.reversed = true;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().contains(
+    EXPECT_TRUE(inspector.choice().footer().contains(
         QString::fromUtf8("\u2190 j = patch (2, 1) \u00B7 r = %1")
             .arg(signedNumber(fixture::relationValue(1, 2, 8, 2)))));
 }
@@ -92,13 +97,13 @@ TEST_F(InspectorTest, FooterSpellsOutTheCell) {
 TEST_F(InspectorTest, ClickOnTheMapLocksBothAndTellsTheSource) {
     give({});
     QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
-    MapView* map = inspector.mapView();
+    MapView* map = inspector.mapPane()->map();
     QTest::mouseClick(map, Qt::LeftButton, {}, map->cellRect(4, 7).center());
     ASSERT_EQ(changed.size(), 1);
     EXPECT_EQ(view().source, 4);
     EXPECT_EQ(view().target, 7);
-    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 4);
-    EXPECT_EQ(inspector.sourcePane()->patches()->target(), 7);
+    EXPECT_EQ(inspector.sourcePane()->objects()->patches()->source(), 4);
+    EXPECT_EQ(inspector.sourcePane()->objects()->patches()->target(), 7);
 }
 
 TEST_F(InspectorTest, HoverPreviewsAndLeavingReturns) {
@@ -108,31 +113,31 @@ TEST_F(InspectorTest, HoverPreviewsAndLeavingReturns) {
     v.target = 3;
     inspector.setView(v);
     QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
-    MapView* map = inspector.mapView();
+    MapView* map = inspector.mapPane()->map();
     QTest::mouseMove(map, map->cellRect(5, 6).center());
-    EXPECT_TRUE(inspector.footerText().contains("i = patch (1, 1)"));
-    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 5);
+    EXPECT_TRUE(inspector.choice().footer().contains("i = patch (1, 1)"));
+    EXPECT_EQ(inspector.sourcePane()->objects()->patches()->source(), 5);
     QEvent leave(QEvent::Leave);
     QApplication::sendEvent(map, &leave);
-    EXPECT_TRUE(inspector.footerText().contains("i = patch (0, 0)"));
-    EXPECT_EQ(inspector.sourcePane()->patches()->source(), 1);
-    PatchView* patches = inspector.sourcePane()->patches();
+    EXPECT_TRUE(inspector.choice().footer().contains("i = patch (0, 0)"));
+    EXPECT_EQ(inspector.sourcePane()->objects()->patches()->source(), 1);
+    PatchView* patches = inspector.sourcePane()->objects()->patches();
     QTest::mouseMove(patches, patches->tokenRect(9).center());
-    EXPECT_TRUE(inspector.footerText().contains("j = patch (2, 2)"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = patch (2, 2)"));
     QApplication::sendEvent(patches, &leave);
-    EXPECT_TRUE(inspector.footerText().contains("j = patch (0, 2)"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = patch (0, 2)"));
     EXPECT_TRUE(changed.isEmpty()) << "looking is not choosing";
     EXPECT_EQ(view(), v);
 }
 
 TEST_F(InspectorTest, SourceClicksAndKeysMoveI) {
     give({});
-    PatchView* patches = inspector.sourcePane()->patches();
+    PatchView* patches = inspector.sourcePane()->objects()->patches();
     QTest::mouseClick(patches, Qt::LeftButton, {}, patches->tokenRect(5).center());
     EXPECT_EQ(view().source, 5);
     QTest::keyClick(patches, Qt::Key_Right);
     EXPECT_EQ(view().source, 6);
-    EXPECT_EQ(inspector.mapView()->row(), 6);
+    EXPECT_EQ(inspector.mapPane()->map()->row(), 6);
     QTest::mouseClick(patches, Qt::LeftButton, Qt::ShiftModifier, patches->tokenRect(2).center());
     EXPECT_EQ(view().target, 2);
 }
@@ -143,8 +148,8 @@ TEST_F(InspectorTest, TheRowBoxFollowsTheChoiceUnderARestingPointer) {
     v.source = 1;
     v.target = 3;
     inspector.setView(v);
-    PatchView* patches = inspector.sourcePane()->patches();
-    MapView* map = inspector.mapView();
+    PatchView* patches = inspector.sourcePane()->objects()->patches();
+    MapView* map = inspector.mapPane()->map();
     const auto crossOf = [&](int row, int column) {
         const auto& names = fixture::result()->grid;
         return tokenLabel(names, row) + QString::fromUtf8(" \u2192 ") + tokenLabel(names, column);
@@ -167,7 +172,7 @@ TEST_F(InspectorTest, TheRowBoxFollowsTheChoiceUnderARestingPointer) {
     QTest::keyClick(map, Qt::Key_Down);
     EXPECT_EQ(view().source, 9);
     EXPECT_TRUE(map->accessibleDescription().contains(crossOf(9, 3)));
-    EXPECT_TRUE(inspector.footerText().contains("i = patch (2, 2)"));
+    EXPECT_TRUE(inspector.choice().footer().contains("i = patch (2, 2)"));
 }
 
 TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
@@ -178,15 +183,15 @@ TEST_F(InspectorTest, SegmentsShowEachKindOrSayWhyNot) {
     EXPECT_FALSE(kinds->isItemEnabled(4));
     QTest::mouseClick(kinds->button(1), Qt::LeftButton);
     EXPECT_EQ(view().kind, MapKind::RelationalAttention);
-    EXPECT_TRUE(inspector.footerText().contains("alpha = "));
-    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(3, 3), 0.5F);
+    EXPECT_TRUE(inspector.choice().footer().contains("alpha = "));
+    EXPECT_FLOAT_EQ(inspector.mapPane()->map()->values().at(3, 3), 0.5F);
     QTest::mouseClick(kinds->button(2), Qt::LeftButton);
     EXPECT_EQ(view().kind, MapKind::RelationalAttention);
 }
 
 TEST_F(InspectorTest, NothingOfTheBarIsCutInANarrowWindow) {
     give({});
-    inspector.setSplits({"validation", "test"}, {100, 50});
+    inspector.sourcePane()->samples()->setSplits({"validation", "test"}, {100, 50});
     SegmentedControl* kinds = inspector.bar()->kinds();
     for (const int width : {1160, 757}) {
         inspector.resize(width, 300);
@@ -213,7 +218,7 @@ TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
     QComboBox* heads = inspector.bar()->heads();
     ASSERT_TRUE(heads->isVisible());
     EXPECT_EQ(heads->count(), 3);
-    MultiplesView* multiples = inspector.multiplesView();
+    MultiplesView* multiples = inspector.smallMaps()->multiples();
     QTest::mouseClick(multiples->canvas(), Qt::LeftButton, {},
                       multiples->itemRect(MapKind::RelationalAttention, 2).center());
     EXPECT_EQ(view().head, 2);
@@ -222,27 +227,28 @@ TEST_F(InspectorTest, AttentionTimesRelationHasAChoiceOfHead) {
                       multiples->itemRect(MapKind::Relation, 3).center());
     EXPECT_EQ(view().index, 3);
     EXPECT_EQ(view().kind, MapKind::AttentionTimesRelation);
-    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(2, 2),
+    EXPECT_FLOAT_EQ(inspector.mapPane()->map()->values().at(2, 2),
                     0.5F * fixture::relationValue(0, 3, 2, 2));
 }
 
 TEST_F(InspectorTest, ShortcutsWalkThroughTheMaps) {
     give({});
     QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
-    inspector.nextRelation();
-    inspector.nextRelation();
+    inspector.stepRelation(1);
+    inspector.stepRelation(1);
     EXPECT_EQ(view().index, 2);
-    inspector.previousRelation();
+    inspector.stepRelation(-1);
     EXPECT_EQ(view().index, 1);
-    inspector.nextLayer();
+    inspector.stepLayer(1);
     EXPECT_EQ(view().layer, 1);
-    EXPECT_EQ(inspector.layerSlider()->current(), 1);
-    inspector.nextLayer();
+    EXPECT_EQ(inspector.smallMaps()->layers()->current(), 1);
+    inspector.stepLayer(1);
     EXPECT_EQ(view().layer, 1) << "no layer above";
-    inspector.previousLayer();
+    inspector.stepLayer(-1);
     inspector.toggleDirection();
     EXPECT_TRUE(view().reversed);
-    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(1, 4), fixture::relationValue(0, 1, 4, 1));
+    EXPECT_FLOAT_EQ(inspector.mapPane()->map()->values().at(1, 4),
+                    fixture::relationValue(0, 1, 4, 1));
     inspector.cycleProcessing();
     EXPECT_EQ(view().processing, Processing::Tanh);
     for (int k = 0; k < 4; ++k) inspector.cycleProcessing();
@@ -293,7 +299,7 @@ TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
 
 TEST_F(InspectorTest, PaletteAndSortAreInTheMenus) {
     give({});
-    for (QAction* action : inspector.mapMenu()->actions())
+    for (QAction* action : inspector.mapPane()->menu()->menu()->actions())
         if (action->text().startsWith("Paper")) action->trigger();
     EXPECT_TRUE(view().paper);
     const Theme& t = Theme::current();
@@ -324,8 +330,8 @@ TEST_F(InspectorTest, ResultsOfOtherShapesClampTheView) {
           .relations = 1,
           .relational = 1});
     EXPECT_EQ(view().source, 0);
-    EXPECT_EQ(inspector.mapView()->values().rows, 1);
-    EXPECT_TRUE(inspector.footerText().startsWith("layer 1"));
+    EXPECT_EQ(inspector.mapPane()->map()->values().rows, 1);
+    EXPECT_TRUE(inspector.choice().footer().startsWith("layer 1"));
     EXPECT_FALSE(inspector.grab().isNull());
 }
 
@@ -333,11 +339,13 @@ TEST_F(InspectorTest, PlainTransformerShowsSensoryAttentionOnly) {
     give({.classToken = false, .relations = 0, .relational = 0, .sensory = 2});
     EXPECT_EQ(view().kind, MapKind::SensoryAttention);
     EXPECT_FALSE(inspector.bar()->kinds()->isItemEnabled(0));
-    EXPECT_TRUE(inspector.multiplesView()->itemRect(MapKind::Relation, 0).isEmpty());
-    EXPECT_FALSE(inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).isEmpty());
-    EXPECT_TRUE(inspector.footerText().contains("sensory head 1"));
-    QTest::mouseClick(inspector.multiplesView()->canvas(), Qt::LeftButton, {},
-                      inspector.multiplesView()->itemRect(MapKind::SensoryAttention, 1).center());
+    EXPECT_TRUE(inspector.smallMaps()->multiples()->itemRect(MapKind::Relation, 0).isEmpty());
+    EXPECT_FALSE(
+        inspector.smallMaps()->multiples()->itemRect(MapKind::SensoryAttention, 1).isEmpty());
+    EXPECT_TRUE(inspector.choice().footer().contains("sensory head 1"));
+    QTest::mouseClick(
+        inspector.smallMaps()->multiples()->canvas(), Qt::LeftButton, {},
+        inspector.smallMaps()->multiples()->itemRect(MapKind::SensoryAttention, 1).center());
     EXPECT_EQ(view().index, 1);
 }
 
@@ -350,20 +358,21 @@ TEST_F(InspectorTest, CausalMapsAndNaN) {
     v.source = 0;
     v.target = 4;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().endsWith("masked"));
+    EXPECT_TRUE(inspector.choice().footer().endsWith("masked"));
     v.source = 1;
     v.target = 0;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().contains("r = NaN"));
-    const QRect cell = inspector.mapView()->cellRect(1, 0);
-    const QImage shot = inspector.mapView()->grab().toImage();
+    EXPECT_TRUE(inspector.choice().footer().contains("r = NaN"));
+    const QRect cell = inspector.mapPane()->map()->cellRect(1, 0);
+    const QImage shot = inspector.mapPane()->map()->grab().toImage();
     int error = 0;
     for (int y = cell.top() + 3; y < cell.bottom() - 3; ++y)
         for (int x = cell.left() + 3; x < cell.right() - 3; ++x)
             error += shot.pixelColor(x, y) == Theme::current().errorFill;
     EXPECT_GT(error, 50);
     inspector.toggleDirection();
-    EXPECT_TRUE(inspector.mapView()->values().masked(1, 0)) << "turned around, the mask turns too";
+    EXPECT_TRUE(inspector.mapPane()->map()->values().masked(1, 0))
+        << "turned around, the mask turns too";
 }
 
 TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
@@ -372,12 +381,12 @@ TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
     inspector.setResult(result);
     inspector.setKindByNumber(5);
     EXPECT_EQ(view().kind, MapKind::Symbols);
-    EXPECT_EQ(inspector.mapView()->values().columns, 64);
+    EXPECT_EQ(inspector.mapPane()->map()->values().columns, 64);
     EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
     InspectorView v = view();
     v.target = 40;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().contains("symbol 40"));
+    EXPECT_TRUE(inspector.choice().footer().contains("symbol 40"));
     inspector.setKindByNumber(1);
     EXPECT_EQ(view().target, 9);
     result = fixture::result({});
@@ -388,8 +397,8 @@ TEST_F(InspectorTest, SymbolsHaveColumnsOfTheirOwn) {
     result->maps.push_back(library);
     inspector.setResult(result);
     inspector.setKindByNumber(5);
-    EXPECT_TRUE(inspector.footerText().contains("row 12 of the library"))
-        << inspector.footerText().toStdString();
+    EXPECT_TRUE(inspector.choice().footer().contains("row 12 of the library"))
+        << inspector.choice().footer().toStdString();
     EXPECT_TRUE(inspector.bar()->directions()->isItemEnabled(1));
 }
 
@@ -405,11 +414,11 @@ TEST_F(InspectorTest, PositionalSymbolsAreSymbolsAlongTheColumns) {
     v.source = 2;
     v.target = 4;
     inspector.setView(v);
-    EXPECT_TRUE(inspector.footerText().endsWith(
+    EXPECT_TRUE(inspector.choice().footer().endsWith(
         QString::fromUtf8("i = patch (0, 1) \u2192 symbol 4 \u00B7 weight = 0.000")))
-        << inspector.footerText().toStdString();
+        << inspector.choice().footer().toStdString();
     EXPECT_FALSE(inspector.bar()->directions()->isItemEnabled(1));
-    EXPECT_TRUE(inspector.csv().startsWith("i,symbol 0,symbol 1"));
+    EXPECT_TRUE(inspector.choice().csv().startsWith("i,symbol 0,symbol 1"));
 }
 
 TEST_F(InspectorTest, RawValuesWithARobustRangeAreTheDefault) {
@@ -424,12 +433,12 @@ TEST_F(InspectorTest, RawValuesWithARobustRangeAreTheDefault) {
     maps.setResult(result);
     EXPECT_NEAR(maps.limits(view()).high, 0.97, 0.011);
     EXPECT_EQ(maps.limits(view()).low, -maps.limits(view()).high);
-    const ColorBar* bar = inspector.colorBar();
+    const ColorBar* bar = inspector.mapPane()->colors();
     EXPECT_TRUE(bar->beyondLow());
     EXPECT_TRUE(bar->beyondHigh());
     EXPECT_TRUE(bar->caption().endsWith("2nd to 98th percentile"));
     EXPECT_TRUE(bar->toolTip().contains(minus + "40")) << bar->toolTip().toStdString();
-    for (QAction* action : inspector.mapMenu()->actions())
+    for (QAction* action : inspector.mapPane()->menu()->menu()->actions())
         if (action->text().contains("smallest to largest")) action->trigger();
     EXPECT_EQ(maps.limits(view()), (Limits{-40, 40}));
     EXPECT_FALSE(bar->beyondLow());
@@ -441,29 +450,29 @@ TEST_F(InspectorTest, SaysWhenATransformSaturatesAndShowsRawOnAClick) {
     auto& values = result->maps.front().values;
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = k < 81 ? 14.9F : 0.5F;
     inspector.setResult(result);
-    EXPECT_TRUE(inspector.saturation()->isHidden());
+    EXPECT_TRUE(inspector.mapPane()->saturation()->isHidden());
     InspectorView v = view();
     v.processing = Processing::Tanh;
     inspector.setView(v);
-    ASSERT_TRUE(inspector.saturation()->isVisible());
-    EXPECT_TRUE(inspector.saturation()->text().startsWith("81 % saturated"));
-    QTest::mouseClick(inspector.saturation(), Qt::LeftButton);
+    ASSERT_TRUE(inspector.mapPane()->saturation()->isVisible());
+    EXPECT_TRUE(inspector.mapPane()->saturation()->text().startsWith("81 % saturated"));
+    QTest::mouseClick(inspector.mapPane()->saturation(), Qt::LeftButton);
     EXPECT_EQ(view().processing, Processing::Raw);
-    EXPECT_TRUE(inspector.saturation()->isHidden());
-    EXPECT_FLOAT_EQ(inspector.mapView()->values().at(0, 0), 14.9F);
+    EXPECT_TRUE(inspector.mapPane()->saturation()->isHidden());
+    EXPECT_FLOAT_EQ(inspector.mapPane()->map()->values().at(0, 0), 14.9F);
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = k < 40 ? 14.9F : 0.5F;
     inspector.setResult(result);
     inspector.setView(v);
-    EXPECT_TRUE(inspector.saturation()->isHidden()) << "less than half";
+    EXPECT_TRUE(inspector.mapPane()->saturation()->isHidden()) << "less than half";
 }
 
 TEST_F(InspectorTest, SourceChooserAsksForSamples) {
     give({});
-    inspector.setSplits({"validation", "test"}, {100, 50});
-    inspector.setSample("validation", 12);
-    QSignalSpy asked(&inspector, &RelationInspector::sampleRequested);
-    QSignalSpy random(&inspector, &RelationInspector::randomSampleRequested);
-    QSignalSpy byLabel(&inspector, &RelationInspector::labelRequested);
+    inspector.sourcePane()->samples()->setSplits({"validation", "test"}, {100, 50});
+    inspector.sourcePane()->samples()->setSample("validation", 12);
+    QSignalSpy asked(inspector.sourcePane()->samples(), &SampleChooser::sampleRequested);
+    QSignalSpy random(inspector.sourcePane()->samples(), &SampleChooser::randomSampleRequested);
+    QSignalSpy byLabel(inspector.sourcePane()->samples(), &SampleChooser::labelRequested);
     SourcePane* pane = inspector.sourcePane();
     const auto buttons = pane->findChildren<QToolButton*>();
     const auto button = [&](const QString& name) {
@@ -484,16 +493,16 @@ TEST_F(InspectorTest, SourceChooserAsksForSamples) {
     EXPECT_EQ(asked.last()[1].toLongLong(), 77);
     EXPECT_EQ(asked.size(), 3);
     QTest::mouseClick(button("Random sample (R)"), Qt::LeftButton);
-    inspector.randomSample();
+    inspector.sourcePane()->random();
     EXPECT_EQ(random.size(), 2);
-    pane->setLabelFilter(1);
+    pane->samples()->setLabelFilter(1);
     QTest::mouseClick(button("Next sample"), Qt::LeftButton);
     EXPECT_EQ(byLabel.last(), (QVariantList{"validation", 1, true}));
     pane->previous();
     EXPECT_EQ(byLabel.last()[2].toBool(), false);
-    pane->setLabelFilter(-1);
-    inspector.setSample("test", 400);
-    EXPECT_EQ(pane->index(), 49) << "bounded by the split";
+    pane->samples()->setLabelFilter(-1);
+    inspector.sourcePane()->samples()->setSample("test", 400);
+    EXPECT_EQ(pane->samples()->index(), 49) << "bounded by the split";
 }
 
 TEST_F(InspectorTest, TakesADroppedFile) {
@@ -516,7 +525,7 @@ TEST_F(InspectorTest, FollowsAChangeOfTheme) {
     QTest::qWait(1);
     const QImage dark = inspector.grab().toImage();
     EXPECT_EQ(dark.pixelColor(330, 400), Theme::darkTheme().panel);
-    const QRect zero = inspector.mapView()->cellRect(1, 1);
+    const QRect zero = inspector.mapPane()->map()->cellRect(1, 1);
     EXPECT_FALSE(zero.isEmpty());
     applyTheme(*qApp, ThemeMode::Light);
     QTest::qWait(1);
@@ -525,7 +534,7 @@ TEST_F(InspectorTest, FollowsAChangeOfTheme) {
 
 TEST_F(InspectorTest, CsvHasAHeaderAndARowPerReceiver) {
     give({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
-    const QStringList lines = inspector.csv().split('\n');
+    const QStringList lines = inspector.choice().csv().split('\n');
     EXPECT_EQ(lines[0], "i,\"patch (0, 0)\",\"patch (0, 1)\"");
     EXPECT_EQ(lines[1], "\"patch (0, 0)\",0.25,-0.125");
     EXPECT_EQ(lines[2], "\"patch (0, 1)\",-0.5,0.375");
@@ -533,7 +542,7 @@ TEST_F(InspectorTest, CsvHasAHeaderAndARowPerReceiver) {
         fixture::result({.gridRows = 1, .gridColumns = 2, .classToken = false, .relations = 1});
     for (auto& map : causal->maps) map.causal = true;
     inspector.setResult(causal);
-    EXPECT_EQ(inspector.csv().split('\n')[1], "\"patch (0, 0)\",0.25,")
+    EXPECT_EQ(inspector.choice().csv().split('\n')[1], "\"patch (0, 0)\",0.25,")
         << "masked cells stay empty";
 }
 

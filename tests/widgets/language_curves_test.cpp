@@ -143,7 +143,7 @@ protected:
 TEST_F(LanguageCurves, TokensAreAnAxisOnceTheyAreCounted) {
     EXPECT_EQ(axisNames(), QStringList({"Step", "Epoch", "Time"}));
     EXPECT_FALSE(law()->isVisible());
-    panel.setAxis(CurveAxis::Tokens);
+    panel.set(&CurveOptions::axis, CurveAxis::Tokens);
     EXPECT_EQ(panel.axis(), CurveAxis::Step) << "none are counted yet";
     learn();
     EXPECT_EQ(axisNames(), QStringList({"Step", "Epoch", "Tokens", "Time"}));
@@ -177,7 +177,7 @@ TEST_F(LanguageCurves, PerplexityInPlaceOfAccuracy) {
     EXPECT_TRUE(csv.contains("stories,validation,100,1,100,"));
     EXPECT_TRUE(csv.contains(",,409600,"));
     // Log y is of both: ten times lower is as far at any height.
-    panel.setLogY(true);
+    panel.set(&CurveOptions::logY, true);
     panel.flush();
     QTest::qWait(1);
     for (CurvePlot* plot : {panel.lossPlot(), panel.accuracyPlot()}) {
@@ -196,12 +196,12 @@ TEST_F(LanguageCurves, ThePowerLawIsDrawnAgainstTokensOnly) {
     ASSERT_TRUE(law()->isVisible());
     EXPECT_FALSE(law()->isEnabled());
     EXPECT_TRUE(law()->toolTip().contains("select Tokens"));
-    panel.setAxis(CurveAxis::Tokens);
+    panel.set(&CurveOptions::axis, CurveAxis::Tokens);
     EXPECT_TRUE(law()->isEnabled());
     EXPECT_TRUE(law()->toolTip().contains("first tenth"));
     QTest::mouseClick(law(), Qt::LeftButton);
-    EXPECT_TRUE(panel.powerLaw());
-    EXPECT_TRUE(panel.logX() && panel.logY()) << "where the law is a straight line";
+    EXPECT_TRUE(panel.options().powerLaw);
+    EXPECT_TRUE(panel.options().logX && panel.options().logY) << "where the law is a straight line";
     panel.flush();
     const auto entry = [&] {
         for (const QString& words : panel.lossPlot()->legendTexts())
@@ -217,10 +217,10 @@ TEST_F(LanguageCurves, ThePowerLawIsDrawnAgainstTokensOnly) {
     panel.appendPoints("a", more);
     panel.flush();
     EXPECT_NE(entry(), QString::fromUtf8("∝ N^−0.090 R² 1.000"));
-    panel.setAxis(CurveAxis::Step);
+    panel.set(&CurveOptions::axis, CurveAxis::Step);
     panel.flush();
     EXPECT_TRUE(entry().isEmpty());
-    EXPECT_TRUE(panel.powerLaw()) << "comes back with the tokens";
+    EXPECT_TRUE(panel.options().powerLaw) << "comes back with the tokens";
 }
 
 TEST_F(LanguageCurves, TheLawIsADottedLineBehindTheCurve) {
@@ -229,9 +229,9 @@ TEST_F(LanguageCurves, TheLawIsADottedLineBehindTheCurve) {
     for (int k = 1; k <= 100; ++k)
         points.push_back(text(k * 10, k <= 10 ? 9.0 : lossAt(k * 10), Split::Train));
     panel.appendPoints("a", points);
-    panel.setAxis(CurveAxis::Tokens);
-    panel.setLogX(true);
-    panel.setLogY(true);
+    panel.set(&CurveOptions::axis, CurveAxis::Tokens);
+    panel.set(&CurveOptions::logX, true);
+    panel.set(&CurveOptions::logY, true);
     panel.flush();
     const auto inked = [&] {
         panel.lossPlot()->replotNow();
@@ -247,7 +247,7 @@ TEST_F(LanguageCurves, TheLawIsADottedLineBehindTheCurve) {
         return count;
     };
     EXPECT_EQ(inked(), 0);
-    panel.setPowerLaw(true);
+    panel.set(&CurveOptions::powerLaw, true);
     panel.flush();
     const int dots = inked();
     EXPECT_GT(dots, 10);

@@ -9,6 +9,7 @@
 
 #include "text_fixture.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/small_maps.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
@@ -51,7 +52,7 @@ protected:
 
 TEST_F(MapWordsTest, LargeCellsCarryTheirWords) {
     fill({"An", " elephant", " sat", " on", " a", "\n", " computation", "al", " \xF0\x9F", " x"});
-    ASSERT_GE(view.cellSize(), 14);
+    ASSERT_GE(view.cellGeometry().cell(), 14);
     const QImage image = view.grab().toImage();
     const Theme& t = Theme::current();
     const auto rowInk = [&](int k) {
@@ -77,7 +78,7 @@ TEST_F(MapWordsTest, LargeCellsCarryTheirWords) {
 
 TEST_F(MapWordsTest, SmallCellsCarryNumbersAndTheChosenTheirWords) {
     fill(fixture::storyPieces());
-    ASSERT_LT(view.cellSize(), 14);
+    ASSERT_LT(view.cellGeometry().cell(), 14);
     view.setCell(42, 17);
     const QImage image = view.grab().toImage();
     const Theme& t = Theme::current();
@@ -124,7 +125,7 @@ TEST_F(MapWordsTest, AThousandTokensZoomAndPan) {
     std::vector<std::string> pieces;
     for (int k = 0; k < 1024; ++k) pieces.push_back(" w" + std::to_string(k));
     fill(pieces);
-    EXPECT_GT(view.cellsPerPixel(), 1);
+    EXPECT_GT(view.cellGeometry().block(), 1);
     view.setCell(512, 256);
     EXPECT_FALSE(view.grab().isNull());
     const QPoint at = view.cellRect(512, 256).center();
@@ -133,9 +134,9 @@ TEST_F(MapWordsTest, AThousandTokensZoomAndPan) {
                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(&view, &turn);
     }
-    EXPECT_EQ(view.cellsPerPixel(), 1);
-    ASSERT_GE(view.cellSize(), 14);
-    const QPoint cell = view.cellAt(at);
+    EXPECT_EQ(view.cellGeometry().block(), 1);
+    ASSERT_GE(view.cellGeometry().cell(), 14);
+    const QPoint cell = view.cellGeometry().cellAt(at);
     EXPECT_NEAR(cell.x(), 256, 8);
     EXPECT_NEAR(cell.y(), 512, 8);
     const QImage zoomed = view.grab().toImage();
@@ -145,7 +146,7 @@ TEST_F(MapWordsTest, AThousandTokensZoomAndPan) {
                      Qt::NoButton, Qt::LeftButton, {});
     QApplication::sendEvent(&view, &move);
     QTest::mouseRelease(&view, Qt::LeftButton, {}, at - QPoint(60, 60));
-    EXPECT_EQ(view.cellAt(at - QPoint(60, 60)), cell) << "what was held moved along";
+    EXPECT_EQ(view.cellGeometry().cellAt(at - QPoint(60, 60)), cell) << "what was held moved along";
     EXPECT_NE(zoomed, view.grab().toImage());
 }
 
@@ -155,21 +156,22 @@ TEST(ManyMaps, SixtyFourRelationsOfTwentyFourLayers) {
     inspector.show();
     inspector.setResult(fixture::text(fixture::storyPieces(), 24, 64, 8));
     QTest::qWait(1);
-    MultiplesView* maps = inspector.multiplesView();
-    EXPECT_EQ(maps->pageCount(0), 4);
+    MultiplesView* maps = inspector.smallMaps()->multiples();
+    EXPECT_EQ(maps->pictures().pageCount(0), 4);
     int shown = 0;
     for (int k = 0; k < 64; ++k) shown += !maps->itemRect(MapKind::Relation, k).isEmpty();
     EXPECT_EQ(shown, 16);
-    for (int k = 0; k < 63; ++k) inspector.nextRelation();
+    for (int k = 0; k < 63; ++k) inspector.stepRelation(1);
     EXPECT_EQ(inspector.view().index, 63);
-    EXPECT_EQ(maps->page(0), 3) << "the page turns with the chosen one";
+    EXPECT_EQ(maps->pictures().page(0), 3) << "the page turns with the chosen one";
     EXPECT_FALSE(maps->itemRect(MapKind::Relation, 63).isEmpty());
     EXPECT_TRUE(maps->itemRect(MapKind::Relation, 0).isEmpty());
-    inspector.layerSlider()->setFocus();
-    QTest::keyClick(inspector.layerSlider(), Qt::Key_End);
+    inspector.smallMaps()->layers()->setFocus();
+    QTest::keyClick(inspector.smallMaps()->layers(), Qt::Key_End);
     EXPECT_EQ(inspector.view().layer, 23);
-    EXPECT_EQ(inspector.layerSlider()->accessibleDescription(), "layer 24 of 24");
-    EXPECT_TRUE(inspector.footerText().startsWith(QString::fromUtf8("layer 24 · relation 64")));
+    EXPECT_EQ(inspector.smallMaps()->layers()->accessibleDescription(), "layer 24 of 24");
+    EXPECT_TRUE(
+        inspector.choice().footer().startsWith(QString::fromUtf8("layer 24 · relation 64")));
     // The masked half of a small map wears the hatch, the other half does not.
     const QImage canvas = maps->canvas()->grab().toImage();
     const QRect small = maps->itemRect(MapKind::Relation, 63);

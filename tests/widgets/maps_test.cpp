@@ -188,7 +188,7 @@ protected:
 
 TEST_F(MapViewTest, CellsAreSquareWholePixelsInTheScalesColour) {
     fill(10, 10);
-    EXPECT_GE(view.cellSize(), 20);
+    EXPECT_GE(view.cellGeometry().cell(), 20);
     const QImage shot = view.grab().toImage();
     const ColorScale scale(ColorScale::Kind::Signed, {-2, 2}, Theme::current());
     for (const auto& [i, j] : {std::pair{0, 0}, {3, 7}, {9, 9}, {9, 0}}) {
@@ -276,7 +276,7 @@ TEST_F(MapViewTest, AnySizeFits) {
         QTest::mouseClick(&view, Qt::LeftButton, {}, center(0, 0));
         EXPECT_EQ(view.row(), 0);
     }
-    EXPECT_GT(view.cellsPerPixel(), 1) << "1024 cells do not fit 300 pixels one by one";
+    EXPECT_GT(view.cellGeometry().block(), 1) << "1024 cells do not fit 300 pixels one by one";
     view.setValues({});
     EXPECT_FALSE(view.grab().isNull());
     QTest::keyClick(&view, Qt::Key_Down);
@@ -285,7 +285,7 @@ TEST_F(MapViewTest, AnySizeFits) {
 
 TEST_F(MapViewTest, WheelZoomsAndDoubleClickResets) {
     fill(512, 512);
-    const int block = view.cellsPerPixel();
+    const int block = view.cellGeometry().block();
     EXPECT_GT(block, 1);
     const QPoint at = center(100, 100);
     const auto turn = [&](int delta) {
@@ -293,11 +293,11 @@ TEST_F(MapViewTest, WheelZoomsAndDoubleClickResets) {
                           Qt::NoScrollPhase, false);
         QApplication::sendEvent(&view, &event);
     };
-    const QPoint before = view.cellAt(at);
+    const QPoint before = view.cellGeometry().cellAt(at);
     for (int k = 0; k < 8; ++k) turn(120);
-    EXPECT_EQ(view.cellsPerPixel(), 1);
-    EXPECT_GT(view.cellSize(), 2);
-    EXPECT_LE((view.cellAt(at) - before).manhattanLength(), 3)
+    EXPECT_EQ(view.cellGeometry().block(), 1);
+    EXPECT_GT(view.cellGeometry().cell(), 2);
+    EXPECT_LE((view.cellGeometry().cellAt(at) - before).manhattanLength(), 3)
         << "the cell under the pointer stays there";
     const QRect corner = view.cellRect(0, 0);
     QTest::mousePress(&view, Qt::LeftButton, {}, at);
@@ -309,10 +309,10 @@ TEST_F(MapViewTest, WheelZoomsAndDoubleClickResets) {
     EXPECT_TRUE(chosen.isEmpty()) << "a drag chooses nothing";
     EXPECT_EQ(view.cellRect(0, 0).topLeft() - corner.topLeft(), QPoint(40, 30));
     for (int k = 0; k < 40; ++k) turn(-120);
-    EXPECT_EQ(view.cellsPerPixel(), block) << "out again ends at the whole map";
+    EXPECT_EQ(view.cellGeometry().block(), block) << "out again ends at the whole map";
     turn(120);
     QTest::mouseDClick(&view, Qt::LeftButton, {}, at);
-    EXPECT_EQ(view.cellsPerPixel(), block);
+    EXPECT_EQ(view.cellGeometry().block(), block);
 }
 
 TEST(ColorBarTest, WritesItsEnds) {
@@ -364,9 +364,11 @@ protected:
                                static_cast<float>((k * 7) % 11)});
         }
         MultipleGroup b{"Relational attention", "None", {}, true};
+        QImage grey(10, 10, QImage::Format_RGB32);
+        grey.fill(Qt::gray);
         for (int k = 0; k < heads; ++k)
-            b.items.push_back({MapKind::RelationalAttention, k, QString("head %1").arg(k + 1),
-                               QImage(10, 10, QImage::Format_RGB32), 0});
+            b.items.push_back(
+                {MapKind::RelationalAttention, k, QString("head %1").arg(k + 1), grey, 0});
         view.resize(320, 400);
         view.show();
         view.setGroups({a, b, {"Sensory attention", "None: no sensory heads", {}, true}});
@@ -421,40 +423,73 @@ TEST_F(MultiplesTest, LargeMapsGetMoreCellsWhereThereIsRoom) {
     group.items = {item};
     view.resize(200, 200);
     view.show();
-    const int block = MultiplesView::blockFor(512, view.sideFor({group}));
+    const int block = MultiplesLayout::blockFor(512, view.sideFor({group}));
     EXPECT_GT(block, 2);
     group.items[0].cells = QImage(512 / block, 512 / block, QImage::Format_RGB32);
     view.setGroups({group});
     QSignalSpy coarse(&view, &MultiplesView::resolutionChanged);
     view.resize(900, 900);
     EXPECT_GE(coarse.size(), 1);
-    EXPECT_EQ(MultiplesView::blockFor(512, view.side()), 1);
+    EXPECT_EQ(MultiplesLayout::blockFor(512, view.pictures().side()), 1);
 }
 
 TEST_F(MultiplesTest, PagesBySixteenAndTurnsToTheChosen) {
     fill(40, 2);
-    EXPECT_EQ(view.pageCount(0), 3);
+    EXPECT_EQ(view.pictures().pageCount(0), 3);
     EXPECT_TRUE(view.itemRect(MapKind::Relation, 20).isEmpty());
     view.setCurrent(MapKind::Relation, 20);
-    EXPECT_EQ(view.page(0), 1);
+    EXPECT_EQ(view.pictures().page(0), 1);
     EXPECT_FALSE(view.itemRect(MapKind::Relation, 20).isEmpty());
     QTest::keyClick(view.canvas(), Qt::Key_PageDown);
-    EXPECT_EQ(view.page(0), 2);
+    EXPECT_EQ(view.pictures().page(0), 2);
     EXPECT_FALSE(view.itemRect(MapKind::Relation, 39).isEmpty());
 }
 
 TEST_F(MultiplesTest, SortsByMagnitude) {
     fill(8, 0);
-    EXPECT_EQ(view.order(0), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(view.pictures().order(0), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
     view.setSortByMagnitude(true);
-    const auto order = view.order(0);
+    const auto order = view.pictures().order(0);
     EXPECT_EQ(order.front(), 3) << "(3 * 7) mod 11 = 10 is the largest";
     EXPECT_EQ(order.back(), 0);
 }
 
+TEST(MultiplesLayout, GroupsShareTheWidgetAndFollowTheChosen) {
+    MultipleGroup group{"Relations", "None", {}, false};
+    for (int k = 0; k < 40; ++k)
+        group.items.push_back({MapKind::Relation,
+                               k,
+                               QString::number(k),
+                               {},
+                               float(k % 7),
+                               MapValues::Mask::None,
+                               QSize(10, 10)});
+    MultiplesLayout layout;
+    layout.setGroups({group, {"Attention", "None", {}, true}});
+    EXPECT_EQ(layout.pageCount(0), 3);
+    EXPECT_EQ(layout.pageCount(1), 1);
+    layout.layOut(320, {320, 400});
+    EXPECT_EQ(layout.places().size(), 16U);
+    EXPECT_EQ(layout.turns().size(), 2U);
+    EXPECT_EQ(layout.currentSlot(), 0);
+    EXPECT_TRUE(layout.setCurrent(MapKind::Relation, 39)) << "on the last page";
+    EXPECT_EQ(layout.page(0), 2);
+    layout.layOut(320, {320, 400});
+    EXPECT_EQ(layout.item(layout.places()[std::size_t(layout.currentSlot())]).index, 39);
+    layout.setPage(0, 9);
+    EXPECT_EQ(layout.page(0), 2) << "there are no more";
+    layout.setSortByMagnitude(true);
+    EXPECT_EQ(layout.order(0).front(), 6);
+    layout.setPage(0, 0);
+    layout.layOut(320, {320, 400});
+    const int below = layout.neighbour(0, true);
+    EXPECT_GT(layout.places()[std::size_t(below)].picture.top(), layout.places()[0].picture.top());
+    EXPECT_EQ(layout.neighbour(0, false), 0);
+}
+
 TEST(MultiplesBlocks, LargeMapsStayWithinAThumbnail) {
     for (const int n : {1, 10, 62, 72, 73, 145, 512, 1024}) {
-        const int block = MultiplesView::blockFor(n, 62);
+        const int block = MultiplesLayout::blockFor(n, 62);
         EXPECT_LE((n + block - 1) / block, 72) << n;
     }
 }

@@ -13,8 +13,11 @@
 
 #include "sequence_fixture.h"
 #include "widgets/export/figure.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/padding.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/patch_view.h"
@@ -78,7 +81,7 @@ protected:
         QTest::qWait(1);
     }
     SourcePane* pane() const { return inspector.sourcePane(); }
-    TileView* tiles() const { return pane()->tiles(); }
+    TileView* tiles() const { return pane()->objects()->tiles(); }
     RelationInspector inspector;
 };
 
@@ -108,25 +111,25 @@ TEST_F(PicturesTest, EveryCountOfObjectsIsSeenWithoutScrolling) {
 TEST_F(PicturesTest, TilesAreTintedOutlinedAndLinked) {
     give(fixture::cards(), 0, MapKind::Relation);
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(2).center());
-    EXPECT_EQ(inspector.mapView()->row(), 2);
+    EXPECT_EQ(inspector.mapPane()->map()->row(), 2);
     QTest::keyClick(tiles(), Qt::Key_Left);
     EXPECT_EQ(inspector.view().source, 1);
     QTest::mouseMove(tiles()->canvas(), tiles()->tileRect(0).center());
-    EXPECT_TRUE(inspector.footerText().contains("i = object 1 '1 green solid diamond'"));
-    EXPECT_TRUE(inspector.footerText().contains("j = object 0 '2 red striped ovals'"));
+    EXPECT_TRUE(inspector.choice().footer().contains("i = object 1 '1 green solid diamond'"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = object 0 '2 red striped ovals'"));
     const QImage shot = tiles()->canvas()->grab().toImage();
     const QRect first = tiles()->tileRect(0), chosen = tiles()->tileRect(1);
     EXPECT_EQ(shot.pixelColor(chosen.left() + 1, chosen.center().y()), Theme::current().outline);
-    const QRect cell = inspector.mapView()->cellRect(1, 0);
+    const QRect cell = inspector.mapPane()->map()->cellRect(1, 0);
     EXPECT_EQ(shot.pixel(first.left() + 3, first.bottom() - 5),
-              inspector.mapView()->grab().toImage().pixel(cell.left() + 5, cell.top() + 5))
+              inspector.mapPane()->map()->grab().toImage().pixel(cell.left() + 5, cell.top() + 5))
         << "around the picture the colour of the map";
 }
 
 TEST_F(PicturesTest, AxesWearThePictures) {
     give(fixture::sorting(10), 1, MapKind::Relation);
-    const MapView* map = inspector.mapView();
-    const QImage shot = inspector.mapView()->grab().toImage();
+    const MapView* map = inspector.mapPane()->map();
+    const QImage shot = inspector.mapPane()->map()->grab().toImage();
     const auto colourOf = [](const Image& i) {
         return qRgb(i.pixels[i.index(9, 9, 0)], i.pixels[i.index(9, 9, 1)],
                     i.pixels[i.index(9, 9, 2)]);
@@ -144,12 +147,12 @@ TEST_F(PicturesTest, AnswersLookAtObjects) {
     give(fixture::sorting(10), 3, MapKind::SensoryAttention);
     EXPECT_EQ(tiles()->rows(), 10);
     EXPECT_EQ(tiles()->columns(), 10);
-    EXPECT_EQ(inspector.mapView()->values().columns, 10);
+    EXPECT_EQ(inspector.mapPane()->map()->values().columns, 10);
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(2, false).center());
     QTest::mouseClick(tiles()->canvas(), Qt::LeftButton, {}, tiles()->tileRect(3, true).center());
-    EXPECT_TRUE(inspector.footerText().contains(
+    EXPECT_TRUE(inspector.choice().footer().contains(
         QString::fromUtf8("i = target 2 '5th' \u2192 j = source 3 'A2 B4'")))
-        << inspector.footerText().toStdString();
+        << inspector.choice().footer().toStdString();
     // Fifteen of them, in half a window: scrolled, but all there.
     inspector.resize(900, 420);
     give(fixture::sorting(15), 3, MapKind::SensoryAttention);
@@ -201,12 +204,12 @@ TEST_F(PicturesTest, BlanksThatFillUpAQuestionAreLeftOut) {
 
 TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
     give(fixture::math(), 0, MapKind::Relation);
-    ASSERT_TRUE(pane()->strip()->isVisible());
-    EXPECT_FALSE(pane()->pair()->isVisible());
-    EXPECT_EQ(pane()->strip()->size(), 30);
+    ASSERT_TRUE(pane()->objects()->strip()->isVisible());
+    EXPECT_FALSE(pane()->objects()->pair()->isVisible());
+    EXPECT_EQ(pane()->objects()->strip()->size(), 30);
     EXPECT_FALSE(pane()->outcome()->isVisible()) << "no language model";
     give(fixture::math(), 2, MapKind::SensoryAttention);
-    TextPair* pair = pane()->pair();
+    TextPair* pair = pane()->objects()->pair();
     ASSERT_TRUE(pair->isVisible());
     EXPECT_FALSE(tiles()->isVisible());
     EXPECT_LT(pair->receiver()->geometry().bottom(), pair->sender()->geometry().top());
@@ -214,18 +217,18 @@ TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
                       pair->receiver()->tokenRect(2).center());
     QTest::mouseClick(pair->sender()->canvas(), Qt::LeftButton, {},
                       pair->sender()->tokenRect(7).center());
-    EXPECT_EQ(inspector.mapView()->row(), 2);
-    EXPECT_EQ(inspector.mapView()->column(), 7);
-    EXPECT_TRUE(
-        inspector.footerText().contains(QString::fromUtf8("i = target 2 “5” → j = source 7 “4”")))
-        << inspector.footerText().toStdString();
+    EXPECT_EQ(inspector.mapPane()->map()->row(), 2);
+    EXPECT_EQ(inspector.mapPane()->map()->column(), 7);
+    EXPECT_TRUE(inspector.choice().footer().contains(
+        QString::fromUtf8("i = target 2 “5” → j = source 7 “4”")))
+        << inspector.choice().footer().toStdString();
     QTest::mouseMove(pair->sender()->canvas(), pair->sender()->tokenRect(8).center());
-    EXPECT_TRUE(inspector.footerText().contains("j = source 8"));
+    EXPECT_TRUE(inspector.choice().footer().contains("j = source 8"));
     QTest::mouseMove(pair->receiver()->canvas(), pair->receiver()->tokenRect(1).center());
-    EXPECT_TRUE(inspector.footerText().contains("i = target 1"));
+    EXPECT_TRUE(inspector.choice().footer().contains("i = target 1"));
     QEvent leave(QEvent::Leave);
     QApplication::sendEvent(pair->receiver()->canvas(), &leave);
-    EXPECT_TRUE(inspector.footerText().contains("i = target 2")) << "back to the locked one";
+    EXPECT_TRUE(inspector.choice().footer().contains("i = target 2")) << "back to the locked one";
     pair->receiver()->setFocus();
     QTest::keyClick(pair->receiver(), Qt::Key_Home);
     EXPECT_EQ(inspector.view().source, 0);
@@ -233,26 +236,27 @@ TEST_F(PicturesTest, QuestionAndAnswerAreLinked) {
     QTest::keyClick(pair->sender(), Qt::Key_Right);
     EXPECT_EQ(inspector.view().target, 8);
     // The tint is the row of the map.
-    const QRect cell = inspector.mapView()->cellRect(0, 3);
+    const QRect cell = inspector.mapPane()->map()->cellRect(0, 3);
     const QRect token = pair->sender()->tokenRect(3);
     EXPECT_EQ(pair->sender()->canvas()->grab().toImage().pixel(token.left() + 1, token.top() + 1),
-              inspector.mapView()->grab().toImage().pixel(cell.center()));
+              inspector.mapPane()->map()->grab().toImage().pixel(cell.center()));
     EXPECT_EQ(pane()->csv().count('\n'), 31);
 }
 
 TEST_F(PicturesTest, LabelsAreTheDatasOwn) {
-    inspector.setSplits({"train"}, {10});
+    inspector.sourcePane()->samples()->setSplits({"train"}, {10});
     give(fixture::cards(), 0, MapKind::Relation);
-    pane()->setLabelFilter(1);
-    EXPECT_EQ(pane()->labelFilter(), 1) << "classes of the result, unless labels are given";
-    inspector.setLabels({});
-    EXPECT_EQ(pane()->labelFilter(), -1);
+    pane()->samples()->setLabelFilter(1);
+    EXPECT_EQ(pane()->samples()->labelFilter(), 1)
+        << "classes of the result, unless labels are given";
+    inspector.sourcePane()->samples()->setLabels({});
+    EXPECT_EQ(pane()->samples()->labelFilter(), -1);
     give(fixture::sorting(4), 1, MapKind::Relation);
-    pane()->setLabelFilter(2);
-    EXPECT_EQ(pane()->labelFilter(), -1) << "places are no labels";
-    inspector.setLabels({"after", "before"});
-    pane()->setLabelFilter(1);
-    QSignalSpy asked(&inspector, &RelationInspector::labelRequested);
+    pane()->samples()->setLabelFilter(2);
+    EXPECT_EQ(pane()->samples()->labelFilter(), -1) << "places are no labels";
+    inspector.sourcePane()->samples()->setLabels({"after", "before"});
+    pane()->samples()->setLabelFilter(1);
+    QSignalSpy asked(inspector.sourcePane()->samples(), &SampleChooser::labelRequested);
     pane()->next();
     ASSERT_EQ(asked.size(), 1);
     EXPECT_EQ(asked[0][1].toInt(), 1);

@@ -61,7 +61,7 @@ TEST_F(PatchViewTest, OutlinesTheSourceAndTintsTheOthers) {
     fill({});
     view.setSource(1);
     view.setTarget(3);
-    view.setValues({0, 0, 1, -1, 0, 0, 0, 0, 0, 0},
+    view.setValues({0, 0, 1, -1, 0, 0, 0, 0, 0, 0}, {},
                    ColorScale(ColorScale::Kind::Signed, {-1, 1}, Theme::current()));
     const QImage shot = view.grab().toImage();
     const QRect i = view.tokenRect(1);

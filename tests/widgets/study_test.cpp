@@ -205,7 +205,7 @@ TEST(StudyGrid, KeysWalkThroughSeedsColumnsAndRows) {
 
 TEST(StudyGrid, SaysWhatARunIs) {
     Grid g;
-    const QString text = g.grid.runText(g.index("dat-n500-s1"));
+    const QString text = g.grid.picture().cells.text(g.index("dat-n500-s1"));
     EXPECT_TRUE(text.contains("dat-n500-s1")) << text.toStdString();
     EXPECT_TRUE(text.contains("500 training examples")) << text.toStdString();
     EXPECT_TRUE(text.contains("done: accuracy on hexos 71.0%")) << text.toStdString();
@@ -213,8 +213,8 @@ TEST(StudyGrid, SaysWhatARunIs) {
     g.runs[0].state = CellState::Failed;
     g.runs[0].message = "loss became NaN at step 12";
     g.grid.setStudy(g.layout, accuracy, g.runs);
-    EXPECT_TRUE(g.grid.runText(0).contains("failed: loss became NaN at step 12"));
-    EXPECT_TRUE(g.grid.runText(-1).isEmpty());
+    EXPECT_TRUE(g.grid.picture().cells.text(0).contains("failed: loss became NaN at step 12"));
+    EXPECT_TRUE(g.grid.picture().cells.text(-1).isEmpty());
     EXPECT_TRUE(g.grid.accessibleDescription().contains("1 failed"));
 }
 
@@ -237,11 +237,11 @@ TEST(StudyGrid, LooksDifferentInEveryState) {
 
 TEST(StudyGrid, ColoursFollowTheValueAndTheBetterEndIsBrighter) {
     Grid g;
-    EXPECT_DOUBLE_EQ(g.grid.range().first, 0.5);
-    EXPECT_DOUBLE_EQ(g.grid.range().second, 0.9);
-    EXPECT_LT(qGray(g.grid.fill(0.5).rgb()), qGray(g.grid.fill(0.9).rgb()));
+    EXPECT_DOUBLE_EQ(g.grid.picture().cells.range().first, 0.5);
+    EXPECT_DOUBLE_EQ(g.grid.picture().cells.range().second, 0.9);
+    EXPECT_LT(qGray(g.grid.picture().fill(0.5).rgb()), qGray(g.grid.picture().fill(0.9).rgb()));
     g.grid.setStudy(g.layout, {"loss", "test", false, true}, g.runs);
-    EXPECT_GT(qGray(g.grid.fill(0.5).rgb()), qGray(g.grid.fill(0.8).rgb()));
+    EXPECT_GT(qGray(g.grid.picture().fill(0.5).rgb()), qGray(g.grid.picture().fill(0.8).rgb()));
 }
 
 TEST(StudyGrid, EqualValuesHaveASaneScale) {
@@ -249,7 +249,7 @@ TEST(StudyGrid, EqualValuesHaveASaneScale) {
     const auto rangeOf = [&](double value, const StudyMetric& metric) {
         for (auto& run : g.runs) run.value = value;
         g.grid.setStudy(g.layout, metric, g.runs);
-        return g.grid.range();
+        return g.grid.picture().cells.range();
     };
     for (const double value : {0.0, 0.5, 0.97, 1.0}) {
         const auto [low, high] = rangeOf(value, accuracy);
@@ -274,11 +274,34 @@ TEST(StudyGrid, KeepsTheChosenRunWhenOthersChange) {
 
 TEST(StudyGrid, WritesEveryRunAsALine) {
     Grid g;
-    const QStringList lines = g.grid.csv().trimmed().split('\n');
+    const QStringList lines = g.grid.picture().cells.csv().trimmed().split('\n');
     ASSERT_EQ(lines.size(), 37);
     EXPECT_EQ(lines[0], "run,model,train_size,seed,state,accuracy hexos,message");
     EXPECT_EQ(lines[1], "dat-n250-s0,dat,250,0,done,0.6,");
     EXPECT_TRUE(lines[10].startsWith("dat-n2500-s0,dat,2500,0,waiting,,"));
+}
+
+TEST(StudyCells, FindsAndWalksWithoutAWidget) {
+    const StudyInfo info = study();
+    const StudyLayout layout(info);
+    StudyCells cells;
+    cells.set(layout, accuracy, gridRuns(info, layout));
+    EXPECT_EQ(cells.find("nobody"), -1);
+    const int first = cells.find(cells.runs().front().name);
+    EXPECT_EQ(first, 0);
+    EXPECT_EQ(cells.stepped(0, -1, 0), -1) << "nothing before the first";
+    EXPECT_EQ(cells.place(cells.stepped(0, 1, 0)), 1) << "the next seed of the cell";
+    const int below = cells.stepped(0, 0, 1);
+    EXPECT_EQ(cells.run(below).row, cells.run(0).row + 1);
+    EXPECT_EQ(cells.stepped(below, 0, -1), 0);
+    EXPECT_EQ(cells.run(cells.stepped(0, 0, 99)).row, cells.rows() - 1);
+
+    StudyGridPicture picture;
+    picture.cells = cells;
+    picture.measure(900);
+    for (int k = 0; k < static_cast<int>(cells.runs().size()); ++k)
+        EXPECT_EQ(picture.runAt(picture.runRect(k).center()), k);
+    EXPECT_EQ(picture.runAt({0, 0}), -1) << "the head";
 }
 
 TEST(StudyGrid, ScrollsThousandsOfRunsQuickly) {
@@ -307,7 +330,7 @@ TEST(StudyGrid, ScrollsThousandsOfRunsQuickly) {
     timer.start();
     g.picture();
     EXPECT_LT(timer.elapsed(), 250);
-    EXPECT_GT(g.grid.wholeSize().height(), 40 * 40);
+    EXPECT_GT(g.grid.picture().size().height(), 40 * 40);
 }
 
 TEST(EfficiencyPlot, LegendShowsValuesAtTheCursor) {

@@ -20,7 +20,10 @@
 #include "sequence_fixture.h"
 #include "text_fixture.h"
 #include "widgets/export/figure.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/input_chooser.h"
@@ -40,13 +43,13 @@ protected:
     void SetUp() override {
         inspector.resize(1160, 480);
         inspector.show();
-        inspector.setSplits({"train", "validation"}, {100, 100});
-        inspector.setSample("validation", 12);
+        inspector.sourcePane()->samples()->setSplits({"train", "validation"}, {100, 100});
+        inspector.sourcePane()->samples()->setSample("validation", 12);
         inspector.setResult(fixture::text(fixture::storyPieces()));
         QTest::qWait(1);
     }
     SourcePane* pane() const { return inspector.sourcePane(); }
-    TokenStrip* strip() const { return pane()->strip(); }
+    TokenStrip* strip() const { return pane()->objects()->strip(); }
     TextInput* input() const { return pane()->textInput(); }
     QRgb fillOf(int index) const {
         const QRect box = strip()->tokenRect(index);
@@ -57,14 +60,14 @@ protected:
 
 TEST_F(TextInspectorTest, AStripInPlaceOfTiles) {
     EXPECT_TRUE(strip()->isVisible());
-    EXPECT_FALSE(pane()->tiles()->isVisible());
+    EXPECT_FALSE(pane()->objects()->tiles()->isVisible());
     EXPECT_EQ(strip()->size(), 51);
     EXPECT_TRUE(input()->isVisible());
     EXPECT_EQ(inspector.view().source, 50) << "the last token sees all";
     inspector.setResult(fixture::language(12));
     EXPECT_FALSE(strip()->isVisible());
     EXPECT_FALSE(input()->isVisible());
-    EXPECT_TRUE(pane()->tiles()->isVisible()) << "tokens that are no text stay tiles";
+    EXPECT_TRUE(pane()->objects()->tiles()->isVisible()) << "tokens that are no text stay tiles";
 }
 
 TEST_F(TextInspectorTest, StripAndMapAreOne) {
@@ -74,13 +77,13 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
     inspector.setView(view);
     EXPECT_EQ(strip()->source(), 42);
     EXPECT_EQ(strip()->target(), 17);
-    EXPECT_TRUE(inspector.footerText().contains(
+    EXPECT_TRUE(inspector.choice().footer().contains(
         QString::fromUtf8("i = token 42 “ball” → j = token 17 “ball”")))
-        << inspector.footerText().toStdString();
+        << inspector.choice().footer().toStdString();
     // Every token wears the colour of its cell in row i.
-    const QImage map = inspector.mapView()->grab().toImage();
+    const QImage map = inspector.mapPane()->map()->grab().toImage();
     for (const int j : {0, 3, 17, 30}) {
-        const QRect cell = inspector.mapView()->cellRect(42, j);
+        const QRect cell = inspector.mapPane()->map()->cellRect(42, j);
         EXPECT_EQ(fillOf(j), map.pixel(cell.center())) << j;
     }
     EXPECT_EQ(fillOf(45), Theme::current().hatchFill.rgb()) << "what comes later is masked";
@@ -92,19 +95,19 @@ TEST_F(TextInspectorTest, StripAndMapAreOne) {
 
     QSignalSpy changed(&inspector, &RelationInspector::viewChanged);
     QTest::mouseMove(strip()->canvas(), strip()->tokenRect(25).center());
-    EXPECT_TRUE(inspector.footerText().contains(QString::fromUtf8("j = token 25 “and”")));
-    EXPECT_TRUE(inspector.mapView()->accessibleDescription().contains(
+    EXPECT_TRUE(inspector.choice().footer().contains(QString::fromUtf8("j = token 25 “and”")));
+    EXPECT_TRUE(inspector.mapPane()->map()->accessibleDescription().contains(
         QString::fromUtf8("42 “ball” → 25 “and”")))
         << "the crosshair follows";
     EXPECT_TRUE(changed.isEmpty()) << "a look is no choice";
     QTest::mouseClick(strip()->canvas(), Qt::LeftButton, {}, strip()->tokenRect(30).center());
     EXPECT_EQ(inspector.view().source, 30);
-    EXPECT_EQ(inspector.mapView()->row(), 30);
-    const QRect cell = inspector.mapView()->cellRect(48, 2);
-    QTest::mouseClick(inspector.mapView(), Qt::LeftButton, {}, cell.center());
+    EXPECT_EQ(inspector.mapPane()->map()->row(), 30);
+    const QRect cell = inspector.mapPane()->map()->cellRect(48, 2);
+    QTest::mouseClick(inspector.mapPane()->map(), Qt::LeftButton, {}, cell.center());
     EXPECT_EQ(strip()->source(), 48);
     EXPECT_TRUE(strip()->canvas()->rect().contains(strip()->tokenRect(48)));
-    EXPECT_TRUE(inspector.csv().contains(QString::fromUtf8("token 0 “Once”")));
+    EXPECT_TRUE(inspector.choice().csv().contains(QString::fromUtf8("token 0 “Once”")));
     EXPECT_TRUE(pane()->csv().contains("\n9,girl,"));
 }
 
@@ -134,8 +137,8 @@ TEST_F(TextInspectorTest, TheCountIsThatOfTheTextUntilToldOtherwise) {
 }
 
 TEST_F(TextInspectorTest, TypingIsToldAndNothingElseIs) {
-    QSignalSpy typed(&inspector, &RelationInspector::textTyped);
-    QSignalSpy sample(&inspector, &RelationInspector::sampleRequested);
+    QSignalSpy typed(inspector.sourcePane()->textInput(), &TextInput::textTyped);
+    QSignalSpy sample(inspector.sourcePane()->samples(), &SampleChooser::sampleRequested);
     EXPECT_FALSE(input()->field()->isVisible());
     QTest::mouseClick(input()->typeButton(), Qt::LeftButton);
     ASSERT_TRUE(input()->field()->isVisible());
@@ -147,7 +150,7 @@ TEST_F(TextInspectorTest, TypingIsToldAndNothingElseIs) {
     QTest::keyClicks(input()->field(), "a cat");
     ASSERT_EQ(typed.size(), 5);
     EXPECT_EQ(typed.last()[0].toString(), "a cat");
-    pane()->setTextProblem(QString::fromUtf8("262 tokens are more than the model's 256"));
+    pane()->textInput()->setProblem(QString::fromUtf8("262 tokens are more than the model's 256"));
     EXPECT_EQ(input()->note(), "262 tokens are more than the model's 256");
     EXPECT_TRUE(input()->field()->property("error").toBool());
     QTest::keyClick(input()->field(), Qt::Key_Backspace);
@@ -171,22 +174,22 @@ TEST_F(TextInspectorTest, TypingIsToldAndNothingElseIs) {
 }
 
 TEST_F(TextInspectorTest, DataSamplesAsEver) {
-    QSignalSpy sample(&inspector, &RelationInspector::sampleRequested);
-    QSignalSpy random(&inspector, &RelationInspector::randomSampleRequested);
+    QSignalSpy sample(inspector.sourcePane()->samples(), &SampleChooser::sampleRequested);
+    QSignalSpy random(inspector.sourcePane()->samples(), &SampleChooser::randomSampleRequested);
     input()->setOpen(true);
     pane()->next();
     EXPECT_EQ(sample.last()[1].toLongLong(), 13);
     EXPECT_FALSE(input()->isOpen()) << "the data's text is asked for";
     pane()->previous();
     EXPECT_EQ(sample.last()[1].toLongLong(), 12);
-    inspector.randomSample();
+    inspector.sourcePane()->random();
     EXPECT_EQ(random.size(), 1);
     for (const auto* button : pane()->findChildren<QToolButton*>())
         EXPECT_FALSE(button->accessibleName() == "By label" && button->isVisible());
 }
 
 TEST_F(TextInspectorTest, ExamplesAreTyped) {
-    QSignalSpy typed(&inspector, &RelationInspector::textTyped);
+    QSignalSpy typed(inspector.sourcePane()->textInput(), &TextInput::textTyped);
     ASSERT_EQ(input()->exampleMenu()->actions().size(), 4);
     for (QAction* action : input()->exampleMenu()->actions()) {
         action->trigger();
@@ -201,15 +204,15 @@ TEST_F(TextInspectorTest, ExamplesAreTyped) {
 }
 
 TEST_F(TextInspectorTest, ACheckpointsTextIsTyped) {
-    inspector.setSplits({});
-    inspector.setInputs({InputOffer::Kind::Text, 0, 256, 64});
+    inspector.sourcePane()->samples()->setSplits({});
+    inspector.sourcePane()->setInputs({InputOffer::Kind::Text, 0, 256, 64});
     EXPECT_FALSE(pane()->inputs()->isVisible()) << "nothing is stored beside it";
     EXPECT_TRUE(input()->isVisible());
-    QSignalSpy sample(&inspector, &RelationInspector::sampleRequested);
+    QSignalSpy sample(inspector.sourcePane()->samples(), &SampleChooser::sampleRequested);
     QTest::mouseClick(input()->typeButton(), Qt::LeftButton);
     QTest::mouseClick(input()->typeButton(), Qt::LeftButton);
     EXPECT_TRUE(sample.isEmpty()) << "there is no data to go back to";
-    inspector.setInputs({InputOffer::Kind::Text, 2, 256, 64});
+    inspector.sourcePane()->setInputs({InputOffer::Kind::Text, 2, 256, 64});
     EXPECT_TRUE(pane()->inputs()->isVisible());
     EXPECT_FALSE(pane()->inputs()->sourceField()->isVisible());
 }

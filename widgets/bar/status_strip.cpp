@@ -68,10 +68,6 @@ void StatusStrip::showMessage(MessageLevel level, const QString& sentence) {
 void StatusStrip::clearError() {
     if (m_level == MessageLevel::Error) showMessage(MessageLevel::Info, {});
 }
-void StatusStrip::setRight(const QString& words) {
-    m_right = words;
-    update();
-}
 void StatusStrip::setHeartbeat(bool running) {
     m_beating = running;
     if (running) m_last = QDateTime::currentDateTime();
@@ -119,13 +115,6 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.fillRect(QRect(0, 0, width(), 1), t.border);
     int right = m_log->x() - 8;
     painter.setFont(numberFont(12));
-    if (!m_right.isEmpty()) {
-        painter.setPen(t.muted);
-        painter.drawText(QRect(0, 1, right - 6, height() - 1), Qt::AlignRight | Qt::AlignVCenter,
-                         m_right);
-        painter.fillRect(QRect(right + 1, 6, 1, 14), t.border);
-        right -= 6 + painter.fontMetrics().horizontalAdvance(m_right) + 12;
-    }
     if (m_beating) {
         const int x = width() - 164;
         painter.fillRect(QRect(x - 4, 6, 1, 14), t.border);

@@ -25,7 +25,6 @@ public:
     void showMessage(MessageLevel level, const QString& sentence);
     /// Takes an error away that later actions have made out of date; other messages stay.
     void clearError();
-    void setRight(const QString& words);       ///< "GPU 0.8 GiB · 71%"; empty: none
     void setHeartbeat(bool running);           ///< whether points are expected at all
     void beat();                               ///< a point arrived now
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
@@ -43,7 +42,7 @@ protected:
 
 private:
     double seconds() const;
-    QString m_message, m_right;
+    QString m_message;
     MessageLevel m_level = MessageLevel::Info;
     bool m_beating = false;
     QDateTime m_last;

@@ -166,9 +166,6 @@ HistogramView::HistogramView(QWidget* parent)
 bool HistogramView::logY() const {
     return m_log->isChecked();
 }
-void HistogramView::setLogY(bool on) {
-    m_log->setChecked(on);
-}
 
 void HistogramView::setTensor(const QString& name, const QString& note) {
     m_statistics.reset();

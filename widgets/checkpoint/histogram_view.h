@@ -24,7 +24,6 @@ public:
     void clear();
     const std::optional<TensorStatistics>& statistics() const { return m_statistics; }
     bool logY() const;
-    void setLogY(bool on);
     QString csv() const;
     ToggleChip* logChip() const { return m_log; }
     /// Where the bar of a bin stands on the plot; empty without numbers.

@@ -17,6 +17,7 @@
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -36,9 +37,7 @@ public:
                const QModelIndex& index) const override {
         const Theme& t = Theme::current();
         painter->save();
-        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
-                          t.grid);
+        paint::rowGround(*painter, option);
         QRect r = option.rect.adjusted(6, 0, -8, 0);
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         const QFontMetrics metrics = painter->fontMetrics();

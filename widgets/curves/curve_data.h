@@ -102,18 +102,10 @@ struct Curve {
 };
 
 /// Everything the two plots share.
-struct CurveModel {
+struct CurveModel : CurveOptions {
     std::vector<CurveRun> order;
     std::map<QString, CurveRunData> runs;
     std::vector<PublishedValue> published;
-    CurveAxis axis = CurveAxis::Step;
-    bool logX = false, logY = false, smooth = false;
-    bool showTraining = true, showPublished = true;
-    bool powerLaw = false;  ///< asked for; drawn on an axis of tokens
-    double beta = 0.8;
-    CurveBandKind band = CurveBandKind::MinMax;
-    bool withoutOutliers = true;   ///< a few very large losses do not set the vertical range
-    bool recentOnly = false;       ///< the last quarter of the horizontal axis
     std::optional<qint64> cursor;  ///< nullopt: the newest
     unsigned version = 0;          ///< anything but appended points changed
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/curves/curve_panel.h"
 
-#include <QActionGroup>
 #include <QHBoxLayout>
-#include <QMenu>
 #include <QPainter>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -11,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_data.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/export/export.h"
@@ -23,37 +22,9 @@ namespace relascope {
 CurvePanel::CurvePanel(QWidget* parent)
     : QWidget(parent),
       m_model(new CurveModel),
-      m_head(new PanelHead(QStringLiteral("Curves"), this)),
-      m_axis(new SegmentedControl({"Step", "Epoch", "Time"}, this)),
-      m_logX(new ToggleChip("log x", this)),
-      m_logY(new ToggleChip("log y", this)),
-      m_smooth(new ToggleChip("Smooth", this)),
-      m_published(new ToggleChip("Published", this)),
-      m_training(new ToggleChip("Training", this)),
-      m_law(new ToggleChip("Power law", this)),
-      m_recent(new ToggleChip("Recent", this)),
-      m_axes({CurveAxis::Step, CurveAxis::Epoch, CurveAxis::Time}),
-      m_menu(new QMenu(this)),
+      m_head(new CurveControls(this)),
       m_timer(new QTimer(this)) {
     setAccessibleName(QStringLiteral("Learning curves"));
-    m_axis->setAccessibleName(QStringLiteral("Horizontal axis"));
-    m_logX->setToolTip(QStringLiteral("Logarithmic horizontal axis; step 0 is left out"));
-    m_logY->setToolTip(QStringLiteral("Logarithmic loss and perplexity"));
-    m_law->hide();
-    m_smooth->setToolTip(
-        QStringLiteral("Exponential moving average, with the raw points behind it"));
-    m_recent->setToolTip(QStringLiteral("Only the last quarter of the horizontal axis"));
-    m_published->setChecked(true);
-    m_training->setChecked(true);
-    auto* more = iconButton("more", QStringLiteral("More for the curves"), this);
-    more->setMenu(m_menu);
-    more->setPopupMode(QToolButton::InstantPopup);
-    for (QWidget* control : std::initializer_list<QWidget*>{
-             m_axis, m_logX, m_logY, m_published, m_training, m_law, m_recent, m_smooth, more})
-        m_head->addControl(control);
-    setCompareControls(false);
-    m_law->setEnabled(false);
-
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -67,67 +38,11 @@ CurvePanel::CurvePanel(QWidget* parent)
     row->addWidget(m_plots[1], 1);
     column->addLayout(row, 1);
 
-    auto* training = m_menu->addAction(QStringLiteral("Show training"));
-    training->setCheckable(true);
-    training->setChecked(true);
-    connect(training, &QAction::toggled, m_training, &QAbstractButton::setChecked);
-    connect(m_training, &QAbstractButton::toggled, training, &QAction::setChecked);
-    QMenu* bands = m_menu->addMenu(QStringLiteral("Band of several seeds"));
-    auto* kinds = new QActionGroup(bands);
-    for (const auto kind :
-         {CurveBandKind::MinMax, CurveBandKind::StandardError, CurveBandKind::Confidence95}) {
-        QAction* action = m_bands[static_cast<int>(kind)] = bands->addAction(bandName(kind));
-        action->setCheckable(true);
-        action->setChecked(kind == m_model->band);
-        kinds->addAction(action);
-        connect(action, &QAction::triggered, this, [this, kind] { setBand(kind); });
-    }
-    m_outliers = m_menu->addAction(QStringLiteral("Vertical range without outliers"));
-    m_outliers->setCheckable(true);
-    m_outliers->setChecked(m_model->withoutOutliers);
-    m_outliers->setToolTip(QStringLiteral(
-        "The highest 2 % of a loss do not set the range where they would squeeze the rest"));
-    connect(m_outliers, &QAction::toggled, this, &CurvePanel::setWithoutOutliers);
-    QMenu* factors = m_menu->addMenu(QStringLiteral("Smoothing"));
-    auto* group = new QActionGroup(factors);
-    for (const double beta : {0.6, 0.8, 0.9, 0.97, 0.99}) {
-        QAction* action =
-            factors->addAction(QString("s = %1 s + %2 x").arg(beta).arg(1.0 - beta, 0, 'g', 2));
-        action->setCheckable(true);
-        action->setChecked(beta == m_model->beta);
-        group->addAction(action);
-        connect(action, &QAction::triggered, this, [this, beta] { setSmoothing(beta); });
-    }
-    m_second = m_menu->addMenu(QStringLiteral("Second plot"));
-    m_second->menuAction()->setVisible(false);
-    connect(m_second, &QMenu::aboutToShow, this, [this] {
-        for (QAction* action : m_second->actions())
-            action->setChecked(action->text() == metricTitle(m_plots[1]->metric()));
-    });
-    connect(m_menu->addAction(QStringLiteral("Reset zoom")), &QAction::triggered, this,
-            &CurvePanel::resetZoom);
-    m_menu->addSeparator();
-
     m_timer->setSingleShot(true);
     m_timer->setInterval(16);
     connect(m_timer, &QTimer::timeout, this, &CurvePanel::flush);
-    connect(m_axis, &SegmentedControl::changed, this,
-            [this](int i) { setAxis(m_axes[static_cast<std::size_t>(i)]); });
-    connect(m_law, &QAbstractButton::toggled, this, &CurvePanel::setPowerLaw);
-    connect(m_law, &QAbstractButton::clicked, this, [this](bool on) {
-        if (!on) return;  // a power law is a straight line where both axes are logarithmic
-        setLogX(true);
-        setLogY(true);
-    });
-    connect(m_recent, &QAbstractButton::toggled, this, &CurvePanel::setRecentOnly);
-    connect(m_logX, &QAbstractButton::toggled, this, &CurvePanel::setLogX);
-    connect(m_logY, &QAbstractButton::toggled, this, &CurvePanel::setLogY);
-    connect(m_smooth, &QAbstractButton::toggled, this, &CurvePanel::setSmooth);
-    connect(m_training, &QAbstractButton::toggled, this, &CurvePanel::setShowTraining);
-    connect(m_published, &QAbstractButton::toggled, this, [this](bool on) {
-        m_model->showPublished = on;
-        changed();
-    });
+    connect(m_head, &CurveControls::changed, this, &CurvePanel::setOptions);
+    connect(m_head, &CurveControls::resetRequested, this, &CurvePanel::resetZoom);
     for (int i = 0; i < 2; ++i) {
         connect(m_plots[i], &CurvePlot::cursorDragged, this, &CurvePanel::dragTo);
         connect(m_plots[i], &CurvePlot::cursorStepped, this, &CurvePanel::stepCursor);
@@ -163,42 +78,35 @@ void CurvePanel::changed() {
 }
 
 /// Tokens where a run counts them; the second plot is the perplexity's where a run measures it.
-void CurvePanel::offerAxes() {
-    const bool tokens = m_model->hasTokens();
-    if (const bool offered = m_axes.size() == 4; offered != tokens) {
-        m_axes = {CurveAxis::Step, CurveAxis::Epoch, CurveAxis::Time};
-        QStringList names{QStringLiteral("Step"), QStringLiteral("Epoch"), QStringLiteral("Time")};
-        if (tokens) {
-            m_axes.insert(m_axes.begin() + 2, CurveAxis::Tokens);
-            names.insert(2, QStringLiteral("Tokens"));
-        }
-        m_axis->setItems(names);
-        m_law->setVisible(tokens);
-        setAxis(m_wantedAxis);
-    }
+void CurvePanel::offer() {
+    if (m_head->offerTokens(m_model->hasTokens())) setOptions(options());
     const auto metrics = m_model->secondMetrics();
-    const bool wanted = m_wantedMetric && m_model->has(*m_wantedMetric);
-    m_plots[1]->setMetric(wanted ? *m_wantedMetric : metrics.front());
-    if (metrics == m_metrics) return;
-    m_metrics = metrics;
-    m_second->clear();
-    for (const auto metric : metrics) {
-        QAction* action = m_second->addAction(metricTitle(metric));
-        action->setCheckable(true);
-        connect(action, &QAction::triggered, this, [this, metric] { setSecondMetric(metric); });
-    }
-    m_second->menuAction()->setVisible(metrics.size() > 1);
+    const bool wanted = m_model->second && m_model->has(*m_model->second);
+    m_plots[1]->setMetric(wanted ? *m_model->second : metrics.front());
+    m_head->offerMetrics(metrics, m_plots[1]->metric());
 }
 
-void CurvePanel::setSecondMetric(std::optional<CurveMetric> metric) {
-    if (m_wantedMetric == metric) return;
-    m_wantedMetric = metric;
+const CurveOptions& CurvePanel::options() const {
+    return m_head->options();
+}
+
+void CurvePanel::setOptions(const CurveOptions& options) {
+    const CurveOptions before = *m_model;
+    CurveOptions& now = *m_model;
+    m_head->display(options);
+    now = options;
+    now.axis = m_head->axis();
+    now.beta = std::clamp(options.beta, 0.0, 0.9999);
+    if (now == before) return;
     changed();
-    flush();
+    if (now.axis != before.axis || now.logX != before.logX || now.recentOnly != before.recentOnly)
+        resetZoom();
+    else if (now.second != before.second)
+        flush();
 }
 
 void CurvePanel::flush() {
-    offerAxes();
+    offer();
     m_timer->stop();
     for (CurvePlot* plot : m_plots) plot->sync();
     setAccessibleDescription(summary());
@@ -302,112 +210,12 @@ void CurvePanel::stepCursor(int direction) {
     Q_EMIT cursorMoved(step);
 }
 
-void CurvePanel::setShowTraining(bool shown) {
-    m_training->setChecked(shown);
-    if (m_model->showTraining == shown) return;
-    m_model->showTraining = shown;
-    changed();
-}
-void CurvePanel::setAxis(CurveAxis axis) {
-    m_wantedAxis = axis;
-    auto place = std::find(m_axes.begin(), m_axes.end(), axis);
-    if (place == m_axes.end()) place = m_axes.begin();
-    axis = *place;
-    m_axis->setCurrent(static_cast<int>(place - m_axes.begin()));
-    const bool tokens = axis == CurveAxis::Tokens;
-    m_law->setEnabled(tokens);
-    m_law->setToolTip(
-        tokens
-            ? QStringLiteral(
-                  "L = a N^\u2212b, fitted to the validation loss (or else the training loss) by "
-                  "least squares on the logarithms, without the first tenth of the points")
-            : QStringLiteral("Fits a power law of the loss against tokens; select Tokens first"));
-    if (m_model->axis == axis) return;
-    m_model->axis = axis;
-    changed();
-    resetZoom();
-}
 CurveAxis CurvePanel::axis() const {
     return m_model->axis;
 }
 double CurvePanel::keyOfStep(qint64 step) const {
     return m_model->keyOfStep(static_cast<double>(step));
 }
-void CurvePanel::setLogX(bool on) {
-    m_logX->setChecked(on);
-    if (m_model->logX == on) return;
-    m_model->logX = on;
-    changed();
-    resetZoom();
-}
-void CurvePanel::setLogY(bool on) {
-    m_logY->setChecked(on);
-    if (m_model->logY == on) return;
-    m_model->logY = on;
-    changed();
-}
-bool CurvePanel::logX() const {
-    return m_model->logX;
-}
-bool CurvePanel::logY() const {
-    return m_model->logY;
-}
-void CurvePanel::setPowerLaw(bool on) {
-    m_law->setChecked(on);
-    if (m_model->powerLaw == on) return;
-    m_model->powerLaw = on;
-    changed();
-}
-bool CurvePanel::powerLaw() const {
-    return m_model->powerLaw;
-}
-bool CurvePanel::smooth() const {
-    return m_model->smooth;
-}
-void CurvePanel::setSmooth(bool on) {
-    m_smooth->setChecked(on);
-    if (m_model->smooth == on) return;
-    m_model->smooth = on;
-    changed();
-}
-void CurvePanel::setSmoothing(double beta) {
-    m_model->beta = std::clamp(beta, 0.0, 0.9999);
-    changed();
-}
-void CurvePanel::setCompareControls(bool shown) {
-    m_published->setVisible(shown);
-    m_training->setVisible(shown);
-}
-
-void CurvePanel::setBand(CurveBandKind kind) {
-    m_bands[static_cast<int>(kind)]->setChecked(true);
-    if (m_model->band == kind) return;
-    m_model->band = kind;
-    changed();
-}
-CurveBandKind CurvePanel::band() const {
-    return m_model->band;
-}
-void CurvePanel::setWithoutOutliers(bool on) {
-    m_outliers->setChecked(on);
-    if (m_model->withoutOutliers == on) return;
-    m_model->withoutOutliers = on;
-    changed();
-}
-bool CurvePanel::withoutOutliers() const {
-    return m_model->withoutOutliers;
-}
-void CurvePanel::setRecentOnly(bool on) {
-    m_recent->setChecked(on);
-    if (m_model->recentOnly == on) return;
-    m_model->recentOnly = on;
-    changed();
-    resetZoom();
-}
-bool CurvePanel::recentOnly() const {
-    return m_model->recentOnly;
-}
-
 void CurvePanel::resetZoom() {
     for (CurvePlot* plot : m_plots) plot->resetRange();
     flush();

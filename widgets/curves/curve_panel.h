@@ -5,22 +5,19 @@
 
 #include <QWidget>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "types/metric.h"
 #include "widgets/curves/curve_types.h"
 
-class QAction;
-class QMenu;
 class QPainter;
 class QTimer;
 
 namespace relascope {
 
+class CurveControls;
 class CurvePlot;
-class PanelHead;
-class SegmentedControl;
-class ToggleChip;
 class ViewMenu;
 struct CurveModel;
 
@@ -45,38 +42,21 @@ public:
     /// nullopt: live, the cursor stands at the newest point.
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;
-    void setShowTraining(bool shown);
-    /// Tokens are an axis where a run shown counts them: until then it is Step.
-    void setAxis(CurveAxis axis);
+    const CurveOptions& options() const;
+    void setOptions(const CurveOptions& options);
+    template <class T>
+    void set(T CurveOptions::*field, const std::type_identity_t<T>& value) {
+        CurveOptions wanted = options();
+        wanted.*field = value;
+        setOptions(wanted);
+    }
+    /// The axis in force.
     CurveAxis axis() const;
     /// Where a step stands on the axis in force, for CapturesTrack::setKeys.
     double keyOfStep(qint64 step) const;
-    void setLogX(bool on);
-    void setLogY(bool on);  ///< of the loss
-    bool logX() const;
-    bool logY() const;
-    /// A fitted L = a N^-b behind each loss; drawn while the axis is Tokens.
-    void setPowerLaw(bool on);
-    bool powerLaw() const;
-    bool smooth() const;
-    void setSmooth(bool on);
-    void setSmoothing(double beta);  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
-    /// Toggles Published and Training in the head, for the Compare page.
-    void setCompareControls(bool shown);
-    /// What is drawn around the mean of several seeds.
-    void setBand(CurveBandKind kind);
-    CurveBandKind band() const;
-    /// Whether a few very large losses are left out of the vertical range.
-    void setWithoutOutliers(bool on);
-    bool withoutOutliers() const;
-    /// Shows the last quarter of the horizontal axis only.
-    void setRecentOnly(bool on);
-    bool recentOnly() const;
+    CurveControls* controls() const { return m_head; }
 
-    /// The menu behind the head's ... button; views add their export actions to it.
-    QMenu* menu() const { return m_menu; }
     QString csv() const;
-    QString dataTable() const { return csv(); }
     QString summary() const;
     /// Title, legends and plots as a figure: vectors, axis titles, no controls, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
@@ -94,9 +74,6 @@ public:
     /// Takes over what is still waiting for the next frame.
     void flush();
     void resetZoom();
-    /// nullopt: what says most.
-    void setSecondMetric(std::optional<CurveMetric> metric);
-    QMenu* secondMetricMenu() const { return m_second; }
 
 Q_SIGNALS:
     void cursorMoved(qint64 step);
@@ -110,21 +87,13 @@ protected:
 private:
     void changed();
     void words();
-    void offerAxes();
+    void offer();
     void tellAxis();
     void dragTo(double key);
     void stepCursor(int direction);
 
     CurveModel* m_model;
-    PanelHead* m_head;
-    SegmentedControl* m_axis;
-    ToggleChip *m_logX, *m_logY, *m_smooth, *m_published, *m_training, *m_law, *m_recent;
-    QAction *m_outliers = nullptr, *m_bands[3] = {};
-    std::vector<CurveAxis> m_axes;             ///< as offered, left to right
-    CurveAxis m_wantedAxis = CurveAxis::Step;  ///< Tokens may be wanted before any are counted
-    QMenu *m_menu, *m_second;
-    std::vector<CurveMetric> m_metrics;  ///< as the menu offers them
-    std::optional<CurveMetric> m_wantedMetric;
+    CurveControls* m_head;
     QTimer* m_timer;
     CurvePlot* m_plots[2];
     QString m_subText;

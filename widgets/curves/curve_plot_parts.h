@@ -378,7 +378,8 @@ struct CurvePlot::Parts {
             if (ring.key >= from) widen(y0, y1, ring.value, ring.value);
         for (const auto& p : marks->published) widen(y0, y1, p.value, p.value);
         marks->beyond = cut > y1 ? metricValueText(metric, cut) : QString();
-        if (std::isnan(y0)) y0 = logY() ? 0.01 : metricInfo(metric).low, y1 = metricInfo(metric).high;
+        if (std::isnan(y0))
+            y0 = logY() ? 0.01 : metricInfo(metric).low, y1 = metricInfo(metric).high;
         if (logY()) {
             plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
             return;

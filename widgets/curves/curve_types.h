@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <optional>
 
 #include "types/metric.h"
 
@@ -24,6 +25,25 @@ inline bool lowerIsBetter(CurveMetric metric) {
 enum class CurveBandKind { MinMax, StandardError, Confidence95 };
 /// "min to max", "± 1 s.e.", "95 % interval".
 QString bandName(CurveBandKind kind);
+
+/// How curves are shown.
+struct CurveOptions {
+    /// Tokens are an axis where a run shown counts them: until then it is Step.
+    CurveAxis axis = CurveAxis::Step;
+    bool logX = false;
+    bool logY = false;  ///< of the loss
+    bool smooth = false;
+    double beta = 0.8;  ///< 0 <= beta < 1; s = beta s + (1 - beta) x
+    bool showTraining = true, showPublished = true;
+    /// A fitted L = a N^-b behind each loss; drawn on an axis of tokens.
+    bool powerLaw = false;
+    CurveBandKind band = CurveBandKind::MinMax;  ///< around the mean of several seeds
+    bool withoutOutliers = true;        ///< a few very large losses do not set the vertical range
+    bool recentOnly = false;            ///< the last quarter of the horizontal axis
+    std::optional<CurveMetric> second;  ///< of the second plot; nullopt: what says most
+
+    bool operator==(const CurveOptions&) const = default;
+};
 /// "Step", "Epoch", "Training time", "Tokens".
 QString axisTitle(CurveAxis axis);
 QString metricTitle(CurveMetric metric);

@@ -255,26 +255,19 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     if (m_csv) entry("CSV...", "csv");
     QMenu* themes = m_menu->addMenu(QStringLiteral("Figure theme"));
     m_beforePgfplots = themes->menuAction();
-    auto* looks = new QActionGroup(this);
-    for (const bool light : {true, false}) {
-        QAction* action =
-            themes->addAction(light ? QStringLiteral("Light") : QStringLiteral("As the window"));
-        action->setCheckable(true);
-        looks->addAction(action);
-        connect(action, &QAction::triggered, this, [light] { figureStyle().light = light; });
-    }
+    const auto* looks =
+        addChoices(themes, {QStringLiteral("Light"), QStringLiteral("As the window")}, -1,
+                   [](int entry) { figureStyle().light = entry == 0; });
     // Shared by all views: another one's menu may have changed it.
     connect(themes, &QMenu::aboutToShow, this,
             [looks] { looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true); });
-    QMenu* sizes = m_menu->addMenu(QStringLiteral("PNG resolution"));
-    auto* group = new QActionGroup(this);
-    for (const int dpi : {96, 150, 300, 600}) {
-        QAction* action = sizes->addAction(QStringLiteral("%1 dpi").arg(dpi));
-        action->setCheckable(true);
-        action->setChecked(dpi == m_dpi);
-        group->addAction(action);
-        connect(action, &QAction::triggered, this, [this, dpi] { m_dpi = dpi; });
-    }
+    static constexpr int resolutions[] = {96, 150, 300, 600};
+    QStringList names;
+    for (const int dpi : resolutions) names << QStringLiteral("%1 dpi").arg(dpi);
+    addChoices(m_menu->addMenu(QStringLiteral("PNG resolution")), names,
+               static_cast<int>(std::find(std::begin(resolutions), std::end(resolutions), m_dpi) -
+                                std::begin(resolutions)),
+               [this](int entry) { m_dpi = resolutions[entry]; });
 }
 
 /// What becomes a picture: its size and how it is drawn, caption included.

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/words.h"
 #include "widgets/maps/color_bar.h"
@@ -112,34 +113,28 @@ private:
         const ColorScale scale = maps.scale(view);
         const int rows = maps.rowSide(view);
         const int columns = maps.columnSide(view);
-        std::vector<float> towards;
-        std::vector<bool> masked;
         const bool objects =
             columns >= 0 && values.columns == maps.objects(columns) && view.source < values.rows;
-        for (int j = 0; objects && j < values.columns; ++j) {
-            masked.push_back(values.masked(view.source, j));
-            towards.push_back(values.at(view.source, j));
-        }
+        const MapValues::Row towards = objects ? values.row(view.source) : MapValues::Row();
+        const auto link = [&](LinkedView& sender, LinkedView& receiver) {
+            sender.setNumberDigits(2, ViewMaps::isSigned(view));
+            sender.setValues(towards.values, towards.masked, scale);
+            receiver.setSource(view.source);
+            sender.setTarget(objects ? view.target : -1);
+        };
 
         if (!result.sample.image.empty()) {
             auto* patches = new PatchView(this);
             patches->setFixedSize(360, 410);
             patches->setImage(result.sample.image, result.grid);
-            for (std::size_t j = 0; j < towards.size(); ++j)
-                if (masked[j]) towards[j] = std::numeric_limits<float>::quiet_NaN();
             patches->setTargetsOnly(!isPatchSide(result, rows));
-            patches->setNumberDigits(2, ViewMaps::isSigned(view));
-            patches->setValues(std::move(towards), scale);
-            if (!patches->targetsOnly()) patches->setSource(view.source);
-            patches->setTarget(objects ? view.target : -1);
+            link(*patches, *patches);
             row->addWidget(patches, 0, Qt::AlignTop);
         } else if (const ProbeSequence* text = textAlong(result, rows);
                    text && (columns < 0 || columns == rows)) {
             auto* strip = new TokenStrip(this);
             strip->setTokens(text->words);
-            strip->setValues(std::move(towards), std::move(masked), scale);
-            strip->setSource(view.source);
-            strip->setTarget(objects ? view.target : -1);
+            link(*strip, *strip);
             strip->setFixedWidth(420);
             strip->resize(420, 40);  // wraps the text, which says how high it stands
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
@@ -150,9 +145,7 @@ private:
             pair->setFixedWidth(420);
             pair->setTexts(sideWord(result, rows) + QStringLiteral(" (from)"), text->words,
                            sideWord(result, columns) + QStringLiteral(" (to)"), to->words);
-            pair->setValues(std::move(towards), std::move(masked), scale);
-            pair->setSource(view.source);
-            pair->setTarget(objects ? view.target : -1);
+            link(*pair->sender(), *pair->receiver());
             pair->resize(420, 400);
             pair->layout()->activate();
             pair->setFixedHeight(pair->contentHeight());
@@ -160,10 +153,7 @@ private:
         } else {
             auto* tiles = new TileView(this);
             fillTiles(*tiles, result, rows, columns);
-            tiles->setNumberDigits(2, ViewMaps::isSigned(view));
-            tiles->setValues(std::move(towards), std::move(masked), scale);
-            tiles->setSource(view.source);
-            tiles->setTarget(objects ? view.target : -1);
+            link(*tiles, *tiles);
             tiles->setFixedWidth(360);
             tiles->resize(360, 320);  // wraps the rows, which says how high they stand
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
@@ -173,8 +163,6 @@ private:
 
     void addMap(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
         const ProbeResult& result = *maps.result();
-        MapValues values = maps.values(view);
-        const ColorScale scale = maps.scale(view);
         const int rows = maps.rowSide(view);
         const int columns = maps.columnSide(view);
         auto* right = new QGridLayout;
@@ -193,17 +181,9 @@ private:
         right->addWidget(new AxisTitle(axis("i", rows), true, this), 2, 0);
         auto* map = new MapView(this);
         map->setFixedSize(420, 400);
-        map->setTokens(sideTokens(result, rows, values.rows),
-                       columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
-                                   : sideTokens(result, columns, values.columns));
-        map->setScale(scale);
-        map->setValues(std::move(values));
-        map->setCell(view.source, view.target);
         right->addWidget(map, 2, 1);
         auto* bar = new ColorBar(this);
-        bar->setScale(scale);
-        bar->setExtent(maps.sharedExtent(view));
-        bar->setCaption(scaleCaption(maps, view));
+        showMap(*map, *bar, maps, view, maps.values(view));
         right->addWidget(bar, 3, 1);
         right->setRowStretch(4, 1);
         row->addLayout(right);

@@ -3,334 +3,230 @@
 
 #include <QDragEnterEvent>
 #include <QEvent>
-#include <QLabel>
 #include <QMimeData>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QUrl>
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <QVBoxLayout>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/cell_footer.h"
 #include "widgets/inspector/inspector_bar.h"
+#include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/inspector/words.h"
-#include "widgets/maps/color_bar.h"
-#include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
-#include "widgets/source/input_chooser.h"
-#include "widgets/source/sides.h"
-#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
 
-void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
-    m_maps.setResult(std::move(result));
-    m_previewRow = m_previewColumn = -1;
-    const ProbeResult* now = m_maps.result();
-    m_stack->setCurrentIndex(now ? 1 : 0);
-    if (!now) {
-        m_bar->setStepText(m_subText);
-        m_bar->display(m_maps, m_view);
-        return;
+RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
+    setAcceptDrops(true);
+    setAccessibleName(QStringLiteral("Relation inspector"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_bar = new InspectorBar(this);
+    column->addWidget(m_bar);
+    auto* below = new QWidget(this);
+    m_stack = new QStackedLayout(below);
+    column->addWidget(below, 1);
+
+    auto* empty = new Box(&Theme::panel, false, below);
+    auto* emptyColumn = new QVBoxLayout(empty);
+    m_empty = new EmptyState(
+        QStringLiteral("Nothing to inspect yet: start a run or open a checkpoint."), {}, empty);
+    emptyColumn->addWidget(m_empty);
+    m_stack->addWidget(empty);
+
+    auto* content = new QWidget(below);
+    auto* contentColumn = new QVBoxLayout(content);
+    contentColumn->setContentsMargins(0, 0, 0, 0);
+    contentColumn->setSpacing(0);
+    m_outer = new QSplitter(Qt::Vertical, content);
+    m_outer->setChildrenCollapsible(false);
+    m_splitter = new QSplitter(Qt::Horizontal, m_outer);
+    m_splitter->setChildrenCollapsible(false);
+    auto* source = new Box(&Theme::panel, false, m_splitter);
+    auto* sourceColumn = new QVBoxLayout(source);
+    sourceColumn->setContentsMargins(0, 0, 0, 0);
+    m_source = new SourcePane(source);
+    sourceColumn->addWidget(m_source);
+    m_map = new MapPane(m_choice, m_splitter);
+    m_small = new SmallMaps(m_choice, m_splitter);
+    for (const auto& [pane, share] : std::initializer_list<std::pair<QWidget*, int>>{
+             {source, 26}, {m_map, 37}, {m_small, 37}}) {
+        m_splitter->addWidget(pane);
+        m_splitter->setStretchFactor(m_splitter->indexOf(pane), share);
     }
-    if (!m_started) {  // the first patch says more than the class token
-        // The first layer may have none of the relations one came for.
-        if (const auto first =
-                std::find_if(now->maps.begin(), now->maps.end(),
-                             [&](const RelationMap& map) { return map.kind == m_view.kind; });
-            first != now->maps.end())
-            m_view.layer = first->layer;
-        m_view.source = now->grid.classToken ? 1 : 0;
-        m_view.target = m_view.source + 1;
-        // Under a causal mask the first token sees only itself, the last one all.
-        if (now->grid.tokens() == 0 && !now->maps.empty() && now->maps.front().causal) {
-            m_view.source = now->maps.front().rows - 1;
-            m_view.target = 0;
-        }
-        m_started = true;
-    }
-    m_view = m_maps.clamped(m_view);
-    refreshEverything();
+    m_splitter->setSizes({270, 350, 350});
+    contentColumn->addWidget(m_outer, 1);
+    m_footer = new CellFooter(this);
+    contentColumn->addWidget(m_footer);
+    m_stack->addWidget(content);
+
+    connectPanes();
+    m_bar->display(m_choice.maps(), view());
 }
 
-void RelationInspector::refreshEverything() {
-    const ProbeResult* now = m_maps.result();
-    if (!now) return;
-    m_bar->setStepText(m_subText.isEmpty() ? QStringLiteral("step ") + groupedNumber(now->step)
-                                           : m_subText);
-    m_bar->display(m_maps, m_view);
-    m_source->setResult(*now);
-    QStringList names;
-    for (int layer = 0; layer < m_maps.layers(); ++layer) names << m_maps.layerName(layer);
-    m_layers->setLayers(names);
-    m_layers->setCurrent(m_view.layer);
-    refreshSides();
-    refreshMap();
-    refreshMultiples();
-    refreshFooter();
+RelationInspector::~RelationInspector() {
+    delete m_outer;  // the panes look into the choice until they are gone
+}
+
+void RelationInspector::connectPanes() {
+    connect(m_bar, &InspectorBar::changed, this, &RelationInspector::choose);
+    connect(m_map, &MapPane::wished, this, &RelationInspector::choose);
+    connect(m_small, &SmallMaps::wished, this, &RelationInspector::choose);
+    connect(m_small->multiples(), &MultiplesView::chosen, this,
+            [this](MapKind kind, int index) { choose(m_choice.ofMap(kind, index)); });
+    connect(m_empty, &EmptyState::activated, this, &RelationInspector::emptyStateActivated);
+    m_choice.setFigure(*m_source->menu(), FigurePart::Source);
+    m_source->setFigureName([this] { return m_choice.figureName(FigurePart::Source); });
+    for (ViewMenu* menu : {m_source->menu(), m_map->menu(), m_small->menu()}) {
+        connect(menu, &ViewMenu::saved, this, &RelationInspector::exported);
+        connect(menu, &ViewMenu::failed, this, &RelationInspector::exportFailed);
+    }
+    connect(m_map->map(), &MapView::hovered, this, &RelationInspector::pointFromMap);
+    connect(m_map->map(), &MapView::chosen, this,
+            [this](int row, int column) { choose(m_choice.ofCell(row, column)); });
+    const SourceObjects* objects = m_source->objects();
+    // The cross of the map follows the pointer in the source. The side that is not pointed at is
+    // the chosen one, so the cell is shown anew whenever the choice changes.
+    connect(objects, &SourceObjects::hovered, this, [this](int token) {
+        m_choice.point(-1, m_map->objectsSend() ? token : -1);
+        displayCell();
+    });
+    connect(objects, &SourceObjects::rowHovered, this, [this](int token) {
+        m_choice.point(token, -1);
+        tintSource();
+        displayCell();
+    });
+    connect(objects, &SourceObjects::sourceChosen, this, [this](int token) {
+        m_choice.point(-1, m_choice.pointedColumn());
+        choose(m_choice.ofCell(token, view().target));
+    });
+    connect(objects, &SourceObjects::targetChosen, this,
+            [this](int token) { choose(m_choice.ofCell(view().source, token)); });
+}
+
+void RelationInspector::setResult(std::shared_ptr<const ProbeResult> result) {
+    m_choice.setResult(std::move(result));
+    m_stack->setCurrentIndex(m_choice.empty() ? 0 : 1);
+    displayEverything();
+}
+
+void RelationInspector::displayEverything() {
+    displayStep();
+    m_bar->display(m_choice.maps(), view());
+    if (m_choice.empty()) return;
+    m_source->setResult(*result());
+    setSides();
+    m_map->display();
+    tintSource();
+    m_small->display();
+    m_footer->display(m_choice);
 }
 
 void RelationInspector::setView(const InspectorView& view) {
-    m_started = true;
-    if (!m_maps.result()) {
-        m_view = view;
-        return;
-    }
-    display(m_maps.clamped(view));
+    if (m_choice.empty())
+        m_choice.setView(view);
+    else
+        display(view);
 }
 
-void RelationInspector::choose(InspectorView view) {
-    if (!m_maps.result()) return;
-    if (view.kind != m_view.kind) {
-        m_wanted = view.kind;
-        // A kind that only other layers have: the nearest of them.
-        for (int away = 1; m_maps.count(view.kind, view.layer) == 0 && away < m_maps.layers();
-             ++away)
-            for (const int layer : {m_view.layer - away, m_view.layer + away})
-                if (m_maps.count(view.kind, layer) > 0) view.layer = layer;
-    } else if (view.layer != m_view.layer && m_maps.count(m_wanted, view.layer) > 0) {
-        view.kind = m_wanted;
-    }
-    if (view.kind != m_view.kind && storedKind(view.kind) != storedKind(m_view.kind) &&
-        view.index == m_view.index)
-        view.index = m_lastIndex[static_cast<std::size_t>(view.kind)];
-    view = m_maps.clamped(view);
-    if (view == m_view)
-        return m_bar->display(m_maps, m_view);  // a control may stand elsewhere by now
-    display(view);
-    Q_EMIT viewChanged(m_view);
+void RelationInspector::choose(const InspectorView& wish) {
+    if (m_choice.empty()) return;
+    const InspectorView next = m_choice.granted(wish);
+    // A control may stand elsewhere by now.
+    if (next == view()) return m_bar->display(m_choice.maps(), view());
+    display(next);
+    Q_EMIT viewChanged(view());
 }
 
-void RelationInspector::display(const InspectorView& view) {
-    const InspectorView before = m_view;
-    m_view = view;
-    m_lastIndex[static_cast<std::size_t>(view.kind)] = view.index;
-    m_lastIndex[static_cast<std::size_t>(storedKind(view.kind))] = view.index;
+void RelationInspector::display(const InspectorView& next) {
+    const InspectorView before = view();
+    m_choice.setView(next);
     // What differs decides what is made anew: moving i or j must not colour a single cell.
-    InspectorView cell = view;
+    InspectorView cell = view();
     cell.source = before.source;
     cell.target = before.target;
     if (cell == before) {
-        m_map->setCell(m_view.source, m_view.target);
-        refreshPreview();
-        refreshSource();
-        refreshFooter();
-        return;
+        tintSource();
+        return displayCell();
     }
-    const bool small = view.layer != before.layer || view.processing != before.processing ||
-                       view.range != before.range || view.robust != before.robust ||
-                       view.topK != before.topK || view.paper != before.paper ||
-                       view.reversed != before.reversed;
-    m_bar->display(m_maps, m_view);
-    m_layers->setCurrent(m_view.layer);
-    if (view.layer != before.layer || view.kind != before.kind || view.index != before.index)
-        refreshSides();
-    if (small) {
-        refreshMultiples();
-    } else {
-        m_multiples->setSortByMagnitude(m_view.sortByMagnitude);
-        m_multiples->setCurrent(storedKind(m_view.kind), m_view.index);
-        if (m_view.kind == MapKind::AttentionTimesRelation)
-            m_multiples->setSecond(MapKind::RelationalAttention, m_view.head);
-        else
-            m_multiples->clearSecond();
-    }
-    refreshMap();
-    fillMenus();
-    refreshFooter();
+    m_bar->display(m_choice.maps(), view());
+    if (cell.layer != before.layer || cell.kind != before.kind || cell.index != before.index)
+        setSides();
+    m_small->displayAfter(before);
+    m_map->display();
+    tintSource();
+    m_footer->display(m_choice);
 }
 
-void RelationInspector::refreshMap() {
-    MapValues values = m_maps.values(m_view);
-    const ProbeResult& now = *m_maps.result();
-    const int columns = m_maps.columnSide(m_view);
-    const ColorScale scale = m_maps.scale(m_view);
-    m_mapHead->setTitle(mapTitle(m_maps, m_view));
-    m_mapHead->setSubText(mapSubTitle(m_maps, m_view, values));
-    m_map->setTokens(sideTokens(now, m_maps.rowSide(m_view), values.rows),
-                     columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
-                                 : sideTokens(now, columns, values.columns));
-    m_map->setNumberDigits(3, ViewMaps::isSigned(m_view));
-    m_map->setScale(scale);
-    const QString saturated = saturationText(m_view, values);
-    m_saturation->setText(saturated + QStringLiteral(": show raw values"));
-    m_saturation->setVisible(!saturated.isEmpty());
-    m_map->setValues(std::move(values));
-    m_map->setCell(m_view.source, m_view.target);
-    refreshPreview();
-    m_colors->setScale(scale);
-    m_colors->setExtent(m_maps.sharedExtent(m_view));
-    m_colors->setCaption(scaleCaption(m_maps, m_view));
-    refreshSource();
+void RelationInspector::displayCell() {
+    m_map->displayCell();
+    m_footer->display(m_choice);
 }
 
-int RelationInspector::shownSource() const {
-    return m_previewRow >= 0 ? m_previewRow : m_view.source;
-}
-int RelationInspector::shownTarget() const {
-    return m_previewColumn >= 0 ? m_previewColumn : m_view.target;
-}
-
-void RelationInspector::refreshSource() {
-    const MapValues& values = m_map->values();
-    const int i = shownSource();
-    const bool inside = objectsSend() && i >= 0 && i < values.rows;
-    std::vector<float> row;
-    std::vector<bool> masked;
-    for (int j = 0; inside && j < values.columns; ++j) {
-        row.push_back(values.at(i, j));
-        masked.push_back(values.masked(i, j));
-    }
-    m_source->setTint(std::move(row), std::move(masked), m_maps.scale(m_view),
-                      ViewMaps::isSigned(m_view));
-    m_source->setChoice(i, inside ? m_view.target : -1, inside ? m_previewColumn : -1);
+void RelationInspector::displayStep() {
+    m_bar->setStepText(m_subText.isEmpty() && result()
+                           ? QStringLiteral("step ") + groupedNumber(result()->step)
+                           : m_subText);
 }
 
-void RelationInspector::refreshSides() {
-    m_source->setSides(*m_maps.result(), m_maps.rowSide(m_view), m_maps.columnSide(m_view));
+void RelationInspector::setSides() {
+    m_source->setSides(*result(), m_choice.maps().rowSide(view()),
+                       m_choice.maps().columnSide(view()));
 }
 
-/// Tints need one value an object; a table of symbols has none.
-bool RelationInspector::objectsSend() const {
-    return m_maps.columnSide(m_view) >= 0 &&
-           m_map->values().columns == m_maps.objects(m_maps.columnSide(m_view));
+void RelationInspector::tintSource() {
+    const MapValues& values = m_map->map()->values();
+    const int i = m_choice.row();
+    const bool inside = m_map->objectsSend() && i >= 0 && i < values.rows;
+    auto [row, masked] = inside ? values.row(i) : MapValues::Row();
+    SourceObjects* objects = m_source->objects();
+    objects->setTint(std::move(row), std::move(masked), m_choice.maps().scale(view()),
+                     ViewMaps::isSigned(view()));
+    objects->setChoice(i, inside ? view().target : -1, inside ? m_choice.pointedColumn() : -1);
 }
 
-void RelationInspector::refreshMultiples() {
-    showMultiples(*m_multiples, m_maps, m_view);
-}
-
-void RelationInspector::refreshFooter() {
-    const int i = shownSource();
-    const int j = shownTarget();
-    m_footer->setText(relascope::footerText(m_maps, m_view, i, j, true));
-    const QString plain = relascope::footerText(m_maps, m_view, i, j);
-    m_footer->setAccessibleDescription(plain);
-    m_footer->setToolTip(plainTip(plain));  // half a window may not hold it all
-    const MapValues& values = m_map->values();
-    const bool inside =
-        i >= 0 && j >= 0 && i < values.rows && j < values.columns && !values.masked(i, j);
-    m_colors->setMark(inside ? values.at(i, j) : std::numeric_limits<float>::quiet_NaN());
-}
-
-/// The cross of the map follows the pointer in the source pane. The side that is not pointed at is
-/// the chosen one, so this is called again whenever the choice changes.
-void RelationInspector::refreshPreview() {
-    const bool any = m_previewRow >= 0 || m_previewColumn >= 0;
-    m_map->setPreview(any ? shownSource() : -1, any ? shownTarget() : -1);
-}
-
-void RelationInspector::preview(int row, int column) {
-    if (row == m_previewRow && column == m_previewColumn) return;
-    const bool rowMoved = (row >= 0 ? row : m_view.source) != shownSource();
-    m_previewRow = row;
-    m_previewColumn = column;
-    if (rowMoved)
-        refreshSource();
+/// The source follows the pointer in the map.
+void RelationInspector::pointFromMap(int row, int column) {
+    const int before = m_choice.row();
+    if (!m_choice.point(row, column)) return;
+    if (m_choice.row() != before)
+        tintSource();
     else
-        m_source->setPreview(objectsSend() ? column : -1);
-    refreshPreview();
-    refreshFooter();
+        m_source->objects()->setPreview(m_map->objectsSend() ? column : -1);
+    displayCell();
 }
 
-QString RelationInspector::footerText() const {
-    return relascope::footerText(m_maps, m_view, shownSource(), shownTarget());
+void RelationInspector::setCompact(bool compact) {
+    m_compact = compact;
+    updateGeometry();
+    m_bar->setCompact(compact);
+    (compact ? m_outer : m_splitter)->addWidget(m_small);
+    m_outer->setSizes({compact ? 370 : 1, 200});
+    m_footer->setHintShown(!compact);
 }
-QString RelationInspector::csv() const {
-    return mapCsv(m_maps, m_view);
-}
-QMenu* RelationInspector::mapMenu() const {
-    return m_mapMenu->menu();
-}
-QByteArray RelationInspector::saveState() const {
-    return m_splitter->saveState();
-}
-void RelationInspector::restoreState(const QByteArray& state) {
-    m_splitter->restoreState(state);
-}
-void RelationInspector::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
-    m_source->setSplits(names, sizes);
-}
-void RelationInspector::setLabels(const QStringList& labels) {
-    m_source->setLabels(labels);
-}
-void RelationInspector::setInputs(const InputOffer& offer) {
-    m_source->setInputs(offer);
-}
-void RelationInspector::setSample(const QString& split, qint64 index) {
-    m_source->setSample(split, index);
-}
-void RelationInspector::addHeadControl(QWidget* control) {
-    m_bar->addControl(control);
-}
+
 void RelationInspector::setEmptyState(const QString& sentence, const QString& button) {
     m_empty->setSentence(sentence);
     m_empty->setButtonText(button);
 }
 void RelationInspector::setSubText(const QString& text) {
     m_subText = text;
-    m_bar->setStepText(text.isEmpty() && m_maps.result()
-                           ? QStringLiteral("step ") + groupedNumber(m_maps.result()->step)
-                           : text);
-}
-
-void RelationInspector::stepIndex(int step) {
-    InspectorView view = m_view;
-    view.index += step;
-    choose(view);
-}
-void RelationInspector::nextRelation() {
-    stepIndex(1);
-}
-void RelationInspector::previousRelation() {
-    stepIndex(-1);
-}
-void RelationInspector::nextLayer() {
-    InspectorView view = m_view;
-    ++view.layer;
-    choose(view);
-}
-void RelationInspector::previousLayer() {
-    InspectorView view = m_view;
-    --view.layer;
-    choose(view);
+    displayStep();
 }
 void RelationInspector::setKindByNumber(int number) {
-    if (number < 1 || number > 5 || !m_maps.has(static_cast<MapKind>(number - 1))) return;
-    InspectorView view = m_view;
-    view.kind = static_cast<MapKind>(number - 1);
-    m_wanted = view.kind;
-    choose(view);
-}
-void RelationInspector::toggleDirection() {
-    if (!m_maps.canReverse(m_view)) return;
-    InspectorView view = m_view;
-    view.reversed = !view.reversed;
-    choose(view);
-}
-void RelationInspector::cycleProcessing() {
-    InspectorView view = m_view;
-    const bool relation = storedKind(view.kind) == MapKind::Relation;
-    // Attention knows raw and top k only, and so does the key.
-    if (relation)
-        view.processing = static_cast<Processing>((static_cast<int>(view.processing) + 1) % 5);
-    else
-        view.processing = view.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
-    choose(view);
-}
-void RelationInspector::randomSample() {
-    m_source->random();
+    if (const auto wish = m_choice.ofKind(number)) choose(*wish);
 }
 
 void RelationInspector::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_stack) refreshEverything();
+    if (event->type() == QEvent::PaletteChange && !m_choice.empty()) displayEverything();
 }
 
 void RelationInspector::dragEnterEvent(QDragEnterEvent* event) {

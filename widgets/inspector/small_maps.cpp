@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/small_maps.h"
 
+#include <QActionGroup>
+#include <QHBoxLayout>
+#include <QMenu>
+
+#include "widgets/export/export.h"
+#include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/words.h"
+#include "widgets/maps/layer_slider.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope {
+namespace {
+
+/// Sorts, and frames the map of the view; of alpha x r also its head.
+void frame(MultiplesView& multiples, const InspectorView& view) {
+    multiples.setSortByMagnitude(view.sortByMagnitude);
+    multiples.setCurrent(storedKind(view.kind), view.index);
+    if (view.kind == MapKind::AttentionTimesRelation)
+        multiples.setSecond(MapKind::RelationalAttention, view.head);
+    else
+        multiples.clearSecond();
+}
+
+}  // namespace
 
 MapKind storedKind(MapKind kind) {
     return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
@@ -47,7 +68,7 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
         for (const MultipleItem& item : group.items)
             small.push_back(maps.thumbnail(
                 item.kind, item.index, view,
-                MultiplesView::blockFor(qMax(item.shape.width(), item.shape.height()), side)));
+                MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side)));
         ColorScale shared;
         for (std::size_t k = 0; k < small.size(); ++k) {
             MultipleItem& item = group.items[k];
@@ -57,13 +78,71 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
             item.mask = small[k].mask;
         }
     }
-    multiples.setSortByMagnitude(view.sortByMagnitude);
     multiples.setGroups(std::move(groups));
-    multiples.setCurrent(storedKind(view.kind), view.index);
-    if (view.kind == MapKind::AttentionTimesRelation)
-        multiples.setSecond(MapKind::RelationalAttention, view.head);
+    frame(multiples, view);
+}
+
+SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
+    : Box(&Theme::panel, false, parent), m_choice(choice) {
+    setMinimumWidth(200);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(14, 10, 10, 8);
+    row->setSpacing(6);
+    m_multiples = new MultiplesView(this);
+    row->addWidget(m_multiples, 1);
+    auto* side = new QVBoxLayout;
+    side->setSpacing(4);
+    m_layers = new LayerSlider(this);
+    auto* more = iconButton("more", QStringLiteral("Maps: sort, copy, save"), this);
+    m_menu = new ViewMenu(more, m_multiples->canvas(),
+                          [this] { return m_choice.figureName(FigurePart::SmallMaps); });
+    m_choice.setFigure(*m_menu, FigurePart::SmallMaps);
+    side->addWidget(more, 0, Qt::AlignRight);
+    side->addWidget(m_layers, 1, Qt::AlignRight);
+    row->addLayout(side);
+
+    m_menu->menu()->addSeparator();
+    m_order =
+        addChoices(m_menu->menu(),
+                   {QStringLiteral("Sort by index"), QStringLiteral("Sort by largest magnitude")},
+                   0, [this](int entry) {
+                       InspectorView wish = m_choice.view();
+                       wish.sortByMagnitude = entry == 1;
+                       Q_EMIT wished(wish);
+                   });
+    connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
+        InspectorView wish = m_choice.view();
+        wish.layer = layer;
+        Q_EMIT wished(wish);
+    });
+    connect(m_multiples, &MultiplesView::resolutionChanged, this, [this] {
+        if (!m_choice.empty()) showMultiples(*m_multiples, m_choice.maps(), m_choice.view());
+    });
+}
+
+void SmallMaps::display() {
+    QStringList names;
+    for (int layer = 0; layer < m_choice.maps().layers(); ++layer)
+        names << m_choice.maps().layerName(layer);
+    m_layers->setLayers(names);
+    showMultiples(*m_multiples, m_choice.maps(), m_choice.view());
+    mark();
+}
+
+void SmallMaps::displayAfter(const InspectorView& before) {
+    const InspectorView& view = m_choice.view();
+    if (view.layer != before.layer || view.processing != before.processing ||
+        view.range != before.range || view.robust != before.robust || view.topK != before.topK ||
+        view.paper != before.paper || view.reversed != before.reversed)
+        showMultiples(*m_multiples, m_choice.maps(), view);
     else
-        multiples.clearSecond();
+        frame(*m_multiples, view);
+    mark();
+}
+
+void SmallMaps::mark() {
+    m_layers->setCurrent(m_choice.view().layer);
+    m_order->actions().at(m_choice.view().sortByMagnitude ? 1 : 0)->setChecked(true);
 }
 
 }  // namespace relascope

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/source_pane.h"
 
-#include <QActionGroup>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QMenu>
-#include <QSignalBlocker>
-#include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <limits>
 
 #include "types/text_piece.h"
 #include "widgets/export/export.h"
+#include "widgets/inspector/sample_chooser.h"
+#include "widgets/inspector/source_objects.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
+#include "widgets/source/sides.h"
 #include "widgets/source/text_input.h"
 #include "widgets/source/text_outcome.h"
 #include "widgets/source/text_pair.h"
-#include "widgets/source/tile_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
@@ -39,60 +35,15 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     column->setContentsMargins(12, 10, 12, 10);
     column->setSpacing(6);
 
-    m_chooser = new QWidget(this);
-    auto* chooser = new QHBoxLayout(m_chooser);
-    chooser->setContentsMargins(0, 0, 0, 0);
-    chooser->setSpacing(4);
-    m_split = new QComboBox(this);
-    m_split->setFont(smallFont());
-    m_split->setAccessibleName(QStringLiteral("Split"));
-    m_split->setToolTip(QStringLiteral("Split of the sample"));
-    m_split->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_split->setMinimumContentsLength(5);
-    m_split->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    auto* previousButton =
-        framedIconButton("chevron-left", QStringLiteral("Previous sample"), this);
-    m_index = new QSpinBox(this);
-    m_index->setFont(numberFont(12));
-    m_index->setButtonSymbols(QAbstractSpinBox::NoButtons);
-    m_index->setAlignment(Qt::AlignRight);
-    m_index->setRange(0, std::numeric_limits<int>::max());
-    m_index->setGroupSeparatorShown(true);
-    m_index->setKeyboardTracking(false);
-    m_index->setFixedWidth(52);
-    m_index->setAccessibleName(QStringLiteral("Sample number"));
-    m_index->setToolTip(QStringLiteral("Sample number, from 0"));
-    auto* nextButton = framedIconButton("chevron-right", QStringLiteral("Next sample"), this);
-    auto* randomButton = framedIconButton("shuffle", QStringLiteral("Random sample (R)"), this);
-    m_filter =
-        framedIconButton("filter", QStringLiteral("Previous and next sample with any label"), this);
-    m_filter->setAccessibleName(QStringLiteral("By label"));
-    m_filter->setPopupMode(QToolButton::InstantPopup);
-    m_filter->setCheckable(true);
-    m_filter->setMenu(new QMenu(m_filter));
-    chooser->addWidget(m_split, 1);
-    for (QWidget* w : {static_cast<QWidget*>(previousButton), static_cast<QWidget*>(m_index),
-                       static_cast<QWidget*>(nextButton), static_cast<QWidget*>(randomButton)})
-        chooser->addWidget(w);
-    column->addWidget(m_chooser);
+    m_samples = new SampleChooser(this);
+    column->addWidget(m_samples);
     m_inputs = new InputChooser(this);
     m_inputs->hide();
     column->addWidget(m_inputs);
-
     m_textInput = new TextInput(this);
     m_textInput->hide();
     column->addWidget(m_textInput);
-    m_strip = new TokenStrip(this);
-    m_strip->hide();
-    column->addWidget(m_strip, 300);
-    m_pair = new TextPair(this);
-    m_pair->hide();
-    column->addWidget(m_pair, 300);
-    m_tiles = new TileView(this);
-    m_tiles->hide();
-    column->addWidget(m_tiles, 1);
-    m_patches = new PatchView(this);
-    column->addWidget(m_patches, 1);
+    m_objects = new SourceObjects(column, this);
     const auto line = [&] {
         auto* label = new ElidedLabel({}, this);
         label->setFont(smallFont());
@@ -107,12 +58,13 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     auto* below = new QHBoxLayout;
     below->addWidget(m_output);
     below->addStretch(1);
-    below->addWidget(m_filter);
+    below->addWidget(m_samples->filterButton());
     auto* more = iconButton("more", QStringLiteral("Sample: copy, save"), this);
     m_menu = new ViewMenu(
         more, this,
         [this] {
-            return m_figureName ? m_figureName() : QString("%1-%2").arg(split()).arg(index());
+            return m_figureName ? m_figureName()
+                                : QString("%1-%2").arg(m_samples->split()).arg(m_samples->index());
         },
         [this] { return csv(); });
     below->addWidget(more);
@@ -127,153 +79,135 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_filler->hide();
     column->addWidget(m_filler, 1);
 
-    // A short text takes what it needs, so that what belongs to it stands right below.
-    connect(m_strip, &TokenStrip::contentResized, this,
-            [this] { m_strip->setMaximumHeight(qMax(40, m_strip->contentHeight())); });
-    connect(m_strip, &TokenStrip::hovered, this, &SourcePane::hovered);
-    connect(m_strip, &TokenStrip::sourceChosen, this, &SourcePane::sourceChosen);
-    connect(m_strip, &TokenStrip::targetChosen, this, &SourcePane::targetChosen);
-    connect(m_textInput, &TextInput::textTyped, this, &SourcePane::textTyped);
+    // The data's text is asked for, not one's own.
+    const auto closeText = [this] { m_textInput->setOpen(false); };
+    connect(m_samples, &SampleChooser::sampleRequested, this, closeText);
+    connect(m_samples, &SampleChooser::randomSampleRequested, this, closeText);
+    connect(m_samples, &SampleChooser::offerChanged, this, &SourcePane::arrange);
     connect(m_textInput, &TextInput::opened, this, &SourcePane::openText);
     connect(m_textInput, &TextInput::closed, this, [this] {
-        if (m_split->count() > 0) Q_EMIT sampleRequested(split(), index());
+        if (!m_samples->empty()) m_samples->request();
     });
-    connect(m_patches, &PatchView::hovered, this, &SourcePane::hovered);
-    connect(m_patches, &PatchView::sourceChosen, this, &SourcePane::sourceChosen);
-    connect(m_patches, &PatchView::targetChosen, this, &SourcePane::targetChosen);
-    connect(m_pair, &TextPair::hovered, this, &SourcePane::hovered);
-    connect(m_pair, &TextPair::rowHovered, this, &SourcePane::rowHovered);
-    connect(m_pair, &TextPair::sourceChosen, this, &SourcePane::sourceChosen);
-    connect(m_pair, &TextPair::targetChosen, this, &SourcePane::targetChosen);
-    connect(m_tiles, &TileView::hovered, this, &SourcePane::hovered);
-    connect(m_tiles, &TileView::rowHovered, this, &SourcePane::rowHovered);
-    connect(m_tiles, &TileView::sourceChosen, this, &SourcePane::sourceChosen);
-    connect(m_tiles, &TileView::targetChosen, this, &SourcePane::targetChosen);
-    connect(m_tiles, &TileView::laidOut, this, &SourcePane::fitTiles);
-    connect(previousButton, &QToolButton::clicked, this, &SourcePane::previous);
-    connect(nextButton, &QToolButton::clicked, this, &SourcePane::next);
-    connect(randomButton, &QToolButton::clicked, this, &SourcePane::random);
-    connect(m_index, &QSpinBox::valueChanged, this, [this](int value) {
-        m_textInput->setOpen(false);  // the data's text is asked for, not one's own
-        Q_EMIT sampleRequested(split(), value);
-    });
-    connect(m_split, &QComboBox::activated, this, [this](int row) {
-        m_textInput->setOpen(false);
-        const qint64 size =
-            row < static_cast<int>(m_sizes.size()) ? m_sizes[static_cast<std::size_t>(row)] : 0;
-        const QSignalBlocker quiet(m_index);
-        m_index->setMaximum(
-            size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max()))
-                     : std::numeric_limits<int>::max());
-        Q_EMIT sampleRequested(split(), m_index->value());
-    });
-    fillLabelMenu();
 }
 
 void SourcePane::setInputs(const InputOffer& offer) {
     m_inputs->setOffer(offer);
-    arrangeChooser();
+    arrange();
 }
 
-void SourcePane::arrangeChooser() {
+/// What is there to choose with.
+void SourcePane::arrange() {
     const InputOffer& offer = m_inputs->offer();
-    const bool own = m_split->count() == 0 && offer.kind != InputOffer::Kind::None;
+    const bool own = m_samples->empty() && offer.kind != InputOffer::Kind::None;
+    const bool typed = own && offer.kind == InputOffer::Kind::Text;
     // A text model without stored inputs has nothing to choose: a text is typed.
-    const bool typedOnly = own && offer.kind == InputOffer::Kind::Text && offer.references == 0;
-    m_inputs->setVisible(own && !typedOnly);
-    m_chooser->setVisible(!own);
-    m_filter->setVisible(!own);
+    m_inputs->setVisible(own && !(typed && offer.references == 0));
+    m_samples->setVisible(!own);
     setMinimumWidth(own ? widestChooser : narrowest);
-    arrangeText();
+    m_textInput->setVisible(m_text || typed);
+    // Texts have no labels.
+    m_samples->filterButton()->setVisible(!own && !m_text && m_samples->hasLabels());
+    if (!m_text) m_outcome->clear();
 }
 
-void SourcePane::setSplits(const QStringList& names, const std::vector<qint64>& sizes) {
-    const QSignalBlocker quiet(m_split);
-    const QString before = m_split->currentText();
-    m_split->clear();
-    m_split->addItems(names);
-    m_split->setCurrentIndex(qMax(0, static_cast<int>(names.indexOf(before))));
-    m_sizes = sizes;
-    setSample(split(), index());
-    arrangeChooser();
-}
-
-QString SourcePane::split() const {
-    return m_split->currentText();
-}
-qint64 SourcePane::index() const {
-    return m_index->value();
-}
-
-void SourcePane::setSample(const QString& split, qint64 index) {
-    const QSignalBlocker quietSplit(m_split);
-    const QSignalBlocker quietIndex(m_index);
-    const int row = m_split->findText(split);
-    if (row >= 0) m_split->setCurrentIndex(row);
-    const auto at = static_cast<std::size_t>(qMax(0, m_split->currentIndex()));
-    const qint64 size = at < m_sizes.size() ? m_sizes[at] : 0;
-    m_index->setMaximum(
-        size > 0 ? static_cast<int>(qMin<qint64>(size - 1, std::numeric_limits<int>::max()))
-                 : std::numeric_limits<int>::max());
-    m_index->setValue(static_cast<int>(qBound(qint64{0}, index, qint64{m_index->maximum()})));
-}
-
-void SourcePane::setLabels(const QStringList& labels) {
-    m_labelsGiven = true;
-    if (labels != m_labels) {
-        m_labels = labels;
-        if (m_labelFilter >= labels.size()) m_labelFilter = -1;
-        fillLabelMenu();
-    }
-    arrangeText();
-}
-
-void SourcePane::setLabelFilter(int label) {
-    m_labelFilter = label >= 0 && label < m_labels.size() ? label : -1;
-    fillLabelMenu();
-}
-
-void SourcePane::fillLabelMenu() {
-    QMenu* menu = m_filter->menu();
-    menu->clear();
-    auto* group = new QActionGroup(menu);
-    for (int label = -1; label < m_labels.size(); ++label) {
-        QAction* action =
-            menu->addAction(label < 0 ? QStringLiteral("Any label") : m_labels[label]);
-        action->setCheckable(true);
-        action->setChecked(label == m_labelFilter);
-        group->addAction(action);
-        connect(action, &QAction::triggered, this, [this, label] {
-            setLabelFilter(label);
-            if (m_labelFilter >= 0) Q_EMIT labelRequested(split(), m_labelFilter, true);
-        });
-    }
-    const bool any = m_labelFilter < 0;
-    m_filter->setChecked(!any);
-    m_filter->setToolTip(any ? QStringLiteral("Filter by label: any")
-                             : QStringLiteral("Filter by label: \u201C%1\u201D only")
-                                   .arg(m_labels.value(m_labelFilter)));
-}
-
-void SourcePane::step(int direction) {
-    if (m_labelFilter >= 0) {
-        Q_EMIT labelRequested(split(), m_labelFilter, direction > 0);
-        return;
-    }
-    m_index->setValue(m_index->value() + direction);  // its signal asks for the sample
-}
 void SourcePane::next() {
-    if (!m_inputs->isHidden()) return m_inputs->next();
-    step(1);
+    m_inputs->isHidden() ? m_samples->next() : m_inputs->next();
 }
 void SourcePane::previous() {
-    if (!m_inputs->isHidden()) return m_inputs->previous();
-    step(-1);
+    m_inputs->isHidden() ? m_samples->previous() : m_inputs->previous();
 }
 void SourcePane::random() {
-    if (!m_inputs->isHidden()) return m_inputs->random();
-    m_textInput->setOpen(false);
-    Q_EMIT randomSampleRequested(split());
+    m_inputs->isHidden() ? m_samples->random() : m_inputs->random();
+}
+
+void SourcePane::setResult(const ProbeResult& result) {
+    QStringList names;
+    for (const auto& name : result.classNames) names << QString::fromStdString(name);
+    m_classes = names;
+    const auto label = static_cast<int>(result.sample.label);
+    m_probabilities = result.probabilities;
+    const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
+    m_objects->setResult(result, name);
+    const bool image = m_objects->image();
+    const bool pair = result.sample.target.size() > 0;
+    m_text = !image && result.sample.source.text && !pair;
+    // Without a label, where the sample comes from may say more than the chooser does.
+    QString origin = QString::fromStdString(result.sample.origin);
+    if (origin == QStringLiteral("%1 %2").arg(m_samples->split()).arg(m_samples->index()))
+        origin.clear();
+    m_label->setText(name.isEmpty() ? origin : QStringLiteral("label ") + name);
+    m_label->setVisible(!image && !m_text && !m_label->text().isEmpty());
+    m_samples->offerLabels(names);
+    if (m_text) {
+        m_bars->setProbabilities({}, {}, -1);  // of a vocabulary: the outcome shows the likeliest
+        return setTokenCount(
+            QStringLiteral("%1 tokens")
+                .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
+    }
+    // A checkpoint may be of any step; only a run counts them.
+    const QString output = pair ? QStringLiteral("After the last token") : QStringLiteral("Output");
+    m_output->setText(
+        !m_inputs->isHidden() ? output
+        : pair ? QStringLiteral("%1, step %2").arg(output, groupedNumber(result.step))
+               : QStringLiteral("%1 at step %2").arg(output, groupedNumber(result.step)));
+    m_output->setToolTip(pair ? QStringLiteral("Next-token prediction of the model, given the "
+                                               "correct target so far (teacher forcing)")
+                              : QString());
+    m_output->setVisible(!result.probabilities.empty());
+    m_bars->setProbabilities(names, result.probabilities, label);
+}
+
+void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
+    m_objects->setSides(result, rows, columns);
+    const bool strip = !m_objects->strip()->isHidden();
+    m_filler->setVisible(strip);
+    showOther(result, strip ? rows : -1);
+}
+
+/// Below one of two texts, the other one: a question is not understood without its answer.
+void SourcePane::showOther(const ProbeResult& result, int shown) {
+    const int other = shown == 0 ? 1 : 0;
+    const ProbeSequence* text =
+        shown >= 0 && shown < 2 && result.sides.size() > 1 ? textAlong(result, other) : nullptr;
+    QString words;
+    for (std::size_t k = 0; text && k < text->words.size(); ++k)
+        words += QString::fromStdString(text->words[k]);
+    m_other->setText(text ? QStringLiteral("%1: %2").arg(sideWord(result, other), words)
+                          : QString());
+    m_other->setVisible(text != nullptr);
+}
+
+void SourcePane::setTokenCount(const QString& words) {
+    m_output->setText(words);
+    m_output->show();
+}
+
+void SourcePane::openText() {
+    // What is looked at now is what one begins to change. Nothing is asked for: nothing is typed.
+    std::string whole;
+    for (const auto& piece : m_objects->strip()->tokens()) whole += piece;
+    m_textInput->setText(QString::fromStdString(validUtf8(whole)));
+}
+
+QString SourcePane::csv() const {
+    const bool pair = !m_objects->pair()->isHidden();
+    if (m_text || pair) {
+        QString rows = QStringLiteral("token,text,value\n");
+        const auto& pieces = (pair ? m_objects->pair()->sender() : m_objects->strip())->tokens();
+        const auto& towards = m_objects->towards();
+        for (std::size_t k = 0; k < pieces.size(); ++k) {
+            rows += QStringLiteral("%1,%2,").arg(k).arg(csvField(pieceLabel(pieces[k])));
+            if (k < towards.size()) rows += QString::number(towards[k], 'g', 9);
+            rows += u'\n';
+        }
+        return rows;
+    }
+    QString text = QStringLiteral("class,probability\n");
+    for (std::size_t k = 0; k < m_probabilities.size(); ++k)
+        text += QString("%1,%2\n")
+                    .arg(m_classes.value(static_cast<int>(k), QString::number(k)))
+                    .arg(m_probabilities[k], 0, 'g', 9);
+    return text;
 }
 
 }  // namespace relascope

@@ -30,8 +30,6 @@ public:
     /// Where the value stands between the limits, 0..1, clamped; 0 for NaN.
     float position(float value) const;
     QRgb rgb(float value) const { return m_table[static_cast<std::size_t>(entry(value))]; }
-    QRgb nanColor() const { return m_nan; }
-    QRgb maskColor() const { return m_mask; }
     QColor color(float value) const { return QColor::fromRgb(value == value ? rgb(value) : m_nan); }
     /// Colour and strength with which a patch of an image is tinted: hue by sign, alpha by size.
     QColor tint(float value) const;

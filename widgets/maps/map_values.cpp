@@ -187,6 +187,15 @@ float Extent::magnitude() const {
     return any ? std::max(std::abs(low), std::abs(high)) : 0.0F;
 }
 
+MapValues::Row MapValues::row(int row) const {
+    Row cells;
+    for (int j = 0; j < columns; ++j) {
+        cells.values.push_back(at(row, j));
+        cells.masked.push_back(masked(row, j));
+    }
+    return cells;
+}
+
 float processedValue(float value, Processing processing) {
     if (processing == Processing::Tanh) return std::tanh(value);
     if (processing == Processing::Sigmoid) return 1.0F / (1.0F + std::exp(-value));

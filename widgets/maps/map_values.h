@@ -52,6 +52,11 @@ struct MapValues {
     bool masked(int row, int column) const {
         return mask == Mask::None ? false : mask == Mask::Above ? column > row : column < row;
     }
+    struct Row {
+        std::vector<float> values;
+        std::vector<bool> masked;
+    };
+    Row row(int row) const;
     bool operator==(const MapValues&) const = default;
 };
 

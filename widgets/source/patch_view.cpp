@@ -6,7 +6,6 @@
 #include <QPaintEvent>
 #include <QPainter>
 #include <cmath>
-#include <limits>
 
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
@@ -18,6 +17,22 @@ constexpr int chipGap = 10;
 constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
 constexpr int edge = 1;            ///< room for the outline of a patch at the border
 constexpr int reach = 4;           ///< how far the marks of a token stand out of it
+
+/// The letter of i or j in the corner of its patch.
+void paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& ink) {
+    if (patch.width() < 30 || patch.height() < 30) return;
+    const Theme& t = Theme::current();
+    QFont font = captionFont();
+    font.setWeight(QFont::DemiBold);
+    painter.setFont(font);
+    const QRect tag(patch.left() + 5, patch.top() + 5, 14, 16);
+    QColor fill = t.alt;
+    fill.setAlpha(235);
+    paint::frame(painter, tag, fill, QColor(), 2);
+    painter.setPen(ink);
+    painter.drawText(tag, Qt::AlignCenter, letter);
+}
+
 }  // namespace
 
 PatchView::PatchView(QWidget* parent) : QWidget(parent) {
@@ -33,30 +48,11 @@ void PatchView::setImage(const Image& image, const PatchGrid& grid) {
     const bool same = grid == m_grid;
     m_grid = grid;
     if (!same) {
-        m_hover = m_preview = -1;
-        m_source = qBound(0, m_source, qMax(0, grid.tokens() - 1));
-        m_target = qBound(-1, m_target, grid.tokens() - 1);
+        m_hover = -1;
+        clampChoice();
     }
     layOut();
     describe();
-}
-
-void PatchView::setValues(std::vector<float> values, const ColorScale& scale) {
-    if (scale == m_scale && values.size() == m_values.size() &&
-        std::equal(values.begin(), values.end(), m_values.begin(),
-                   [](float a, float b) { return a == b || (a != a && b != b); }))
-        return;
-    m_values = std::move(values);
-    m_scale = scale;
-    update();
-    describe();
-}
-
-void PatchView::setNumberDigits(int digits, bool isSigned) {
-    if (digits == m_digits && isSigned == m_signedNumbers) return;
-    m_digits = digits;
-    m_signedNumbers = isSigned;
-    update();
 }
 
 void PatchView::setLabel(const QString& label) {
@@ -65,38 +61,13 @@ void PatchView::setLabel(const QString& label) {
     layOut();
 }
 
-void PatchView::setSource(int token) {
-    const int wanted = qBound(0, token, qMax(0, m_grid.tokens() - 1));
-    if (wanted == m_source) return;
-    updateToken(m_source);
-    m_source = wanted;
-    updateToken(m_source);
-    describe();
-}
-void PatchView::setTarget(int token) {
-    if (token == m_target) return;
-    updateToken(shownTarget());
-    m_target = qBound(-1, token, m_grid.tokens() - 1);
-    updateToken(shownTarget());
-    describe();
-}
-void PatchView::setPreview(int token) {
-    if (token == m_preview) return;
-    updateToken(shownTarget());
-    m_preview = qBound(-1, token, m_grid.tokens() - 1);
-    updateToken(shownTarget());
-}
 void PatchView::setTargetsOnly(bool on) {
     if (on == m_targetsOnly) return;
     m_targetsOnly = on;
     update();
     describe();
 }
-int PatchView::shownTarget() const {
-    return m_hover >= 0 ? m_hover : m_preview >= 0 ? m_preview : m_target;
-}
-
-void PatchView::updateToken(int token) {
+void PatchView::touch(bool, int token) {
     if (token >= 0) update(tokenRect(token).adjusted(-reach, -reach, reach, reach));
 }
 
@@ -149,24 +120,14 @@ int PatchView::tokenAt(const QPoint& point) const {
     return m_grid.classToken && tokenRect(0).contains(point) ? 0 : -1;
 }
 
-float PatchView::valueOf(int token) const {
-    return token >= 0 && token < static_cast<int>(m_values.size())
-               ? m_values[static_cast<std::size_t>(token)]
-               : std::numeric_limits<float>::quiet_NaN();
-}
-
 QString PatchView::numberOf(int token) const {
-    const float v = valueOf(token);
-    if (v != v) return {};
-    QString text = signedNumber(v, m_digits);
-    if (!m_signedNumbers) text.remove(u'+');
-    return text;
+    return std::isnan(value(token)) ? QString() : number(token);
 }
 
 void PatchView::describe() {
     QString text = m_image.isNull() ? QStringLiteral("no image")
                    : m_targetsOnly  ? QStringLiteral("patches as senders")
-                                    : QStringLiteral("i is %1").arg(tokenName(m_grid, m_source));
+                                    : QStringLiteral("i is %1").arg(tokenName(m_grid, source()));
     if (const int j = shownTarget(); j >= 0 && !m_image.isNull())
         text += QStringLiteral(", j is %1, value %2").arg(tokenName(m_grid, j), numberOf(j));
     setAccessibleDescription(text);
@@ -174,9 +135,9 @@ void PatchView::describe() {
 
 void PatchView::setHover(int token) {
     if (token == m_hover) return;
-    updateToken(shownTarget());
+    touch(true, shownTarget());
     m_hover = token;
-    updateToken(shownTarget());
+    touch(true, shownTarget());
     Q_EMIT hovered(token);
 }
 
@@ -192,13 +153,7 @@ void PatchView::mouseMoveEvent(QMouseEvent* event) {
 void PatchView::mousePressEvent(QMouseEvent* event) {
     const int token = tokenAt(event->position().toPoint());
     if (token < 0 || event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-    if (m_targetsOnly || event->modifiers() & Qt::ShiftModifier) {
-        setTarget(token);
-        Q_EMIT targetChosen(token);
-    } else {
-        setSource(token);
-        Q_EMIT sourceChosen(token);
-    }
+    choose(this, m_targetsOnly || event->modifiers() & Qt::ShiftModifier, token);
 }
 
 /// The class token lies below the last row: down from there reaches it, up leaves it.
@@ -224,15 +179,8 @@ void PatchView::keyPressEvent(QKeyEvent* event) {
         key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
     if (!arrow || m_grid.tokens() == 0) return QWidget::keyPressEvent(event);
     setHover(-1);  // a resting pointer must not hide what the keys choose
-    if (m_targetsOnly || event->modifiers() & Qt::ShiftModifier) {
-        const int token = moved(m_target < 0 ? m_source : m_target, key);
-        setTarget(token);
-        Q_EMIT targetChosen(token);
-    } else {
-        const int token = moved(m_source, key);
-        setSource(token);
-        Q_EMIT sourceChosen(token);
-    }
+    const bool sends = m_targetsOnly || event->modifiers() & Qt::ShiftModifier;
+    choose(this, sends, moved(sends && target() >= 0 ? target() : source(), key));
 }
 
 void PatchView::changeEvent(QEvent* event) {
@@ -270,9 +218,9 @@ void PatchView::paintEvent(QPaintEvent* event) {
 void PatchView::paintPatch(QPainter& painter, int patch) {
     const int token = tokenOfPatch(m_grid, patch);
     const QRect place = tokenRect(token);
-    const float v = valueOf(token);
+    const float v = value(token);
     if (isSource(token) || v != v) return;
-    painter.fillRect(place, m_scale.tint(v));
+    painter.fillRect(place, scale().tint(v));
     if (place.width() < numberedPatch || place.height() < numberedPatch) return;
     const Theme& t = Theme::current();
     const QString number = numberOf(token);
@@ -284,21 +232,6 @@ void PatchView::paintPatch(QPainter& painter, int patch) {
     paint::frame(painter, badge, fill, QColor(), 2);
     painter.setPen(t.text);
     painter.drawText(badge, Qt::AlignCenter, number);
-}
-
-void PatchView::paintTag(QPainter& painter, const QRect& patch, const QString& letter,
-                         const QColor& edgeColor) {
-    if (patch.width() < 30 || patch.height() < 30) return;
-    const Theme& t = Theme::current();
-    QFont font = captionFont();
-    font.setWeight(QFont::DemiBold);
-    painter.setFont(font);
-    const QRect tag(patch.left() + 5, patch.top() + 5, 14, 16);
-    QColor fill = t.alt;
-    fill.setAlpha(235);
-    paint::frame(painter, tag, fill, QColor(), 2);
-    painter.setPen(edgeColor);
-    painter.drawText(tag, Qt::AlignCenter, letter);
 }
 
 void PatchView::paintMarks(QPainter& painter) {
@@ -319,8 +252,8 @@ void PatchView::paintMarks(QPainter& painter) {
         paintTag(painter, place, QStringLiteral("j"), t.text);
     }
     painter.setBrush(Qt::NoBrush);
-    if (!m_targetsOnly && patchOfToken(m_grid, m_source) >= 0) {
-        const QRect place = tokenRect(m_source);
+    if (!m_targetsOnly && patchOfToken(m_grid, source()) >= 0) {
+        const QRect place = tokenRect(source());
         const qreal width = place.width() < 24 ? 2.0 : 3.0;
         painter.setPen(QPen(t.outline, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
         painter.drawRect(
@@ -356,10 +289,10 @@ void PatchView::paintLabel(QPainter& painter) {
 void PatchView::paintClassToken(QPainter& painter) {
     const Theme& t = Theme::current();
     const QRect chip = tokenRect(0);
-    const float v = valueOf(0);
+    const float v = value(0);
     QColor fill = t.alt;
     if (v == v && !isSource(0)) {  // the tint laid over the panel, as over a patch
-        const QColor tint = m_scale.tint(v);
+        const QColor tint = scale().tint(v);
         const double a = tint.alphaF() * 0.8;
         const auto mix = [a](int x, int y) {
             return static_cast<int>(std::lround(x + a * (y - x)));

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What scrolled views of shaded things (tiles, tokens) have in common.
+// Scrolling of views of tiles and tokens.
 #pragma once
 
 #include <QAbstractScrollArea>
 #include <QScrollBar>
-#include <algorithm>
-#include <vector>
 
 namespace relascope {
-
-/// Equal numbers, NaN being equal to NaN.
-inline bool sameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](float x, float y) { return x == y || (x != x && y != y); });
-}
 
 /// Scrolls until `place` (in the viewport's coordinates) is seen with `edge` pixels around it;
 /// after a leap it stands in the middle, so that its surroundings are seen too.

@@ -71,21 +71,4 @@ void TextPair::setTexts(const QString& from, const std::vector<std::string>& row
     m_to->setTokens(columns);
 }
 
-void TextPair::setValues(std::vector<float> values, std::vector<bool> masked,
-                         const ColorScale& scale) {
-    m_to->setValues(std::move(values), std::move(masked), scale);
-}
-void TextPair::setNumberDigits(int digits, bool isSigned) {
-    m_to->setNumberDigits(digits, isSigned);
-}
-void TextPair::setSource(int index) {
-    m_from->setSource(index);
-}
-void TextPair::setTarget(int index) {
-    m_to->setTarget(index);
-}
-void TextPair::setPreview(int index) {
-    m_to->setPreview(index);
-}
-
 }  // namespace relascope

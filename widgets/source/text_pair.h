@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "widgets/maps/color_map.h"
-
 class QLabel;
 
 namespace relascope {
@@ -23,13 +21,6 @@ public:
     /// The text that receives with its title ("target (from)"), and the one that sends.
     void setTexts(const QString& from, const std::vector<std::string>& rows, const QString& to,
                   const std::vector<std::string>& columns);
-    /// One value a token of the text that sends, towards it from i.
-    void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
-    void setNumberDigits(int digits, bool isSigned);
-    void setSource(int index);
-    void setTarget(int index);
-    void setPreview(int index);
-
     TokenStrip* receiver() const { return m_from; }
     TokenStrip* sender() const { return m_to; }
     /// What both texts take at this width.

@@ -4,23 +4,21 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
 #include <QScrollBar>
 #include <QToolTip>
-#include <algorithm>
-#include <cmath>
 
 #include "widgets/source/shared_view.h"
-#include "widgets/source/tile_view_metrics.h"
-#include "widgets/source/vector_bars.h"
+#include "widgets/source/tile_metrics.h"
+#include "widgets/source/tile_paint.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
-namespace {
 
-using tiles::edge;
-
-}  // namespace
+using namespace tiles;
 
 TileView::TileView(QWidget* parent) : QAbstractScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
@@ -33,166 +31,85 @@ TileView::TileView(QWidget* parent) : QAbstractScrollArea(parent) {
 }
 
 void TileView::setObjects(TileGroup objects) {
-    Section all{std::move(objects)};
-    take({std::move(all)});
+    take({TileSection{std::move(objects)}});
 }
 
 void TileView::setSides(TileGroup rows, TileGroup columns) {
-    std::vector<Section> sections;
+    std::vector<TileSection> sections;
     sections.push_back({std::move(rows), true, false});
     if (columns.size() > 0) sections.push_back({std::move(columns), false, true});
     take(std::move(sections));
 }
 
 void TileView::setGroups(std::vector<TileGroup> groups) {
-    std::vector<Section> sections;
+    std::vector<TileSection> sections;
     for (TileGroup& group : groups) sections.push_back({std::move(group), false, false});
     take(std::move(sections));
 }
 
-void TileView::take(std::vector<Section> sections) {
-    const bool same = sections.size() == m_sections.size() &&
-                      std::equal(sections.begin(), sections.end(), m_sections.begin(),
-                                 [](const Section& a, const Section& b) {
-                                     return a.group == b.group && a.sends == b.sends;
-                                 });
-    if (same) return;
-    m_sections = std::move(sections);
-    for (Section& section : m_sections) section.largest = largestSize(section.group.vectors);
+void TileView::take(std::vector<TileSection> sections) {
+    if (!m_layout.take(std::move(sections))) return;
     m_hover = {};
-    m_preview = -1;
-    m_source = qBound(0, m_source, qMax(0, rows() - 1));
-    m_target = qBound(-1, m_target, columns() - 1);
+    clampChoice();
     layOut();
-    reveal(false, m_source);
+    reveal(false, source());
     describe();
 }
 
-const TileView::Section* TileView::sectionOf(bool sender) const {
-    for (const Section& section : m_sections)
-        if (sender ? section.sends : section.receives) return &section;
-    return nullptr;
-}
-int TileView::rows() const {
-    const Section* section = sectionOf(false);
-    return section ? section->group.size() : 0;
-}
-int TileView::columns() const {
-    const Section* section = sectionOf(true);
-    return section ? section->group.size() : 0;
-}
-
-void TileView::setValues(std::vector<float> values, std::vector<bool> masked,
-                         const ColorScale& scale) {
-    if (scale == m_scale && masked == m_masked && sameNumbers(values, m_values)) return;
-    m_values = std::move(values);
-    m_masked = std::move(masked);
-    m_scale = scale;
+void TileView::layOut() {
+    const int before = contentHeight();
+    m_layout.layOut(size(), verticalScrollBar()->sizeHint().width());
+    verticalScrollBar()->setPageStep(qMax(1, viewport()->height()));
+    verticalScrollBar()->setRange(0, qMax(0, contentHeight() - viewport()->height()));
     viewport()->update();
-    describe();
+    if (contentHeight() != before) Q_EMIT laidOut();
 }
 
-void TileView::setNumberDigits(int digits, bool isSigned) {
-    if (digits == m_digits && isSigned == m_signedNumbers) return;
-    m_digits = digits;
-    m_signedNumbers = isSigned;
-    viewport()->update();
-}
-
-void TileView::setSource(int index) {
-    const int wanted = qBound(0, index, qMax(0, rows() - 1));
-    if (wanted == m_source) return;
-    updateTile(false, m_source);
-    m_source = wanted;
-    updateTile(false, m_source);
+void TileView::sourceMoved() {
     // Chosen in another pane; under the pointer nothing may move away.
-    if (m_hover.section < 0) reveal(false, m_source);
-    describe();
-}
-void TileView::setTarget(int index) {
-    if (index == m_target) return;
-    updateTile(true, shownTarget());
-    m_target = qBound(-1, index, columns() - 1);
-    updateTile(true, shownTarget());
-    describe();
-}
-void TileView::setPreview(int index) {
-    if (index == m_preview) return;
-    updateTile(true, shownTarget());
-    m_preview = qBound(-1, index, columns() - 1);
-    updateTile(true, shownTarget());
-}
-int TileView::shownTarget() const {
-    if (m_hover.section >= 0 && m_sections[static_cast<std::size_t>(m_hover.section)].sends)
-        return m_hover.index;
-    return m_preview >= 0 ? m_preview : m_target;
+    if (m_hover.section < 0) reveal(false, source());
 }
 
 QRect TileView::tileRect(int index, bool sender) const {
-    const Section* section = sectionOf(sender);
-    if (!section || index < 0 || index >= static_cast<int>(section->places.size())) return {};
-    return section->places[static_cast<std::size_t>(index)].translated(
-        0, -verticalScrollBar()->value());
+    return m_layout.rect(sender, index).translated(0, -verticalScrollBar()->value());
 }
 
-void TileView::updateTile(bool sender, int index) {
+void TileView::touch(bool sender, int index) {
     const QRect place = tileRect(index, sender);
     if (!place.isEmpty()) viewport()->update(place.adjusted(-edge, -edge, edge, edge));
 }
 
 TileView::Place TileView::placeAt(const QPoint& point) const {
-    const QPoint at = point + QPoint(0, verticalScrollBar()->value());
-    for (int s = 0; s < static_cast<int>(m_sections.size()); ++s) {
-        const auto& places = m_sections[static_cast<std::size_t>(s)].places;
-        // Rows stand from the top down: only those at this height are looked through.
-        auto found = std::partition_point(places.begin(), places.end(), [&](const QRect& place) {
-            return place.bottom() < at.y();
-        });
-        for (; found != places.end() && found->top() <= at.y(); ++found)
-            if (found->contains(at)) return {s, static_cast<int>(found - places.begin())};
-    }
-    return {};
-}
-
-QString TileView::numberOf(int index) const {
-    if (index < 0 || index >= static_cast<int>(m_values.size())) return {};
-    const auto at = static_cast<std::size_t>(index);
-    if (at < m_masked.size() && m_masked[at]) return {};
-    QString text = signedNumber(m_values[at], m_digits);
-    if (!m_signedNumbers) text.remove(u'+');
-    return text;
+    return m_layout.placeAt(point + QPoint(0, verticalScrollBar()->value()));
 }
 
 void TileView::describe() {
-    const Section* from = sectionOf(false);
-    const Section* to = sectionOf(true);
+    const TileSection* from = m_layout.part(false);
+    const TileSection* to = m_layout.part(true);
     if (!from && !to) {  // only looked at
         QStringList names;
-        for (const Section& section : m_sections) names << section.group.names;
+        for (const TileSection& section : m_layout.sections()) names << section.group.names;
         return setAccessibleDescription(names.join(QStringLiteral(", ")));
     }
     QString text = from && from->group.size() > 0
-                       ? QStringLiteral("i is ") + from->group.names.value(m_source)
+                       ? QStringLiteral("i is ") + from->group.names.value(source())
                        : QStringLiteral("no objects");
     if (const int j = shownTarget(); to && j >= 0) {
-        const QString number = numberOf(j);
+        const QString towards = number(j);
         text += QStringLiteral(", j is %1, %2")
-                    .arg(to->group.names.value(j), number.isEmpty()
+                    .arg(to->group.names.value(j), towards.isEmpty()
                                                        ? QStringLiteral("masked")
-                                                       : QStringLiteral("value ") + number);
+                                                       : QStringLiteral("value ") + towards);
     }
     setAccessibleDescription(text);
 }
 
 void TileView::setHover(const Place& place) {
     if (place == m_hover) return;
-    const auto sends = [this](const Place& p) {
-        return p.section >= 0 && m_sections[static_cast<std::size_t>(p.section)].sends;
-    };
     const Place before = m_hover;
-    updateTile(true, shownTarget());
+    touch(true, shownTarget());
     m_hover = place;
-    updateTile(true, shownTarget());
+    touch(true, shownTarget());
     if (before.section >= 0 && !sends(before) && (place.section < 0 || sends(place)))
         Q_EMIT rowHovered(-1);
     if (sends(before) && !sends(place)) Q_EMIT hovered(-1);
@@ -205,7 +122,7 @@ void TileView::setHover(const Place& place) {
 
 void TileView::resizeEvent(QResizeEvent*) {
     layOut();
-    reveal(false, m_source);
+    reveal(false, source());
 }
 void TileView::scrollContentsBy(int, int) {
     viewport()->update();
@@ -218,10 +135,7 @@ bool TileView::viewportEvent(QEvent* event) {
         auto* help = static_cast<QHelpEvent*>(event);
         const Place place = placeAt(help->pos());
         const QString name =
-            place.section < 0
-                ? QString()
-                : m_sections[static_cast<std::size_t>(place.section)].group.names.value(
-                      place.index);
+            place.section < 0 ? QString() : m_layout.section(place).group.names.value(place.index);
         QToolTip::showText(help->globalPos(), plainTip(name), viewport());
         return true;
     }
@@ -236,17 +150,10 @@ void TileView::mousePressEvent(QMouseEvent* event) {
     const Place place = placeAt(event->position().toPoint());
     if (place.section < 0 || event->button() != Qt::LeftButton)
         return QAbstractScrollArea::mousePressEvent(event);
-    const Section& section = m_sections[static_cast<std::size_t>(place.section)];
+    const TileSection& section = m_layout.section(place);
     if (!section.sends && !section.receives) return;
-    const bool target =
-        section.sends && (!section.receives || event->modifiers() & Qt::ShiftModifier);
-    if (target) {
-        setTarget(place.index);
-        Q_EMIT targetChosen(place.index);
-    } else {
-        setSource(place.index);
-        Q_EMIT sourceChosen(place.index);
-    }
+    choose(this, section.sends && (!section.receives || event->modifiers() & Qt::ShiftModifier),
+           place.index);
 }
 
 void TileView::reveal(bool sender, int index) {
@@ -258,25 +165,79 @@ void TileView::keyPressEvent(QKeyEvent* event) {
     const bool mine = key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up ||
                       key == Qt::Key_Down || key == Qt::Key_Home || key == Qt::Key_End;
     const bool shift = event->modifiers() & Qt::ShiftModifier;
-    const Section* section = sectionOf(shift);
+    const TileSection* section = m_layout.part(shift);
     if (!mine || !section || section->places.empty()) return event->ignore();
     setHover({});  // a resting pointer must not hide what the keys choose
-    if (shift) {
-        const int j = moved(*section, m_target < 0 ? 0 : m_target, key);
-        setTarget(j);
-        reveal(true, j);
-        Q_EMIT targetChosen(j);
-    } else {
-        const int i = moved(*section, m_source, key);
-        setSource(i);
-        reveal(false, i);
-        Q_EMIT sourceChosen(i);
-    }
+    const int index = section->moved(shift ? qMax(0, target()) : source(), key);
+    choose(this, shift, index);
+    reveal(shift, index);
 }
 
 void TileView::changeEvent(QEvent* event) {
     QAbstractScrollArea::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) viewport()->update();
+}
+
+void TileView::paintEvent(QPaintEvent* event) {
+    QPainter painter(viewport());
+    const int offset = verticalScrollBar()->value();
+    painter.fillRect(event->rect(), Theme::current().panel);
+    painter.save();
+    painter.translate(0, -offset);
+    for (const TileSection& section : m_layout.sections())
+        paintSection(painter, section, event->rect().translated(0, offset));
+    painter.restore();
+    if (paint::keyboardFocus(this)) paint::focusRing(painter, viewport()->rect());
+}
+
+void TileView::paintSection(QPainter& painter, const TileSection& section, const QRect& exposed) {
+    const Theme& t = Theme::current();
+    if (!section.group.title.isEmpty()) {
+        painter.setFont(captionFont());
+        painter.setPen(t.muted);
+        painter.drawText(QRect(2, section.top, viewport()->width() - 4, headHeight - 4),
+                         Qt::AlignLeft | Qt::AlignVCenter, section.group.title);
+    }
+    for (auto place = section.from(exposed.top() - 2);
+         place != section.places.end() && place->top() - 2 <= exposed.bottom(); ++place)
+        if (place->adjusted(-2, -2, 2, 2).intersects(exposed))
+            paintTile(painter, section, static_cast<int>(place - section.places.begin()), *place);
+}
+
+void TileView::paintTile(QPainter& painter, const TileSection& section, int index,
+                         const QRect& place) {
+    const Theme& t = Theme::current();
+    const bool i = section.receives && index == source();
+    const bool j = section.sends && index == shownTarget() && !i;
+    const Shade shade = this->shade(index, section.sends && !i);
+    paint::frame(painter, place, shade.fill, shade.byScale ? QColor() : t.border, 3);
+    if (shade.hatch.isValid()) {
+        painter.setBrushOrigin(place.topLeft());
+        painter.fillRect(place.adjusted(1, 1, -1, -1), hatchBrush(shade.hatch));
+    }
+    QRect inside = place.adjusted(3, 2, -3, -2);
+    if (section.numbered()) {
+        const QRect line(inside.left(), inside.bottom() - numberHeight + 1, inside.width(),
+                         numberHeight);
+        inside.setBottom(line.top() - 1);
+        painter.setFont(numberFont(11));
+        painter.setPen(i ? t.outline : shade.ink);
+        painter.drawText(line, Qt::AlignCenter, i ? QStringLiteral("i") : number(index));
+    }
+    paintTileObject(painter, section, index, inside, shade.ink);
+    if (!i && !j) return;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setBrush(Qt::NoBrush);
+    if (j) {  // dark under pale dashes, so that one of them shows on any fill
+        painter.setPen(QPen(Theme::light().text, 2));
+        painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
+    }
+    QPen pen(i ? t.outline : Theme::light().panel, 2);
+    if (j) pen.setDashPattern({3.0, 2.0});
+    painter.setPen(pen);
+    painter.drawRoundedRect(QRectF(place).adjusted(1, 1, -1, -1), 3, 3);
+    painter.restore();
 }
 
 }  // namespace relascope

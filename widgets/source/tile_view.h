@@ -4,34 +4,15 @@
 #pragma once
 
 #include <QAbstractScrollArea>
-#include <QImage>
-#include <QStringList>
-#include <iterator>
-#include <vector>
 
-#include "widgets/maps/color_map.h"
+#include "widgets/source/linked_view.h"
+#include "widgets/source/tile_layout.h"
 
 namespace relascope {
 
-/// Objects of one side of a map.
-struct TileGroup {
-    QString title;               ///< above them: "target (from)"; empty: no head
-    QStringList texts;           ///< on the tile
-    QStringList names;           ///< in a sentence: "target 3 '7'"
-    std::vector<float> vectors;  ///< [n, width], drawn as bars; empty for tokens
-    int width = 0;
-    std::vector<QImage> pictures;  ///< one each, drawn in place of the bars; empty: none
-
-    int size() const { return static_cast<int>(texts.size()); }
-    bool hasPictures() const { return !pictures.empty() && std::ssize(pictures) == size(); }
-    bool operator==(const TileGroup&) const = default;
-};
-
-class TileView : public QAbstractScrollArea {
+class TileView : public QAbstractScrollArea, public LinkedView {
     Q_OBJECT
 public:
-    static constexpr int numberedTiles = 64;  ///< up to here a tile carries its number
-
     explicit TileView(QWidget* parent = nullptr);
 
     /// The same objects receive and send.
@@ -40,20 +21,11 @@ public:
     void setSides(TileGroup rows, TileGroup columns);
     /// Objects to look at only: none is chosen.
     void setGroups(std::vector<TileGroup> groups);
-    /// One value a sender, towards it from i. A masked one wears the hatch; NaN the error's.
-    void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
-    void setNumberDigits(int digits, bool isSigned);
-    void setSource(int index);   ///< i
-    void setTarget(int index);   ///< j, locked; -1 for none
-    void setPreview(int index);  ///< j while another pane's pointer shows it; -1 for none
-
-    int source() const { return m_source; }
-    int target() const { return m_target; }
-    int rows() const;     ///< how many receive
-    int columns() const;  ///< how many send
+    int rows() const { return m_layout.count(false); }    ///< how many receive
+    int columns() const { return m_layout.count(true); }  ///< how many send
     /// Where a tile stands on the viewport, in the part of the receivers or of the senders.
     QRect tileRect(int index, bool sender = true) const;
-    int contentHeight() const { return m_height; }
+    int contentHeight() const { return m_layout.height(); }
     QWidget* canvas() const { return viewport(); }
 
     QSize sizeHint() const override { return {252, 284}; }
@@ -76,54 +48,29 @@ protected:
     bool viewportEvent(QEvent* event) override;
     void changeEvent(QEvent* event) override;
 
+    int receivers() const override { return rows(); }
+    int senders() const override { return columns(); }
+    int pointedSender() const override { return sends(m_hover) ? m_hover.index : -1; }
+    void touch(bool sender, int index) override;
+    void touchAll() override { viewport()->update(); }
+    void describe() override;
+    void sourceMoved() override;
+
 private:
-    struct Section {
-        TileGroup group;
-        bool receives = true, sends = true;
-        int top = 0;
-        float largest = 0;          ///< of the vectors' numbers, the full height of a bar
-        QSize picture;              ///< as it is drawn; empty where there are none
-        int wordLines = 1;          ///< below a picture; 0 where they would not fit
-        std::vector<QRect> places;  ///< on the content, in rows from the top
-    };
-    struct Place {
-        int section = -1;
-        int index = -1;
-        bool operator==(const Place&) const = default;
-    };
-    void take(std::vector<Section> sections);
+    using Place = TileLayout::Place;
+    void take(std::vector<TileSection> sections);
     void layOut();
-    void layOutPictures(Section& section, int wide, int high) const;
-    QSize tileSize(const Section& section, int index, int wide) const;
-    bool numbered(const Section& section) const {
-        return section.sends && section.group.size() <= numberedTiles;
+    bool sends(const Place& place) const {
+        return place.section >= 0 && m_layout.section(place).sends;
     }
-    const Section* sectionOf(bool sender) const;
     Place placeAt(const QPoint& point) const;
-    int shownTarget() const;
-    int moved(const Section& section, int index, int key) const;
     void reveal(bool sender, int index);
     void setHover(const Place& place);
-    void updateTile(bool sender, int index);
-    void describe();
-    QString numberOf(int index) const;
-    void paintSection(QPainter& painter, const Section& section, const QRect& exposed);
-    void paintTile(QPainter& painter, const Section& section, int index, const QRect& place);
-    /// Draws a tile's word and what it shows; the number's line is left out of `inside`.
-    void paintObject(QPainter& painter, const Section& section, int index, const QRect& inside,
-                     const QColor& ink);
-    void paintVector(QPainter& painter, const Section& section, int index, const QRect& place,
-                     const QColor& ink);
+    void paintSection(QPainter& painter, const TileSection& section, const QRect& exposed);
+    void paintTile(QPainter& painter, const TileSection& section, int index, const QRect& place);
 
-    std::vector<Section> m_sections;  ///< one for objects that do both, otherwise receivers first
-    std::vector<float> m_values;
-    std::vector<bool> m_masked;
-    ColorScale m_scale;
-    int m_height = 0;
-    int m_source = 0, m_target = -1, m_preview = -1;
+    TileLayout m_layout;
     Place m_hover;
-    int m_digits = 2;
-    bool m_signedNumbers = true;
 };
 
 }  // namespace relascope

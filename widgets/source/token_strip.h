@@ -3,12 +3,12 @@
 // others shaded by the value towards them.
 #pragma once
 
-#include "widgets/maps/color_map.h"
+#include "widgets/source/linked_view.h"
 #include "widgets/text/piece_view.h"
 
 namespace relascope {
 
-class TokenStrip : public PieceView {
+class TokenStrip : public PieceView, public LinkedView {
     Q_OBJECT
 public:
     /// Of two texts, one of which looks at the other, one receives and one sends.
@@ -21,14 +21,6 @@ public:
     /// ProbeSequence::words: the bytes of each token, which joined are the text.
     void setTokens(std::vector<std::string> pieces);
     const std::vector<std::string>& tokens() const { return m_pieces; }
-    /// One value a token, towards it from i. A masked one wears the hatch; NaN the error's.
-    void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
-    void setNumberDigits(int digits, bool isSigned);
-    void setSource(int index);   ///< i; scrolls to it
-    void setTarget(int index);   ///< j, locked; -1 for none
-    void setPreview(int index);  ///< j while another pane's pointer shows it; -1 for none
-    int source() const { return m_source; }
-    int target() const { return m_target; }
 
 Q_SIGNALS:
     void hovered(int index);       ///< a j; -1 when the pointer leaves
@@ -41,19 +33,21 @@ protected:
     void hoverMoved(int before, int now) override;
     void pressed(int index, Qt::KeyboardModifiers modifiers) override;
     int current(Qt::KeyboardModifiers modifiers) const override;
+    int receivers() const override { return static_cast<int>(m_pieces.size()); }
+    int senders() const override { return m_role == Role::Receives ? 0 : receivers(); }
+    int pointedSender() const override { return m_role == Role::Receives ? -1 : hover(); }
+    void touch(bool /*sender*/, int index) override { updateToken(index); }
+    void touchAll() override { viewport()->update(); }
+    void describe() override;
+    void sourceMoved() override;
+    void previewMoved() override { describe(); }
 
 private:
-    int shownTarget() const;
-    void describe();
+    /// Whether a click or a key chooses j.
+    bool choosesTarget(Qt::KeyboardModifiers modifiers) const;
 
     Role m_role = Role::Both;
     std::vector<std::string> m_pieces;
-    std::vector<float> m_values;
-    std::vector<bool> m_masked;
-    ColorScale m_scale;
-    int m_source = 0, m_target = -1, m_preview = -1;
-    int m_digits = 2;
-    bool m_signedNumbers = true;
 };
 
 }  // namespace relascope

@@ -18,6 +18,7 @@
 #include "widgets/study/study_table_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -79,9 +80,7 @@ public:
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
         const Theme& t = Theme::current();
-        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
-                          t.grid);
+        paint::rowGround(*painter, option);
         painter->save();
         const QString published = index.data(StudyTableModel::PublishedRole).toString();
         QRect r = option.rect.adjusted(6, 0, -10, 0);

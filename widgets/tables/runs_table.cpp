@@ -18,6 +18,7 @@
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -30,9 +31,7 @@ public:
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
         const Theme& t = Theme::current();
-        if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, t.selection);
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
-                          t.grid);
+        paint::rowGround(*painter, option);
         QStyleOptionViewItem plain = option;
         initStyleOption(&plain, index);
         plain.state &= ~QStyle::State_Selected;

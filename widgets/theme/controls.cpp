@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/theme/controls.h"
 
+#include <QActionGroup>
 #include <QButtonGroup>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QMenu>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QPushButton>
 #include <QStyleOptionButton>
@@ -242,6 +245,25 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     painter.setPen(
         palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, foregroundRole()));
     painter.drawText(rect(), static_cast<int>(alignment()), shown);
+}
+
+QActionGroup* addChoices(QMenu* menu, const QStringList& names, int chosen,
+                         std::function<void(int)> choose) {
+    auto* group = new QActionGroup(menu);
+    for (int k = 0; k < names.size(); ++k) {
+        QAction* action = menu->addAction(names[k]);
+        action->setCheckable(true);
+        action->setChecked(k == chosen);
+        group->addAction(action);
+        QObject::connect(action, &QAction::triggered, group, [choose, k] { choose(k); });
+    }
+    return group;
+}
+
+void Box::paintEvent(QPaintEvent* event) {
+    QPainter painter(this);
+    painter.fillRect(event->rect(), Theme::current().*m_fill);
+    if (m_line) painter.fillRect(QRect(0, 0, width(), 1), Theme::current().border);
 }
 
 QString plainTip(const QString& text) {

@@ -7,12 +7,17 @@
 #include <QStringList>
 #include <QToolButton>
 #include <QWidget>
+#include <functional>
 
+class QActionGroup;
 class QButtonGroup;
 class QHBoxLayout;
+class QMenu;
 class QPushButton;
 
 namespace relascope {
+
+struct Theme;
 
 /// A row of exclusive choices in one bordered box, 24 px high.
 class SegmentedControl : public QWidget {
@@ -145,6 +150,25 @@ private:
     void write(const QString& sentence, bool problem);
     void restyle();
     bool m_problem = false;
+};
+
+/// Entries of which one is chosen; `choose` gets its index when the user takes one. The menu owns
+/// the group, whose actions are in the order of the names.
+QActionGroup* addChoices(QMenu* menu, const QStringList& names, int chosen,
+                         std::function<void(int)> choose);
+
+/// A plain box in a colour of the theme that follows theme changes.
+class Box : public QWidget {
+public:
+    Box(QColor Theme::*fill, bool lineAbove, QWidget* parent)
+        : QWidget(parent), m_fill(fill), m_line(lineAbove) {}
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QColor Theme::*m_fill;
+    bool m_line;
 };
 
 /// A tooltip that shows names from files as they are: Qt would take "<img ...>" for markup.

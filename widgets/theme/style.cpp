@@ -32,10 +32,8 @@ bool insideField(const QWidget* widget) {
 
 }  // namespace
 
-RelascopeStyle::RelascopeStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
-
 void RelascopeStyle::polish(QWidget* widget) {
-    QProxyStyle::polish(widget);
+    StyleMetrics::polish(widget);
     if (qobject_cast<QAbstractButton*>(widget) || qobject_cast<QComboBox*>(widget) ||
         qobject_cast<QAbstractSpinBox*>(widget) || qobject_cast<QScrollBar*>(widget) ||
         qobject_cast<QSlider*>(widget) || qobject_cast<QTabBar*>(widget) ||
@@ -155,7 +153,7 @@ void RelascopeStyle::drawPrimitive(PrimitiveElement element, const QStyleOption*
                               t.border);
             return;
         default:
-            QProxyStyle::drawPrimitive(element, option, painter, widget);
+            StyleMetrics::drawPrimitive(element, option, painter, widget);
     }
 }
 
@@ -180,7 +178,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                 if (copy.state & State_On && enabled && !copy.text.isEmpty())
                     copy.font.setWeight(QFont::Medium);
                 copy.state &= ~State_Sunken & ~State_HasFocus;
-                return QProxyStyle::drawControl(element, &copy, painter, widget);
+                return StyleMetrics::drawControl(element, &copy, painter, widget);
             }
             break;
         case CE_PushButtonBevel:
@@ -281,7 +279,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                                           copy.palette.color(group, QPalette::Text));
                 copy.palette.setColor(QPalette::Highlight, t.selection);
                 copy.state &= ~State_HasFocus;
-                QProxyStyle::drawControl(element, &copy, painter, widget);
+                StyleMetrics::drawControl(element, &copy, painter, widget);
                 return;
             }
             break;
@@ -291,7 +289,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
         default:
             break;
     }
-    QProxyStyle::drawControl(element, option, painter, widget);
+    StyleMetrics::drawControl(element, option, painter, widget);
 }
 
 void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
@@ -336,7 +334,7 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
                 // them.
                 QStyleOptionToolButton copy = *button;
                 copy.features &= ~QStyleOptionToolButton::HasMenu;
-                return QProxyStyle::drawComplexControl(control, &copy, painter, widget);
+                return StyleMetrics::drawComplexControl(control, &copy, painter, widget);
             }
             break;
         case CC_ScrollBar:
@@ -353,7 +351,7 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
         default:
             break;
     }
-    QProxyStyle::drawComplexControl(control, option, painter, widget);
+    StyleMetrics::drawComplexControl(control, option, painter, widget);
 }
 
 }  // namespace relascope

@@ -3,7 +3,7 @@
 // theme.
 #pragma once
 
-#include <QProxyStyle>
+#include "widgets/theme/style_metrics.h"
 
 namespace relascope {
 
@@ -14,11 +14,9 @@ namespace relascope {
 ///  - "compact" (bool) on a QPushButton: 24 px high instead of 28;
 ///  - "framed" (bool) on a QToolButton: control border as a button has.
 /// Heights: button 28, field 24, tab 35, menu bar 30. Call `update()` after changing a property.
-class RelascopeStyle : public QProxyStyle {
+class RelascopeStyle : public StyleMetrics {
     Q_OBJECT
 public:
-    RelascopeStyle();
-
     void polish(QWidget* widget) override;
     using QProxyStyle::polish;
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
@@ -27,18 +25,6 @@ public:
                      const QWidget* widget) const override;
     void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
                             QPainter* painter, const QWidget* widget) const override;
-    QRect subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
-                         const QWidget* widget) const override;
-    QRect subElementRect(SubElement element, const QStyleOption* option,
-                         const QWidget* widget) const override;
-    QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& contents,
-                           const QWidget* widget) const override;
-    int pixelMetric(PixelMetric metric, const QStyleOption* option,
-                    const QWidget* widget) const override;
-    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
-                  QStyleHintReturn* result) const override;
-    QIcon standardIcon(StandardPixmap standard, const QStyleOption* option,
-                       const QWidget* widget) const override;
 };
 
 }  // namespace relascope

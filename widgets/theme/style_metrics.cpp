@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sizes and hints of RelascopeStyle; what is painted is in style.cpp.
+#include "widgets/theme/style_metrics.h"
+
 #include <QAbstractSpinBox>
 #include <QStyleOption>
 
 #include "widgets/theme/icons.h"
-#include "widgets/theme/style.h"
 #include "widgets/theme/style_paint.h"
 
 namespace relascope {
 
-QRect RelascopeStyle::subControlRect(ComplexControl control, const QStyleOptionComplex* option,
-                                     SubControl part, const QWidget* widget) const {
+StyleMetrics::StyleMetrics() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+QRect StyleMetrics::subControlRect(ComplexControl control, const QStyleOptionComplex* option,
+                                   SubControl part, const QWidget* widget) const {
     const QRect r = option->rect;
     if (control == CC_ComboBox) {
         QRect place = r;
@@ -64,8 +66,8 @@ QRect RelascopeStyle::subControlRect(ComplexControl control, const QStyleOptionC
     return QProxyStyle::subControlRect(control, option, part, widget);
 }
 
-QRect RelascopeStyle::subElementRect(SubElement element, const QStyleOption* option,
-                                     const QWidget* widget) const {
+QRect StyleMetrics::subElementRect(SubElement element, const QStyleOption* option,
+                                   const QWidget* widget) const {
     if (element == SE_LineEditContents) {
         const auto* frame = qstyleoption_cast<const QStyleOptionFrame*>(option);
         if (frame && frame->lineWidth > 0) return option->rect.adjusted(6, 1, -6, -1);
@@ -75,8 +77,8 @@ QRect RelascopeStyle::subElementRect(SubElement element, const QStyleOption* opt
     return QProxyStyle::subElementRect(element, option, widget);
 }
 
-QSize RelascopeStyle::sizeFromContents(ContentsType type, const QStyleOption* option,
-                                       const QSize& contents, const QWidget* widget) const {
+QSize StyleMetrics::sizeFromContents(ContentsType type, const QStyleOption* option,
+                                     const QSize& contents, const QWidget* widget) const {
     switch (type) {
         case CT_PushButton: {
             const auto* button = qstyleoption_cast<const QStyleOptionButton*>(option);
@@ -124,8 +126,8 @@ QSize RelascopeStyle::sizeFromContents(ContentsType type, const QStyleOption* op
     return QProxyStyle::sizeFromContents(type, option, contents, widget);
 }
 
-int RelascopeStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
-                                const QWidget* widget) const {
+int StyleMetrics::pixelMetric(PixelMetric metric, const QStyleOption* option,
+                              const QWidget* widget) const {
     switch (metric) {
         case PM_DefaultFrameWidth:
         case PM_SplitterWidth:
@@ -186,8 +188,8 @@ int RelascopeStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
     }
 }
 
-int RelascopeStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
-                              QStyleHintReturn* result) const {
+int StyleMetrics::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                            QStyleHintReturn* result) const {
     switch (hint) {
         case SH_EtchDisabledText:
         case SH_DitherDisabledText:
@@ -213,8 +215,8 @@ int RelascopeStyle::styleHint(StyleHint hint, const QStyleOption* option, const 
     }
 }
 
-QIcon RelascopeStyle::standardIcon(StandardPixmap standard, const QStyleOption* option,
-                                   const QWidget* widget) const {
+QIcon StyleMetrics::standardIcon(StandardPixmap standard, const QStyleOption* option,
+                                 const QWidget* widget) const {
     switch (standard) {
         case SP_MessageBoxWarning:
             return icon("warning");

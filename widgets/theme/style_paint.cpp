@@ -87,6 +87,13 @@ bool flag(const QWidget* widget, const char* name) {
     return widget && widget->property(name).toBool();
 }
 
+void rowGround(QPainter& painter, const QStyleOptionViewItem& option) {
+    const Theme& t = Theme::current();
+    const QRect& r = option.rect;
+    if (option.state & QStyle::State_Selected) painter.fillRect(r, t.selection);
+    painter.fillRect(QRect(r.left(), r.bottom(), r.width(), 1), t.grid);
+}
+
 void field(QPainter& painter, const QStyleOption& option, const QWidget* widget) {
     const Theme& t = Theme::current();
     const bool enabled = on(option, QStyle::State_Enabled);

@@ -11,6 +11,7 @@ class QStyleOptionTab;
 class QStyleOptionSlider;
 class QStyleOptionMenuItem;
 class QStyleOptionProgressBar;
+class QStyleOptionViewItem;
 
 namespace relascope::paint {
 
@@ -29,6 +30,9 @@ void chevron(QPainter& painter, const QRectF& box, Direction direction, const QC
 bool keyboardFocus(const QWidget* widget);
 /// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
 bool flag(const QWidget* widget, const char* name);
+
+/// The ground of a row of a table: its selection and the line below.
+void rowGround(QPainter& painter, const QStyleOptionViewItem& option);
 
 void field(QPainter& painter, const QStyleOption& option, const QWidget* widget);
 void button(QPainter& painter, const QStyleOption& option, const QWidget* widget);

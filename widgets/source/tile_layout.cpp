@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the tiles of a TileView stand, and the way from one to its neighbours.
-#include <QScrollBar>
+#include "widgets/source/tile_layout.h"
+
+#include <QFontMetrics>
 #include <algorithm>
 #include <cmath>
 
 #include "widgets/source/pictures.h"
-#include "widgets/source/tile_view.h"
-#include "widgets/source/tile_view_metrics.h"
+#include "widgets/source/tile_metrics.h"
+#include "widgets/source/vector_bars.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope {
@@ -27,15 +28,13 @@ int linesNeeded(const QFontMetrics& words, const QStringList& texts, int wide) {
     return 1;
 }
 
-}  // namespace
-
 /// The largest size at which the pictures fill `wide` x `high`, with their words below or, where
 /// that is too much, without; where nothing fits, they stand in their own size and scroll.
-void TileView::layOutPictures(Section& section, int wide, int high) const {
+void layOutPictures(TileSection& section, int wide, int high) {
     const QSize own = largestPicture(section.group);
     const QFontMetrics words(captionFont());
     const int count = section.group.size();
-    const int below = numbered(section) ? numberHeight : 0;
+    const int below = section.numbered() ? numberHeight : 0;
     section.picture = {};
     for (const bool captions : {true, false}) {
         for (int columns = 1; columns <= count; ++columns) {
@@ -59,9 +58,9 @@ void TileView::layOutPictures(Section& section, int wide, int high) const {
         linesNeeded(words, section.group.texts, qMax(section.picture.width(), shortestWord));
 }
 
-QSize TileView::tileSize(const Section& section, int index, int wide) const {
+QSize tileSize(const TileSection& section, int index, int wide) {
     const TileGroup& group = section.group;
-    const int below = numbered(section) ? numberHeight : 0;
+    const int below = section.numbered() ? numberHeight : 0;
     if (group.hasPictures()) {
         const int across = qMax(section.picture.width(), shortestWord) + 2 * padding;
         return {qMin(across, wide),
@@ -72,13 +71,48 @@ QSize TileView::tileSize(const Section& section, int index, int wide) const {
     return {qBound(below > 0 ? 44 : 24, word, qMin(widestWord, wide)), wordHeight + below};
 }
 
-void TileView::layOut() {
-    const int before = m_height;
-    // The width without a bar, so that the bar's coming does not wrap the rows anew and send it
-    // away.
-    const int wide =
-        qMax(vectorWidth, width() - 2 * edge - verticalScrollBar()->sizeHint().width());
-    const auto place = [&](Section& section, int y) {
+}  // namespace
+
+bool TileLayout::take(std::vector<TileSection> sections) {
+    if (std::equal(sections.begin(), sections.end(), m_sections.begin(), m_sections.end(),
+                   [](const TileSection& a, const TileSection& b) {
+                       return a.group == b.group && a.sends == b.sends;
+                   }))
+        return false;
+    m_sections = std::move(sections);
+    for (TileSection& section : m_sections) section.largest = largestSize(section.group.vectors);
+    return true;
+}
+
+const TileSection* TileLayout::part(bool sender) const {
+    for (const TileSection& section : m_sections)
+        if (sender ? section.sends : section.receives) return &section;
+    return nullptr;
+}
+int TileLayout::count(bool sender) const {
+    const TileSection* section = part(sender);
+    return section ? section->group.size() : 0;
+}
+QRect TileLayout::rect(bool sender, int index) const {
+    const TileSection* section = part(sender);
+    if (!section || index < 0 || index >= static_cast<int>(section->places.size())) return {};
+    return section->places[static_cast<std::size_t>(index)];
+}
+
+TileLayout::Place TileLayout::placeAt(const QPoint& point) const {
+    for (int s = 0; s < static_cast<int>(m_sections.size()); ++s) {
+        const TileSection& section = m_sections[static_cast<std::size_t>(s)];
+        for (auto place = section.from(point.y());
+             place != section.places.end() && place->top() <= point.y(); ++place)
+            if (place->contains(point))
+                return {s, static_cast<int>(place - section.places.begin())};
+    }
+    return {};
+}
+
+void TileLayout::layOut(const QSize& view, int bar) {
+    const int wide = qMax(vectorWidth, view.width() - 2 * edge - bar);
+    const auto place = [&](TileSection& section, int y) {
         section.places.clear();
         int x = edge, high = 0;
         for (int k = 0; k < section.group.size(); ++k) {
@@ -94,8 +128,8 @@ void TileView::layOut() {
         return y + high;
     };
     // Words and bars take what they need; pictures share what is left.
-    int left = height() - 2 * edge, sharing = 0;
-    for (Section& section : m_sections) {
+    int left = view.height() - 2 * edge, sharing = 0;
+    for (TileSection& section : m_sections) {
         section.places.reserve(static_cast<std::size_t>(section.group.size()));
         left -= section.group.title.isEmpty() ? 0 : headHeight;
         if (section.group.hasPictures())
@@ -105,21 +139,22 @@ void TileView::layOut() {
     }
     left -= groupGap * qMax(0, static_cast<int>(m_sections.size()) - 1);
     int y = edge;
-    for (Section& section : m_sections) {
+    for (TileSection& section : m_sections) {
         section.top = y;
         if (!section.group.title.isEmpty()) y += headHeight;
         if (section.group.hasPictures()) layOutPictures(section, wide, left / sharing);
         y = place(section, y) + groupGap;
     }
     m_height = m_sections.empty() ? 0 : y - groupGap + edge;
-    verticalScrollBar()->setPageStep(qMax(1, viewport()->height()));
-    verticalScrollBar()->setRange(0, qMax(0, m_height - viewport()->height()));
-    viewport()->update();
-    if (m_height != before) Q_EMIT laidOut();
 }
 
-int TileView::moved(const Section& section, int index, int key) const {
-    const auto& places = section.places;
+std::vector<QRect>::const_iterator TileSection::from(int y) const {
+    // Rows stand from the top down: of a thousand tiles only those of this height are looked at.
+    return std::partition_point(places.begin(), places.end(),
+                                [&](const QRect& place) { return place.bottom() < y; });
+}
+
+int TileSection::moved(int index, int key) const {
     const int last = static_cast<int>(places.size()) - 1;
     if (key == Qt::Key_Left) return qMax(0, index - 1);
     if (key == Qt::Key_Right) return qMin(last, index + 1);

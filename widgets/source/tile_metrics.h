@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures of tiles. Private to TileView.
+// Measures of tiles, in pixels. Private to TileView and its parts.
 #pragma once
 
 namespace relascope::tiles {

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/maps/map_geometry.h"
+
+#include <QFontMetrics>
+#include <algorithm>
+#include <utility>
+
+#include "widgets/theme/theme.h"
+
+namespace relascope {
+namespace {
+
+constexpr int largestFit = 56;  ///< a map of one cell need not fill the panel
+constexpr int manyCells = 8;
+constexpr int largestOfMany = 110;
+constexpr int largestObject = 88;  ///< nor one of a few objects, which have something to see
+constexpr int largestThumb = 72;   ///< px of an object's picture
+constexpr int largestCell = 120;   ///< end of zooming in
+constexpr int tickMargin = 38;     ///< room for "(12,12)" beside the map
+constexpr int wordTicks = 50;      ///< room for a short word in its chip
+constexpr int widestWord = 84;
+constexpr int characterMargin = 30;  ///< a character beside the map, and its chip
+constexpr int patchSide = 16;        ///< larger pictures are objects, not patches
+constexpr int chipHigh = 18;
+
+}  // namespace
+
+bool MapAxes::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns) {
+    m_rows = std::move(rows);
+    m_columns = std::move(columns);
+    Room room;
+    room.words = room.characters =
+        std::any_of(m_rows.begin(), m_rows.end(),
+                    [](const AxisToken& token) { return !token.place.isEmpty(); });
+    const QFontMetrics metrics(captionFont());
+    int longest = 0;
+    const auto measured = [&](const std::vector<AxisToken>& tokens) {
+        int widest = 0;
+        bool pictures = false;
+        for (const AxisToken& token : tokens) {
+            if (token.label.size() > 1) room.characters = false;
+            if (qMax(token.picture.width(), token.picture.height()) > patchSide)
+                room.thumb = largestThumb;
+            pictures |= !token.picture.isNull();
+            if (widest < widestWord) widest = qMax(widest, metrics.horizontalAdvance(token.label));
+        }
+        longest = qMax(longest, widest);
+        return pictures ? 0 : widest;
+    };
+    room.rows = measured(m_rows);
+    room.columns = measured(m_columns);
+    room.word = room.characters ? characterMargin : qBound(wordTicks, longest + 16, widestWord);
+    return std::exchange(m_room, room) != room;
+}
+
+const AxisToken* MapAxes::token(bool rows, int index) const {
+    const auto& tokens = rows ? m_rows : m_columns;
+    return index >= 0 && index < static_cast<int>(tokens.size())
+               ? &tokens[static_cast<std::size_t>(index)]
+               : nullptr;
+}
+QString MapAxes::label(bool rows, int index) const {
+    const AxisToken* at = token(rows, index);
+    return at ? at->label : index < 0 ? QString() : QString::number(index);
+}
+QString MapAxes::name(bool rows, int index) const {
+    const AxisToken* at = token(rows, index);
+    if (!at || !at->byName) return label(rows, index);
+    return at->place.isEmpty() ? at->name : at->place;
+}
+bool MapAxes::pictured(bool rows, int index) const {
+    const AxisToken* at = token(rows, index);
+    return at && !at->picture.isNull();
+}
+bool MapAxes::objects() const {
+    return m_room.thumb == largestThumb;
+}
+
+int MapAxes::labelledFrom() const {
+    return m_room.characters ? 10 : m_room.words || objects() ? 14 : 20;
+}
+bool MapAxes::upright(int cell) const {
+    return m_room.words ? !m_room.characters : m_room.columns > cell - 2;
+}
+int MapAxes::margin(bool rows, int cell, bool labelled) const {
+    if (m_room.words) return labelled ? m_room.word : wordTicks;
+    if (!labelled) return tickMargin;
+    const int side = qMin(cell, m_room.thumb) + 6;
+    if (rows) return qMax(side, qMin(m_room.rows + 14, widestWord));
+    return upright(cell) ? qMax(side, qMin(m_room.columns + 16, widestWord)) : side;
+}
+
+void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom) {
+    m_widget = widget;
+    m_cells = cells;
+    if (!keepZoom) m_zoomed = false;
+    m_fit = m_fitBlock = 1;
+    if (!cells.isEmpty()) {
+        const auto fitting = [&](int cell) {
+            const bool labels = cell >= m_axes.labelledFrom();
+            return qMin(
+                (widget.width() - m_axes.margin(true, cell, labels) - 4) / cells.width(),
+                (widget.height() - m_axes.margin(false, cell, labels) - 4) / cells.height());
+        };
+        // A map of many cells may fill any screen.
+        const int most = qMax(cells.width(), cells.height());
+        const int largest = m_axes.objects()                       ? largestObject
+                            : most >= manyCells && !m_axes.words() ? largestOfMany
+                                                                   : largestFit;
+        m_fit = qMin(fitting(1), m_axes.words() ? m_axes.labelledFrom() - 1 : largest);
+        // Labels need a margin of their own, so that is tried with the room it leaves.
+        for (int cell = largest; cell >= m_axes.labelledFrom(); --cell)
+            if (fitting(cell) >= cell) {
+                m_fit = cell;
+                break;
+            }
+        if (m_fit < 1) {
+            m_fit = 1;
+            const int ticks = m_axes.margin(true, 1, false);
+            const int room = qMax(1, qMin(widget.width(), widget.height()) - ticks - 4);
+            m_fitBlock = (most + room - 1) / room;
+        }
+    }
+    if (!m_zoomed) {
+        m_cell = m_fit;
+        m_block = m_fitBlock;
+    }
+    const int side = margin(true), above = margin(false);
+    const int wide =
+        m_zoomed ? widget.width()
+                 : qMin(widget.width(), side + (cells.width() * m_cell + m_block - 1) / m_block);
+    const int left = m_zoomed ? 0 : (widget.width() - wide) / 2;
+    m_area = QRect(left + side, above, widget.width() - left - side, widget.height() - above);
+    moveTo(m_zoomed ? m_origin : m_area.topLeft());
+}
+
+void MapGeometry::zoom(bool in, const QPointF& at) {
+    const qreal scale = static_cast<qreal>(m_cell) / m_block;
+    const QPointF cell((at.x() - m_origin.x()) / scale, (at.y() - m_origin.y()) / scale);
+    if (in) {
+        if (m_block > 1)
+            m_block = m_block / 2;
+        else
+            m_cell = qMin(largestCell, m_cell + qMax(1, m_cell / 4));
+    } else if (m_cell > m_fit) {
+        m_cell = qMax(m_fit, m_cell - qMax(1, m_cell / 5));
+    } else {
+        m_block = qMin(m_fitBlock, m_block * 2);
+    }
+    m_block = qMax(1, m_block);
+    m_zoomed = m_cell > m_fit || m_block < m_fitBlock;
+    if (m_zoomed) {
+        const qreal now = static_cast<qreal>(m_cell) / m_block;
+        m_origin = QPoint(qRound(at.x() - cell.x() * now), qRound(at.y() - cell.y() * now));
+    }
+    layOut(m_widget, m_cells, m_zoomed);
+}
+
+void MapGeometry::moveTo(const QPoint& origin) {
+    const QSize whole = map().size();
+    m_origin.setX(qMin(m_area.left(), qMax(origin.x(), m_area.right() + 1 - whole.width())));
+    m_origin.setY(qMin(m_area.top(), qMax(origin.y(), m_area.bottom() + 1 - whole.height())));
+}
+
+void MapGeometry::reveal(int row, int column) {
+    const QRect cell = cellRect(row, column);
+    QPoint origin = m_origin;
+    if (cell.left() < m_area.left()) origin.rx() += m_area.left() - cell.left();
+    if (cell.right() > m_area.right()) origin.rx() -= cell.right() - m_area.right();
+    if (cell.top() < m_area.top()) origin.ry() += m_area.top() - cell.top();
+    if (cell.bottom() > m_area.bottom()) origin.ry() -= cell.bottom() - m_area.bottom();
+    moveTo(origin);
+}
+
+QRect MapGeometry::map() const {
+    return {m_origin,
+            QSize(m_cells.width() * m_cell / m_block, m_cells.height() * m_cell / m_block)};
+}
+QRect MapGeometry::cellRect(int row, int column) const {
+    if (m_block > 1) return {m_origin.x() + column / m_block, m_origin.y() + row / m_block, 1, 1};
+    return {m_origin.x() + column * m_cell, m_origin.y() + row * m_cell, m_cell, m_cell};
+}
+QPoint MapGeometry::cellAt(const QPoint& point) const {
+    if (!m_area.contains(point) || point.x() < m_origin.x() || point.y() < m_origin.y())
+        return {-1, -1};
+    const QPoint cell((point.x() - m_origin.x()) * m_block / m_cell,
+                      (point.y() - m_origin.y()) * m_block / m_cell);
+    return cell.x() < m_cells.width() && cell.y() < m_cells.height() ? cell : QPoint(-1, -1);
+}
+std::pair<int, int> MapGeometry::shown(bool rows) const {
+    const int from = rows ? m_area.top() - m_origin.y() : m_area.left() - m_origin.x();
+    const int room = rows ? m_area.height() : m_area.width();
+    const int count = rows ? m_cells.height() : m_cells.width();
+    return {qMax(0, from * m_block / m_cell), qMin(count - 1, (from + room) * m_block / m_cell)};
+}
+
+QRect MapGeometry::marginRect(bool rows) const {
+    return rows ? QRect(0, m_area.top(), m_area.left(), m_area.height())
+                : QRect(m_area.left(), 0, m_area.width(), m_area.top());
+}
+
+QRect MapGeometry::thumbRect(int index, bool row) const {
+    const QRect cell = headRect(index, row);
+    const int side = thumbSide();
+    QRect place(0, 0, side, side);
+    if (row)
+        place.moveTo(m_area.left() - side - 5, cell.top() + (m_cell - side) / 2);
+    else
+        place.moveTo(cell.left() + (m_cell - side) / 2, m_area.top() - side - 5);
+    return place;
+}
+
+int MapGeometry::tickStep() const {
+    const qreal scale = static_cast<qreal>(m_cell) / m_block;
+    int step = 1;  // 1, 2, 5, 10, ...
+    for (int k = 0; step * scale < 34; ++k) step = k % 3 == 1 ? step / 2 * 5 : step * 2;
+    return step;
+}
+QRect MapGeometry::tickRect(int index, bool rows) const {
+    const QPoint cell = cellRect(index, index).center();
+    return rows ? QRect(0, cell.y() - 8, m_area.left() - 8, 16)
+                : QRect(cell.x() - 20, m_area.top() - 22, 40, 16);
+}
+
+QRect MapGeometry::chipRect(int index, bool row) const {
+    const QRect cell = headRect(index, row);
+    const bool onEnd = !row && m_axes.words() && upright();
+    const int room = row || onEnd ? margin(row) - 6 : widestMapChip;
+    const int wide =
+        qMin(room, QFontMetrics(captionFont()).horizontalAdvance(m_axes.label(row, index)) + 12);
+    // Between words it takes no more than its own line, so that it cuts none of its neighbours.
+    const bool amongWords = m_axes.words() && !m_axes.characters() && labelled();
+    const int high = amongWords ? qMin(m_cell, chipHigh) : chipHigh;
+    if (onEnd) return QRect(cell.center().x() - high / 2, m_area.top() - 5 - wide, high, wide);
+    QRect chip(0, 0, qMax(wide, chipHigh), high);
+    if (row) {
+        chip.moveTopRight(QPoint(m_area.left() - 6, cell.center().y() - high / 2));
+        chip.moveTop(qBound(0, chip.top(), qMax(0, m_widget.height() - high)));
+    } else {
+        chip.moveTopLeft(QPoint(cell.center().x() - chip.width() / 2, m_area.top() - 23));
+        chip.moveLeft(qBound(0, chip.left(), qMax(0, m_widget.width() - chip.width())));
+    }
+    return chip;
+}
+
+}  // namespace relascope
