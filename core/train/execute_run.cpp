@@ -68,6 +68,7 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
     RunFolder folder = RunFolder::create(request.path, request.options);
     folder.info().seed = request.seed;
     try {
+        folder.saveInfo();  // from here on a kill leaves a run that can be resumed
         return train(folder, data, control, sink, std::move(stop));
     } catch (const std::exception& error) {
         if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {
