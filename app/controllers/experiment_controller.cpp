@@ -185,8 +185,8 @@ QString ExperimentController::parameters() const {
 
 int ExperimentController::changedFields() const {
     int count = 0;
-    for (const auto& field : RunOptions::fieldTable())
-        count += field.applies(m_options) && field.get(m_options) != field.get(m_preset);
+    for (const auto& state : m_options.states(m_preset))
+        count += state.applies && state.value != state.preset;
     return count;
 }
 

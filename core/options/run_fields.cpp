@@ -85,9 +85,16 @@ void RunOptions::check() const {
 }
 
 std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const {
+    // Of another architecture than the preset's, what both have is held against the preset, the
+    // rest against the defaults.
+    RunOptions reference = presetValues;
+    if (reference.model.architecture() != model.architecture())
+        reference.model.setArchitecture(model.architecture());
     std::vector<FieldState> all;
     for (const auto& f : fieldTable()) {
-        all.push_back({f.spec.name, f.spec, f.get(*this), f.get(presetValues), f.applies(*this)});
+        const bool itself = f.spec.name == "model.architecture";
+        all.push_back({f.spec.name, f.spec, f.get(*this), f.get(itself ? presetValues : reference),
+                       f.applies(*this)});
         if (f.choicesFor) all.back().spec.choices = f.choicesFor(*this);
         if (f.automatic) all.back().automatic = f.automatic(*this);
     }

@@ -266,6 +266,38 @@ TEST(OptionsForm, ChoicesAreReadableAndWhole) {
         EXPECT_NE(architectureInfo(name).title, name == "PrediNet" ? "" : name);
 }
 
+// As the experiment does: each value goes into the options, and these come back into the form,
+// while the editor still says what was chosen.
+TEST(OptionsForm, GoesThroughAllArchitecturesWithTheKeyboard) {
+    Form f;
+    QObject::connect(&f.form, &OptionsForm::valueChanged, &f.form,
+                     [&f](const QString& key, const FieldValue& value) {
+                         RunOptions::field(key.toStdString()).set(f.options, value);
+                         f.form.setStates(f.options.states(f.preset));
+                     });
+    auto* models = qobject_cast<QComboBox*>(f.form.row("model.architecture")->editor());
+    ASSERT_NE(models, nullptr);
+    models->setFocus();
+    for (int i = 1; i < models->count(); ++i) {
+        QTest::keyClick(models, Qt::Key_Down);
+        ASSERT_EQ(f.form.row("model.architecture")->editor(), models) << "the same editor";
+        EXPECT_EQ(models->currentIndex(), i);
+        EXPECT_EQ(models->currentData().toString().toStdString(), f.options.model.architecture());
+        for (const auto& state : f.options.states(f.preset)) {
+            EXPECT_EQ(state.value == state.preset || !state.applies,
+                      state.key != "model.architecture")
+                << f.options.model.architecture() << " " << state.key << " counts as changed";
+            const auto* row = f.form.row(QString::fromStdString(state.key));
+            const auto* combo = qobject_cast<QComboBox*>(row->editor());
+            if (!combo || !state.applies) continue;
+            EXPECT_EQ(static_cast<std::size_t>(combo->count()), state.spec.choices.size());
+            EXPECT_EQ(combo->currentData().toString().toStdString(),
+                      std::get<std::string>(state.value))
+                << f.options.model.architecture() << " " << state.key;
+        }
+    }
+}
+
 TEST(OptionsForm, ResetsToThePresetAndCollapses) {
     Form f;
     f.type("train.epochs", "7");

@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWheelEvent>
+#include <utility>
 
 #include "widgets/form/field_text.h"
 #include "widgets/theme/controls.h"
@@ -66,16 +67,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
             break;
         case FieldKind::Choice:
             m_combo = new QComboBox(this);
-            for (std::size_t i = 0; i < state.spec.choices.size(); ++i) {
-                const QString text = QString::fromStdString(state.spec.choices[i]);
-                const auto& titles = state.spec.choiceTitles;
-                const QString title = i < titles.size() ? QString::fromStdString(titles[i])
-                                                        : QString(text).replace(u'_', u' ');
-                m_combo->addItem(title, text);
-                m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
-                                     Qt::ToolTipRole);  // as files and the command line call it
-                widest = qMax(widest, QFontMetrics(smallFont()).horizontalAdvance(title));
-            }
+            widest = fillChoices();
             m_combo->view()->setMinimumWidth(190);  // choices are longer than the field is wide
             m_combo->setMinimumContentsLength(4);
             m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -148,14 +140,34 @@ QWidget* FieldRow::editor() const {
 }
 
 void FieldRow::setState(const FieldState& state) {
-    const bool same = state.value == m_state.value;
+    const bool sameChoices = state.spec.choices == m_state.spec.choices;
+    const bool same = state.value == m_state.value && sameChoices;
     m_state = state;
+    if (m_combo && !sameChoices) fillChoices();
     if (m_edit) m_edit->setPlaceholderText(automaticText(m_state));
     // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
     if (!same ||
         (m_edit && m_typed.isEmpty() && !m_pending && !editor()->hasFocus() && !m_edit->hasFocus()))
         show(state.value);
     restyle();
+}
+
+int FieldRow::fillChoices() {
+    const bool quiet = std::exchange(m_quiet, true);
+    m_combo->clear();
+    int widest = 0;
+    for (std::size_t i = 0; i < m_state.spec.choices.size(); ++i) {
+        const QString text = QString::fromStdString(m_state.spec.choices[i]);
+        const auto& titles = m_state.spec.choiceTitles;
+        const QString title = i < titles.size() ? QString::fromStdString(titles[i])
+                                                : QString(text).replace(u'_', u' ');
+        m_combo->addItem(title, text);
+        m_combo->setItemData(m_combo->count() - 1, title == text ? QVariant() : text,
+                             Qt::ToolTipRole);  // as files and the command line call it
+        widest = qMax(widest, QFontMetrics(smallFont()).horizontalAdvance(title));
+    }
+    m_quiet = quiet;
+    return widest;
 }
 
 void FieldRow::show(const FieldValue& value) {

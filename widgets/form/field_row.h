@@ -59,6 +59,7 @@ private:
     void show(const FieldValue& value);
     void nudge(int steps);
     void restyle();
+    int fillChoices();  ///< px of the longest one
 
     FieldState m_state;
     bool m_running = false, m_quiet = false;

@@ -248,8 +248,7 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
     for (std::size_t i = 0; same && i < states.size(); ++i) {
         const auto found = m_rows.find(QString::fromStdString(states[i].key));
         same = m_order[i] == QString::fromStdString(states[i].key) &&
-               found->second->state().spec.kind == states[i].spec.kind &&
-               found->second->state().spec.choices == states[i].spec.choices;
+               found->second->state().spec.kind == states[i].spec.kind;
     }
     if (!same)
         rebuild(states);

@@ -68,7 +68,7 @@ const RegisterArchitecture model([] {
     a.shapes = shapes;
     a.outline = outline;
     a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"relation", {"relations", 0, 0}}};
+        return std::vector<LayerPlace>{{"relation", {"pairs", 0, 0}}};
     };
     a.work = work;
     return a;
