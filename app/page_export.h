@@ -23,7 +23,7 @@ public:
     void popUpMenu();
     /// Writes every view of the page shown into a folder; returns the files.
     QStringList exportAllViews(const QString& folder);
-    /// What the menu of a view writes is told in the status strip.
+    /// Reports in the status strip what the menu of a view has written.
     void listen(ViewMenu* menu);
 
 private:

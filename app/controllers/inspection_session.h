@@ -32,8 +32,8 @@ struct InputRequest {
     QString text;
 };
 
-/// Inputs are read and maps computed off the window's thread; of the answers only that to the
-/// newest request is told.
+/// Inputs are read and maps computed off the window's thread. Only the answer to the newest request
+/// is delivered; earlier ones are dropped.
 class InspectionSession : public QObject {
     Q_OBJECT
 public:

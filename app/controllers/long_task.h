@@ -38,7 +38,7 @@ public:
     }
 
     /// Runs `work(job, stop)` in a queue, in place of what went on before; `done` gets its result.
-    /// Without `refused` a failure is told by failed().
+    /// Without `refused` a failure is reported by failed().
     template <class Work, class Done>
     void run(JobQueue& queue, const QString& words, Work work, Done done,
              JobQueue::Failure refused = {}) {

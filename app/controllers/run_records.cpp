@@ -16,8 +16,9 @@ CurveMark markOf(const Note& note, bool kept) {
     return {static_cast<double>(note.step), QString::fromStdString(note.text), true, kept};
 }
 
-// The curve is of the validation set. Of Relational Games that is made of the training family's
-// figures; where the papers printed one split only, that one stands beside it.
+// The curve shows the validation set. In Relational Games it has the figures of the training
+// family, so that the published result of this family is the one to compare; otherwise it is the
+// only split that the papers report.
 std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
     std::vector<PublishedValue> values;
     const auto all = publishedResults(options);
@@ -81,8 +82,8 @@ void RunRecords::load(const QStringList& paths) {
         record.loading = true;
         const auto done = [this, path](Record read) {
             Record& mine = m_records[path];
-            // A run that began meanwhile, or goes on after a stop: points that arrived stand behind
-            // those read.
+            // The run has started or resumed while its file was read: the points that arrived since
+            // replace those of the same steps and follow the others.
             if (path == m_live && !mine.points.empty()) {
                 const auto first = mine.points.front().step;
                 std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
@@ -118,7 +119,7 @@ void RunRecords::setLive(const QString& path, const RunOptions& options, bool fr
     if (path.isEmpty()) return;
     Record& record = m_records[path];
     record.published = publishedBeside(options);
-    // One that goes on has the earlier points on disk.
+    // The earlier points of a resumed run are on disk.
     if (fresh)
         record.loaded = true;
     else if (!record.loaded)

@@ -50,9 +50,9 @@ public:
     std::vector<PublishedValue> published(const QString& path) const;
 
     /// Adds a run from anywhere, read off the window's thread; its row comes with rowsChanged, and
-    /// then `done` is told whether it is one. What is wrong with it comes with failed.
+    /// then `done` is called with whether it is a run. failed() reports what is wrong with it.
     void open(const QString& path, std::function<void(bool there)> done);
-    /// What people say of a run: its name, tags, whether it is hidden. Written off the window's
+    /// The user's labels of a run: its name, tags, whether it is hidden. Written off the window's
     /// thread; the rows have it at once.
     RunLabels labels(const QString& path) const;
     void setLabels(const QString& path, const RunLabels& labels);

@@ -25,7 +25,7 @@ public:
     void opened();
     /// Which buttons and entries can be pressed, and why not.
     void refresh();
-    /// What goes on was given up, or failed.
+    /// Hides the progress: the job was cancelled, or has failed.
     void verifyEnded();
 
     QString title() const;

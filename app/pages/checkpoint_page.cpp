@@ -106,8 +106,8 @@ void CheckpointPage::layOut() {
         paper(part);
 }
 
-/// The tensors, and behind a switch the text that the model writes: the inspector stands beside
-/// either.
+/// The left side: the tensors, or the generated text, as the switch above says. The inspector is at
+/// the right of both.
 QWidget* CheckpointPage::makeLeft() {
     auto* tensors = new QWidget(this);
     auto* below = new QSplitter(Qt::Vertical, tensors);

@@ -61,17 +61,7 @@ std::int64_t patchesOf(const Options& o) {
     return valid ? o.patches() : 0;
 }
 
-/// Fields of `table` under these names, in this order.
-template <class Options>
-FieldTable<Options> only(const FieldTable<Options>& table, const std::vector<std::string>& names) {
-    FieldTable<Options> some;
-    for (const auto& name : names)
-        for (const auto& field : table)
-            if (field.spec.name == name) some.push_back(field);
-    return some;
-}
-
-/// The same field for an architecture on which `member` lies.
+// Fields that several architectures have in structs of their own; `member` is where each has it.
 template <class Options>
 Field<Options> heads(std::int64_t Options::*member) {
     return integer<Options>(member, "n_heads_sa", "Sensory heads",

@@ -29,7 +29,7 @@ struct FieldSpec {
     double maximum = std::numeric_limits<double>::infinity();
     std::vector<std::string> choices = {};       ///< for FieldKind::Choice, in the order shown
     std::vector<std::string> choiceTitles = {};  ///< what the form calls them; empty: as they are
-    bool live = false;            ///< may change while a run goes on; otherwise it needs a restart
+    bool live = false;            ///< may change during training; otherwise it needs a restart
     bool advanced = false;        ///< shown behind "more" in the form
     bool aboveMinimum = false;    ///< the minimum itself is refused
     std::string formerName = {};  ///< as earlier versions stored it

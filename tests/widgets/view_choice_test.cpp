@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which view a wish comes to, and where tiles stand: the parts of the inspector without widgets.
+// The parts of the inspector without widgets: which view is shown for a request, and the layout of
+// tiles.
 #include <gtest/gtest.h>
 
 #include <QComboBox>

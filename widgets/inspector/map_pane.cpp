@@ -63,18 +63,18 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
     m_saturation->hide();
     column->addWidget(m_saturation, 0, Qt::AlignHCenter);
     connect(m_saturation, &QPushButton::clicked, this, [this] {
-        InspectorView wish = m_choice.view();
-        wish.processing = Processing::Raw;
-        Q_EMIT wished(wish);
+        InspectorView request = m_choice.view();
+        request.processing = Processing::Raw;
+        Q_EMIT wished(request);
     });
 
     const auto pair = [this](const QStringList& names, bool InspectorView::*field) {
         m_menu->menu()->addSeparator();
         return addChoices(m_menu->menu(), names, m_choice.view().*field ? 1 : 0,
                           [this, field](int entry) {
-                              InspectorView wish = m_choice.view();
-                              wish.*field = entry == 1;
-                              Q_EMIT wished(wish);
+                              InspectorView request = m_choice.view();
+                              request.*field = entry == 1;
+                              Q_EMIT wished(request);
                           });
     };
     m_ends = pair({QStringLiteral("Colours of r: smallest to largest"),

@@ -106,14 +106,14 @@ SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
         addChoices(m_menu->menu(),
                    {QStringLiteral("Sort by index"), QStringLiteral("Sort by largest magnitude")},
                    0, [this](int entry) {
-                       InspectorView wish = m_choice.view();
-                       wish.sortByMagnitude = entry == 1;
-                       Q_EMIT wished(wish);
+                       InspectorView request = m_choice.view();
+                       request.sortByMagnitude = entry == 1;
+                       Q_EMIT wished(request);
                    });
     connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
-        InspectorView wish = m_choice.view();
-        wish.layer = layer;
-        Q_EMIT wished(wish);
+        InspectorView request = m_choice.view();
+        request.layer = layer;
+        Q_EMIT wished(request);
     });
     connect(m_multiples, &MultiplesView::resolutionChanged, this, [this] {
         if (!m_choice.empty()) showMultiples(*m_multiples, m_choice.maps(), m_choice.view());

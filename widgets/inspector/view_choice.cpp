@@ -42,69 +42,71 @@ void ViewChoice::setView(const InspectorView& view) {
     m_lastIndex[static_cast<std::size_t>(storedKind(m_view.kind))] = m_view.index;
 }
 
-InspectorView ViewChoice::granted(InspectorView wish) {
-    if (wish.kind != m_view.kind) {
-        m_wanted = wish.kind;
-        for (int away = 1; m_maps.count(wish.kind, wish.layer) == 0 && away < m_maps.layers();
+InspectorView ViewChoice::granted(InspectorView request) {
+    if (request.kind != m_view.kind) {
+        m_wanted = request.kind;
+        for (int away = 1; m_maps.count(request.kind, request.layer) == 0 && away < m_maps.layers();
              ++away)
             for (const int layer : {m_view.layer - away, m_view.layer + away})
-                if (m_maps.count(wish.kind, layer) > 0) wish.layer = layer;
-    } else if (wish.layer != m_view.layer && m_maps.count(m_wanted, wish.layer) > 0) {
-        wish.kind = m_wanted;
+                if (m_maps.count(request.kind, layer) > 0) request.layer = layer;
+    } else if (request.layer != m_view.layer && m_maps.count(m_wanted, request.layer) > 0) {
+        request.kind = m_wanted;
     }
-    if (wish.kind != m_view.kind && storedKind(wish.kind) != storedKind(m_view.kind) &&
-        wish.index == m_view.index)
-        wish.index = m_lastIndex[static_cast<std::size_t>(wish.kind)];
-    return m_maps.clamped(wish);
+    if (request.kind != m_view.kind && storedKind(request.kind) != storedKind(m_view.kind) &&
+        request.index == m_view.index)
+        request.index = m_lastIndex[static_cast<std::size_t>(request.kind)];
+    return m_maps.clamped(request);
 }
 
 InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
-    InspectorView wish = m_view;
-    wish.*field += step;
-    return wish;
+    InspectorView request = m_view;
+    request.*field += step;
+    return request;
 }
 
 std::optional<InspectorView> ViewChoice::ofKind(int number) {
     if (number < 1 || number > 5 || !m_maps.has(static_cast<MapKind>(number - 1))) return {};
-    InspectorView wish = m_view;
-    wish.kind = m_wanted = static_cast<MapKind>(number - 1);
-    return wish;
+    InspectorView request = m_view;
+    request.kind = m_wanted = static_cast<MapKind>(number - 1);
+    return request;
 }
 
 InspectorView ViewChoice::turned() const {
-    InspectorView wish = m_view;
-    if (m_maps.canReverse(m_view)) wish.reversed = !wish.reversed;
-    return wish;
+    InspectorView request = m_view;
+    if (m_maps.canReverse(m_view)) request.reversed = !request.reversed;
+    return request;
 }
 
 InspectorView ViewChoice::nextProcessing() const {
-    InspectorView wish = m_view;
+    InspectorView request = m_view;
     // Attention knows raw and top k only, and so does the key.
-    if (storedKind(wish.kind) == MapKind::Relation)
-        wish.processing = static_cast<Processing>((static_cast<int>(wish.processing) + 1) % 5);
+    if (storedKind(request.kind) == MapKind::Relation)
+        request.processing =
+            static_cast<Processing>((static_cast<int>(request.processing) + 1) % 5);
     else
-        wish.processing = wish.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
-    return wish;
+        request.processing =
+            request.processing == Processing::TopK ? Processing::Raw : Processing::TopK;
+    return request;
 }
 
 InspectorView ViewChoice::ofMap(MapKind kind, int index) {
-    InspectorView wish = m_view;
+    InspectorView request = m_view;
     const bool both = m_view.kind == MapKind::AttentionTimesRelation;
     if (both && kind == MapKind::RelationalAttention) {
-        wish.head = index;  // alpha x r has two choices, and each group makes its own
+        request.head = index;  // alpha x r has two choices, and each group makes its own
     } else {
-        wish.kind = both && kind == MapKind::Relation ? MapKind::AttentionTimesRelation : kind;
-        wish.index = index;
+        request.kind = both && kind == MapKind::Relation ? MapKind::AttentionTimesRelation : kind;
+        request.index = index;
         m_lastIndex[static_cast<std::size_t>(kind)] = index;
     }
-    return wish;
+    return request;
 }
 
 InspectorView ViewChoice::ofCell(int row, int column) const {
-    InspectorView wish = m_view;
-    wish.source = row;
-    wish.target = column;
-    return wish;
+    InspectorView request = m_view;
+    request.source = row;
+    request.target = column;
+    return request;
 }
 
 bool ViewChoice::point(int row, int column) {

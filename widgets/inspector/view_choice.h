@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which view of a result is shown, and what the wish for another one comes to; its numbers, words
-// and figures.
+// Which view of a result is shown, and what the request for another one comes to; its numbers,
+// words and figures.
 #pragma once
 
 #include <QString>
@@ -26,10 +26,10 @@ public:
     /// From a session or another pane.
     void setView(const InspectorView& view);
 
-    /// The view that a wish of the user comes to: a kind that the layer does not have leads to the
-    /// nearest layer that has it, and is shown again on the next layer that has it.
-    InspectorView granted(InspectorView wish);
-    /// What keys and clicks wish for.
+    /// The view that a request of the user comes to: a kind that the layer does not have leads to
+    /// the nearest layer that has it, and is shown again on the next layer that has it.
+    InspectorView granted(InspectorView request);
+    /// What keys and clicks request for.
     InspectorView stepped(int InspectorView::*field, int step) const;
     std::optional<InspectorView> ofKind(int number);  ///< 1 to 5
     InspectorView turned() const;

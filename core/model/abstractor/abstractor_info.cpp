@@ -14,17 +14,11 @@ using Objects = ObjectAbstractorOptions;
 
 FieldTable<AbstractorOptions> blockFields() {
     using O = AbstractorOptions;
-    const auto& blocks = BlockOptions::fieldTable();
-    const auto text = [&blocks](const char* name) {
-        for (const auto& field : blocks)
-            if (field.spec.name == name) return field.spec;
-        throw std::logic_error(name);
-    };
-    return {fields::make(text("n_heads_sa"), &O::n_heads_sa),
-            fields::make(text("symmetric_rels"), &O::symmetric_rels),
-            fields::make(text("dff"), &O::dff),
-            fields::make(text("dropout_rate"), &O::dropout_rate),
-            fields::make(text("rca_activation"), &O::rca_activation)};
+    return {fields::make(fields::blockSpec("n_heads_sa"), &O::n_heads_sa),
+            fields::make(fields::blockSpec("symmetric_rels"), &O::symmetric_rels),
+            fields::make(fields::blockSpec("dff"), &O::dff),
+            fields::make(fields::blockSpec("dropout_rate"), &O::dropout_rate),
+            fields::make(fields::blockSpec("rca_activation"), &O::rca_activation)};
 }
 
 FieldTable<AbstractorOptions> abstractorFields() {

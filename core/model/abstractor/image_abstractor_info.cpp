@@ -12,18 +12,14 @@ using Options = ImageAbstractorOptions;
 
 FieldTable<Options> modelFields() {
     using namespace fields;
-    const auto text = [](const char* name) {
-        for (const auto& field : BlockOptions::fieldTable())
-            if (field.spec.name == name) return field.spec;
-        throw std::logic_error(name);
-    };
     return joined<Options>(
         {of<Options>(depth()),
          of<Options>(stream()),
-         {make(text("n_heads_sa"), &Options::n_heads_sa), make(text("dff"), &Options::dff),
-          make(text("dropout_rate"), &Options::dropout_rate),
-          make(text("activation"), &Options::activation),
-          make(text("norm_first"), &Options::norm_first)},
+         {make(blockSpec("n_heads_sa"), &Options::n_heads_sa),
+          make(blockSpec("dff"), &Options::dff),
+          make(blockSpec("dropout_rate"), &Options::dropout_rate),
+          make(blockSpec("activation"), &Options::activation),
+          make(blockSpec("norm_first"), &Options::norm_first)},
          symbols<Options>({"positional_symbols", "symbolic_attention"}, patchesOf<Options>),
          {selfAttention(&Options::use_self_attn)},
          of<Options>(imageInput())});

@@ -11,19 +11,15 @@ using Options = MessagePassingOptions;
 
 FieldTable<Options> modelFields() {
     using namespace fields;
-    const auto text = [](const char* name) {
-        for (const auto& field : BlockOptions::fieldTable())
-            if (field.spec.name == name) return field.spec;
-        throw std::logic_error(name);
-    };
-    auto heads = make(text("n_heads_sa"), &Options::n_heads_sa);
+    auto heads = make(blockSpec("n_heads_sa"), &Options::n_heads_sa);
     heads.applies = [](const Options& o) { return o.use_self_attn; };
     return joined<Options>(
         {of<Options>(depth()),
          of<Options>(stream()),
          {heads, relations(&Options::n_relations), symmetric(&Options::symmetric_rels),
-          make(text("dff"), &Options::dff), make(text("dropout_rate"), &Options::dropout_rate),
-          make(text("rel_activation"), &Options::rel_activation),
+          make(blockSpec("dff"), &Options::dff),
+          make(blockSpec("dropout_rate"), &Options::dropout_rate),
+          make(blockSpec("rel_activation"), &Options::rel_activation),
           relationWidth(&Options::rel_proj_dim), selfAttention(&Options::use_self_attn),
           abstractorNorm(&Options::abs_norm),
           advanced(when<Options>([](const Options& o) { return o.use_self_attn; },

@@ -2,6 +2,7 @@
 #include "model/blocks/block_info.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace relascope {
 namespace fields {
@@ -22,6 +23,12 @@ FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names) {
         table.back().applies = [](const BlockOptions&) { return true; };
     }
     return table;
+}
+
+const FieldSpec& blockSpec(const std::string& name) {
+    for (const auto& field : BlockOptions::fieldTable())
+        if (field.spec.name == name) return field.spec;
+    throw std::logic_error("there is no block option " + name);
 }
 
 std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,

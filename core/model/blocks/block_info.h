@@ -24,6 +24,9 @@ inline const std::vector<std::string> kPlainBlock = {
 inline const std::vector<std::string> kPlainHeads = {"sa_n_kv_heads", "sa_key_dim",
                                                      "sa_add_bias_kv"};
 
+/// The description of a block option, for architectures that have it without the group.
+const FieldSpec& blockSpec(const std::string& name);
+
 /// What 0 stands for in a block option that follows the stream's width; empty for the others.
 std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
                        const std::string& name);
