@@ -12,7 +12,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 void copyText(const QString& text) {
     QGuiApplication::clipboard()->setText(text);
@@ -42,11 +42,11 @@ void showAbout(QWidget* parent) {
     column->setContentsMargins(24, 24, 24, 16);
     column->setSpacing(12);
     auto* picture = new QLabel(dialog);
-    picture->setPixmap(applicationIcon().pixmap(64, 64));
+    picture->setPixmap(widgets::applicationIcon().pixmap(64, 64));
     column->addWidget(picture);
     auto* title =
-        new QLabel(QString("Relascope %1").arg(QLatin1String(builtin::version())), dialog);
-    title->setFont(titleFont());
+        new QLabel(QString("Relascope %1").arg(QLatin1String(core::builtin::version())), dialog);
+    title->setFont(widgets::titleFont());
     column->addWidget(title);
     auto* words = new QLabel(
         QStringLiteral(
@@ -56,7 +56,7 @@ void showAbout(QWidget* parent) {
     words->setWordWrap(true);
     column->addWidget(words);
     auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);
-    table->setFont(smallFont());
+    table->setFont(widgets::smallFont());
     table->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(table);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
@@ -66,4 +66,4 @@ void showAbout(QWidget* parent) {
     dialog->open();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

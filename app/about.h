@@ -6,9 +6,9 @@
 
 class QWidget;
 
-namespace relascope {
+namespace relascope::app {
 
 void showAbout(QWidget* parent);
 void copyText(const QString& text);
 
-}  // namespace relascope
+}  // namespace relascope::app

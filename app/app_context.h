@@ -7,7 +7,7 @@
 
 #include "widgets/bar/status_strip.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class RunsController;
 class Selection;
@@ -20,18 +20,20 @@ public:
     using QObject::QObject;
 
 public Q_SLOTS:
-    void say(relascope::MessageLevel level, const QString& sentence) {
+    void say(relascope::widgets::MessageLevel level, const QString& sentence) {
         Q_EMIT message(level, sentence);
     }
-    void info(const QString& sentence) { Q_EMIT message(MessageLevel::Info, sentence); }
-    void ok(const QString& sentence) { Q_EMIT message(MessageLevel::Ok, sentence); }
-    void warning(const QString& sentence) { Q_EMIT message(MessageLevel::Warning, sentence); }
-    void error(const QString& sentence) { Q_EMIT message(MessageLevel::Error, sentence); }
+    void info(const QString& sentence) { Q_EMIT message(widgets::MessageLevel::Info, sentence); }
+    void ok(const QString& sentence) { Q_EMIT message(widgets::MessageLevel::Ok, sentence); }
+    void warning(const QString& sentence) {
+        Q_EMIT message(widgets::MessageLevel::Warning, sentence);
+    }
+    void error(const QString& sentence) { Q_EMIT message(widgets::MessageLevel::Error, sentence); }
     /// An action succeeded that says nothing: an error shown before is out of date.
     void succeeded() { Q_EMIT outdated(); }
 
 Q_SIGNALS:
-    void message(relascope::MessageLevel level, const QString& sentence);
+    void message(relascope::widgets::MessageLevel level, const QString& sentence);
     void outdated();
 };
 
@@ -43,4 +45,4 @@ struct AppContext {
     Messages& messages;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -3,7 +3,7 @@
 
 #include <QFileInfo>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// Whether a file's name is that of weights in general, so that only its folder says which ones.
@@ -48,4 +48,4 @@ QStringList checkpointTitles(const QStringList& paths) {
     return titles;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

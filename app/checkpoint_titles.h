@@ -4,10 +4,10 @@
 
 #include <QStringList>
 
-namespace relascope {
+namespace relascope::app {
 
 /// One title a path: "DAT-sa8-ra8-343M" for a folder or the weights in it, "text-dat-s0 · step-300"
 /// for a checkpoint of a run. Where titles are the same, the folders above tell more.
 QStringList checkpointTitles(const QStringList& paths);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -6,7 +6,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 CommandField::CommandField(QWidget* parent) : QAbstractButton(parent) {
     setAccessibleName(QStringLiteral("Commands"));
@@ -16,7 +16,7 @@ CommandField::CommandField(QWidget* parent) : QAbstractButton(parent) {
 }
 
 void CommandField::paintEvent(QPaintEvent*) {
-    const Theme& t = Theme::current();
+    const widgets::Theme& t = widgets::Theme::current();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const QRectF box = QRectF(rect()).adjusted(0.5, 4.5, -12.5, -4.5);
@@ -24,14 +24,14 @@ void CommandField::paintEvent(QPaintEvent*) {
     painter.setBrush(underMouse() ? t.hover : t.alt);
     painter.drawRoundedRect(box, 4, 4);
     painter.drawPixmap(QPointF(box.left() + 8, box.center().y() - 7),
-                       iconPixmap("search", t.muted, 14, devicePixelRatioF()));
-    painter.setFont(smallFont());
+                       widgets::iconPixmap("search", t.muted, 14, devicePixelRatioF()));
+    painter.setFont(widgets::smallFont());
     painter.setPen(t.muted);
     painter.drawText(box.adjusted(28, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
                      QStringLiteral("Commands"));
-    painter.setFont(captionFont());
+    painter.setFont(widgets::captionFont());
     painter.drawText(box.adjusted(0, 0, -8, 0), Qt::AlignVCenter | Qt::AlignRight,
                      QStringLiteral("Ctrl+K"));
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

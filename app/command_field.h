@@ -4,7 +4,7 @@
 
 #include <QAbstractButton>
 
-namespace relascope {
+namespace relascope::app {
 
 class CommandField : public QAbstractButton {
     Q_OBJECT
@@ -16,4 +16,4 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

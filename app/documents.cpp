@@ -8,7 +8,7 @@
 #include <QUrl>
 #include <algorithm>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr const char* kFolder = ":/docs/";
@@ -21,7 +21,7 @@ QByteArray contents(const QString& name) {
 
 }  // namespace
 
-std::vector<HelpDocument> documents() {
+std::vector<widgets::HelpDocument> documents() {
     const QString index = QString::fromUtf8(contents(QLatin1String(kIndex)));
     QStringList names{QLatin1String(kIndex)};
     static const QRegularExpression link(QStringLiteral("\\]\\(([a-z0-9-]+\\.md)\\)"));
@@ -30,24 +30,25 @@ std::vector<HelpDocument> documents() {
     names << QDir(QLatin1String(kFolder))
                  .entryList({QStringLiteral("*.md")}, QDir::Files, QDir::Name);
     names.removeDuplicates();
-    std::vector<HelpDocument> found;
+    std::vector<widgets::HelpDocument> found;
     for (const QString& name : std::as_const(names))
         if (const QByteArray text = contents(name); !text.isEmpty())
             found.push_back({name, QString::fromUtf8(text)});
     return found;
 }
 
-DocumentViewer* showDocuments(QWidget* parent, const QString& link) {
-    auto* viewer = parent->findChild<DocumentViewer*>(QString(), Qt::FindDirectChildrenOnly);
+widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link) {
+    auto* viewer =
+        parent->findChild<widgets::DocumentViewer*>(QString(), Qt::FindDirectChildrenOnly);
     if (!viewer) {
-        viewer = new DocumentViewer(parent);
+        viewer = new widgets::DocumentViewer(parent);
         QHash<QString, QByteArray> pictures;
         const QDir folder{QLatin1String(kFolder)};
         for (const QString& name : folder.entryList({QStringLiteral("*.svg")}, QDir::Files))
             pictures.insert(name, contents(name));
         viewer->setPictures(pictures);
         viewer->setDocuments(documents());
-        QObject::connect(viewer, &DocumentViewer::externalLink, viewer,
+        QObject::connect(viewer, &widgets::DocumentViewer::externalLink, viewer,
                          [](const QUrl& url) { QDesktopServices::openUrl(url); });
     }
     if (!link.isEmpty()) viewer->open(link);
@@ -57,4 +58,4 @@ DocumentViewer* showDocuments(QWidget* parent, const QString& link) {
     return viewer;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -7,13 +7,13 @@
 
 #include "widgets/help/document_viewer.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// The documents of `resources/docs`: first the index, then the others in the order of its links.
-std::vector<HelpDocument> documents();
+std::vector<widgets::HelpDocument> documents();
 
 /// Shows the one window of the documentation that `parent` has, at `link` ("models.md#...") where
 /// one is given.
-DocumentViewer* showDocuments(QWidget* parent, const QString& link = {});
+widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link = {});
 
-}  // namespace relascope
+}  // namespace relascope::app

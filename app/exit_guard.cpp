@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace relascope {
+namespace relascope::app {
 
 void endProcessWithin(std::chrono::milliseconds limit, int code) {
     std::thread([limit, code] {
@@ -15,4 +15,4 @@ void endProcessWithin(std::chrono::milliseconds limit, int code) {
     }).detach();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -4,10 +4,10 @@
 
 #include <chrono>
 
-namespace relascope {
+namespace relascope::app {
 
 /// From now on the process lives for `limit` at most; then it ends with `code`. For the time after
 /// the window has closed, when everything that must be kept has been saved.
 void endProcessWithin(std::chrono::milliseconds limit, int code);
 
-}  // namespace relascope
+}  // namespace relascope::app

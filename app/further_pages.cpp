@@ -12,7 +12,7 @@
 #include "widgets/lists/rail.h"
 #include "widgets/tables/runs_table.h"
 
-namespace relascope {
+namespace relascope::app {
 
 void addFurtherPages(MainWindow& window) {
     AppContext context = window.controllers().context();
@@ -21,11 +21,12 @@ void addFurtherPages(MainWindow& window) {
     QObject::connect(compare, &ComparePage::workbenchRequested, &window,
                      [&window] { window.showPage(PageId::Workbench); });
     auto* actions = &window.runActions();
-    QObject::connect(compare->table(), &RunsTable::runMenuRequested, actions, &RunActions::popUp);
+    QObject::connect(compare->table(), &widgets::RunsTable::runMenuRequested, actions,
+                     &RunActions::popUp);
     QObject::connect(
-        compare->table(), &RunsTable::deleteRequested, actions,
+        compare->table(), &widgets::RunsTable::deleteRequested, actions,
         [actions](const QStringList& paths) { actions->perform(RunActions::Kind::Delete, paths); });
-    QObject::connect(compare->curves(), &CurvePanel::markMenuRequested, actions,
+    QObject::connect(compare->curves(), &widgets::CurvePanel::markMenuRequested, actions,
                      &RunActions::popUpMark);
 
     auto* study = new StudyPage(window.controllers().study, context.messages);
@@ -55,14 +56,14 @@ void addFurtherPages(MainWindow& window) {
         QStringList paths;
         for (const auto& recent : known) paths << recent.path;
         const QStringList titles = checkpointTitles(paths);
-        std::vector<CheckpointEntry> entries;
+        std::vector<widgets::CheckpointEntry> entries;
         for (std::size_t i = 0; i < known.size(); ++i)
             entries.push_back({known[i].path, titles[static_cast<qsizetype>(i)], known[i].size,
                                known[i].missing});
         window.rail()->setCheckpoints(entries);
     });
-    QObject::connect(window.rail(), &Rail::checkpointChosen, &c.checkpoint.recent(),
+    QObject::connect(window.rail(), &widgets::Rail::checkpointChosen, &c.checkpoint.recent(),
                      &RecentCheckpoints::choose);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -11,7 +11,7 @@
 #include "run/run_folder.h"
 #include "train/study.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 void trainOptions(Launch& launch, const QCommandLineParser& parser) {
@@ -24,7 +24,7 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
                               "'" + text.toStdString() + "' is not an integer");
         return value;
     };
-    RunSettings settings;
+    core::RunSettings settings;
     settings.preset = launch.train.toStdString();
     settings.model = launch.model.toStdString();
     for (const auto& setting : parser.values(QStringLiteral("set")))
@@ -34,7 +34,7 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
     settings.epochs = number("epochs");
     settings.steps = number("steps");
     if (parser.isSet("seed")) settings.seed = number("seed");
-    launch.options = runOptions(settings);
+    launch.options = core::runOptions(settings);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     option("device", "auto, cpu, cuda:0.", "name");
     const auto bad = [exitCode](const QString& sentence) {
         std::fprintf(stderr, "relascope: %s\n", qPrintable(sentence));
-        *exitCode = kExitUsage;
+        *exitCode = cli::kExitUsage;
         return std::nullopt;
     };
     if (!parser.parse(arguments))
@@ -132,9 +132,9 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
             return bad(QString("%1: not a run folder, checkpoint or command; see relascope --help")
                            .arg(path));
         // What it is, is said by its content; a checkpoint that is none is told in the window.
-        (isRunFolder(path.toStdString())     ? launch.run
-         : isStudyFolder(path.toStdString()) ? launch.study
-                                             : launch.checkpoint) = path;
+        (core::isRunFolder(path.toStdString())     ? launch.run
+         : core::isStudyFolder(path.toStdString()) ? launch.study
+                                                   : launch.checkpoint) = path;
     } else if (!words.isEmpty()) {
         return bad(QString("'%1': only one run can be given; select others in the window")
                        .arg(words.join(u' ')));
@@ -144,7 +144,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         launch.checkpoint.isEmpty() && launch.study.isEmpty() && !studies)
         launch.train = QStringLiteral("quick");
     try {
-        if (!launch.run.isEmpty() && !isRunFolder(launch.run.toStdString()))
+        if (!launch.run.isEmpty() && !core::isRunFolder(launch.run.toStdString()))
             return bad(QString("%1: contains no run.json; give a run folder").arg(launch.run));
         // On that page a run is its newest weights.
         if (!launch.run.isEmpty() && launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0)
@@ -156,4 +156,4 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     return launch;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -9,7 +9,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 struct Launch {
     QString run;         ///< a run folder to open
@@ -32,4 +32,4 @@ bool isCommandLine(int argc, char** argv);
 /// sentence on stderr.
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -22,30 +22,31 @@
 #include "widgets/theme/theme.h"
 
 using namespace relascope;
+using namespace relascope::app;
 
 namespace {
 
-bool drawFigure(const ProbeResult& result, const FigureRequest& request, std::string* error) {
-    InspectorView view;
+bool drawFigure(const ProbeResult& result, const cli::FigureRequest& request, std::string* error) {
+    widgets::InspectorView view;
     view.kind = request.kind;
     view.layer = request.layer;
     view.index = request.index;
     view.source = request.source;
     QString sentence;
-    const bool done = renderFigure(result, view, QString::fromStdString(request.out), &sentence,
-                                   QString::fromStdString(request.run));
+    const bool done = widgets::renderFigure(result, view, QString::fromStdString(request.out),
+                                            &sentence, QString::fromStdString(request.run));
     if (error) *error = sentence.toStdString();
     return done;
 }
 
-bool drawStudy(const StudyFigure& figure, std::string* error) {
-    const StudyMetric metric = studyMetric({figure.metric, {}});
+bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
+    const widgets::StudyMetric metric = studyMetric({figure.metric, {}});
     const QString path = QString::fromStdString(figure.out);
     QString sentence;
-    const bool done =
-        renderStudy(StudyLayout(figure.study), metric, figure.points, figure.published,
-                    QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(),
-                    path, &sentence);
+    const bool done = widgets::renderStudy(
+        widgets::StudyLayout(figure.study), metric, figure.points, figure.published,
+        QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), path,
+        &sentence);
     // The command names the file itself.
     if (sentence.startsWith(path + QStringLiteral(": "))) sentence.remove(0, path.size() + 2);
     if (error) *error = sentence.toStdString();
@@ -62,12 +63,12 @@ bool drawsFigure(int argc, char** argv) {
 
 int runCommand(int argc, char** argv) {
     // Only pictures need an application; lists and numbers are there at once without one.
-    if (!drawsFigure(argc, argv)) return runCommandLine(argc, argv);
+    if (!drawsFigure(argc, argv)) return cli::runCommandLine(argc, argv);
     qputenv("QT_QPA_PLATFORM", "offscreen");
     int count = 1;
     QApplication application(count, argv);
-    applyTheme(application, ThemeMode::Light);
-    return runCommandLine(argc, argv, {drawFigure, drawStudy});
+    widgets::applyTheme(application, widgets::ThemeMode::Light);
+    return cli::runCommandLine(argc, argv, {drawFigure, drawStudy});
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ int runCommand(int argc, char** argv) {
 int main(int argc, char** argv) {
     if (isCommandLine(argc, argv)) return runCommand(argc, argv);
     // Before any thread starts, so that all of them leave the signals to the window.
-    const std::stop_token interrupted = stopOnSignals();
+    const std::stop_token interrupted = cli::stopOnSignals();
     if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
         qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -92,10 +93,11 @@ int main(int argc, char** argv) {
     const auto launch = parseLaunch(arguments, &exitCode);
     if (!launch) return exitCode;
     const bool picture = !launch->screenshot.isEmpty();
-    const ThemeMode theme = launch->theme == "dark"               ? ThemeMode::Dark
-                            : launch->theme == "light" || picture ? ThemeMode::Light
-                                                                  : ThemeMode::System;
-    applyTheme(application, theme);
+    const widgets::ThemeMode theme = launch->theme == "dark" ? widgets::ThemeMode::Dark
+                                     : launch->theme == "light" || picture
+                                         ? widgets::ThemeMode::Light
+                                         : widgets::ThemeMode::System;
+    widgets::applyTheme(application, theme);
 
     MainWindow window(!picture);
     if (!launch->theme.isEmpty() || picture) window.setTheme(theme);
@@ -103,7 +105,7 @@ int main(int argc, char** argv) {
     QObject::connect(&signal, &QTimer::timeout, &window, [&] {
         if (!interrupted.stop_requested()) return;
         signal.stop();
-        exitCode = kExitInterrupted;
+        exitCode = cli::kExitInterrupted;
         window.stopAndClose();
     });
     signal.start(200);

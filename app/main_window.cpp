@@ -35,7 +35,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr int kNarrow = 1240;  ///< px; below it the three panes of the inspector would overlap
@@ -48,16 +48,16 @@ MainWindow::MainWindow(bool remember)
       m_runActions(new RunActions(*m_controllers, this)),
       m_opener(new Opener(*this)),
       m_exporter(new PageExport(*this)),
-      m_bar(new TrainBar),
-      m_rail(new Rail),
-      m_form(new OptionsForm),
-      m_status(new StatusStrip),
-      m_log(new LogDrawer),
+      m_bar(new widgets::TrainBar),
+      m_rail(new widgets::Rail),
+      m_form(new widgets::OptionsForm),
+      m_status(new widgets::StatusStrip),
+      m_log(new widgets::LogDrawer),
       m_tabs(new QTabBar),
       m_pages(new QStackedWidget),
       m_workbench(new WorkbenchPage(*m_controllers)) {
     setWindowTitle(QStringLiteral("Relascope"));
-    setWindowIcon(applicationIcon());
+    setWindowIcon(widgets::applicationIcon());
     setAcceptDrops(true);
     resize(1440, 900);
     setMinimumSize(1024, 640);
@@ -72,12 +72,12 @@ MainWindow::MainWindow(bool remember)
     addFurtherPages(*this);
     m_menus = std::make_unique<Menus>(*this);
 
-    connect(m_form, &OptionsForm::collapsedChanged, this, [this](bool collapsed) {
+    connect(m_form, &widgets::OptionsForm::collapsedChanged, this, [this](bool collapsed) {
         if (!m_arranging && width() >= kNarrow && currentPage() == PageId::Workbench)
             m_formFolded = collapsed;
         refreshMenus();
     });
-    connect(m_workbench->curves(), &CurvePanel::markMenuRequested, m_runActions,
+    connect(m_workbench->curves(), &widgets::CurvePanel::markMenuRequested, m_runActions,
             &RunActions::popUpMark);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
@@ -125,15 +125,16 @@ QWidget* MainWindow::makePages() {
     m_tabs->setAccessibleName(QStringLiteral("Pages"));
     head->addWidget(m_tabs);
     head->addStretch(1);
-    auto* more = iconButton("more", QStringLiteral("Page: copy, save"), centre);
-    auto* menu = new ViewMenu(more, m_pages, [this] { return pageTitle(currentPage()).toLower(); });
+    auto* more = widgets::iconButton("more", QStringLiteral("Page: copy, save"), centre);
+    auto* menu =
+        new widgets::ViewMenu(more, m_pages, [this] { return pageTitle(currentPage()).toLower(); });
     menu->menu()->addSeparator();
     menu->menu()->addAction(m_exporter->allAction());
     m_pages->setAccessibleName(QStringLiteral("Page"));
     m_exporter->listen(menu);
     head->addWidget(more);
     middle->addLayout(head);
-    middle->addWidget(horizontalLine(centre));
+    middle->addWidget(widgets::horizontalLine(centre));
     middle->addWidget(m_pages, 1);
     return centre;
 }
@@ -142,7 +143,7 @@ void MainWindow::addPage(PageId id, QWidget* page) {
     Q_ASSERT(m_pages->count() == static_cast<int>(id));
     m_pages->addWidget(page);
     m_tabs->addTab(pageTitle(id));
-    for (auto* menu : page->findChildren<ViewMenu*>()) m_exporter->listen(menu);
+    for (auto* menu : page->findChildren<widgets::ViewMenu*>()) m_exporter->listen(menu);
 }
 
 void MainWindow::fitTo(const QSize& room) {
@@ -154,7 +155,7 @@ StudyPage* MainWindow::studyPage() const {
     return qobject_cast<StudyPage*>(page(PageId::Study));
 }
 
-RelationInspector* MainWindow::activeInspector() const {
+widgets::RelationInspector* MainWindow::activeInspector() const {
     const auto* checkpoint = qobject_cast<const CheckpointPage*>(m_pages->currentWidget());
     return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
 }
@@ -209,9 +210,9 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     arrangeForm();
 }
 
-void MainWindow::setTheme(ThemeMode mode) {
+void MainWindow::setTheme(widgets::ThemeMode mode) {
     m_theme = mode;
-    applyTheme(*qApp, mode);
+    widgets::applyTheme(*qApp, mode);
     refreshMenus();
 }
 
@@ -326,4 +327,4 @@ void MainWindow::dropEvent(QDropEvent* event) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

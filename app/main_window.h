@@ -13,22 +13,25 @@
 class QStackedWidget;
 class QTabBar;
 
-namespace relascope {
+namespace relascope::widgets {
+class LogDrawer;
+class OptionsForm;
+class Rail;
+class RelationInspector;
+class StatusStrip;
+class TrainBar;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 class Controllers;
-class LogDrawer;
 class MainWindow;
 class Menus;
 class Opener;
-class OptionsForm;
 class PageExport;
-class Rail;
-class RelationInspector;
 class RunActions;
 class Session;
-class StatusStrip;
 class StudyPage;
-class TrainBar;
 class WorkbenchPage;
 
 /// The pages besides the Workbench.
@@ -47,12 +50,12 @@ public:
     void showPage(PageId id);
     PageId currentPage() const;
     QWidget* page(PageId id) const;
-    void setTheme(ThemeMode mode);
-    ThemeMode theme() const { return m_theme; }
+    void setTheme(widgets::ThemeMode mode);
+    widgets::ThemeMode theme() const { return m_theme; }
     /// No larger than that: a screen may be smaller than the window wants to be.
     void fitTo(const QSize& room);
     /// That of the page shown: the Workbench's, or the checkpoint's.
-    RelationInspector* activeInspector() const;
+    widgets::RelationInspector* activeInspector() const;
     /// Why there is nothing in it; empty when there is something.
     QString inspectObstacle() const;
     /// Stops what trains and what works on a study, saves, and closes; without a question.
@@ -65,14 +68,14 @@ public:
     Controllers& controllers() { return *m_controllers; }
     WorkbenchPage* workbench() const { return m_workbench; }
     StudyPage* studyPage() const;
-    TrainBar* bar() const { return m_bar; }
-    Rail* rail() const { return m_rail; }
-    OptionsForm* form() const { return m_form; }
+    widgets::TrainBar* bar() const { return m_bar; }
+    widgets::Rail* rail() const { return m_rail; }
+    widgets::OptionsForm* form() const { return m_form; }
     RunActions& runActions() const { return *m_runActions; }
     Opener& opener() const { return *m_opener; }
     PageExport& exporter() const { return *m_exporter; }
-    StatusStrip* status() const { return m_status; }
-    LogDrawer* log() const { return m_log; }
+    widgets::StatusStrip* status() const { return m_status; }
+    widgets::LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
     QList<QAction*> commands() const;
     /// Asks whether a run shall be stopped for closing; replaced in tests.
@@ -99,20 +102,20 @@ private:
     RunActions* m_runActions;
     Opener* m_opener;
     PageExport* m_exporter;
-    TrainBar* m_bar;
-    Rail* m_rail;
-    OptionsForm* m_form;
-    StatusStrip* m_status;
-    LogDrawer* m_log;
+    widgets::TrainBar* m_bar;
+    widgets::Rail* m_rail;
+    widgets::OptionsForm* m_form;
+    widgets::StatusStrip* m_status;
+    widgets::LogDrawer* m_log;
     QTabBar* m_tabs;
     QStackedWidget* m_pages;
     WorkbenchPage* m_workbench;
     std::unique_ptr<Menus> m_menus;
-    ThemeMode m_theme = ThemeMode::System;
+    widgets::ThemeMode m_theme = widgets::ThemeMode::System;
     bool m_formFolded = false;  ///< by the user
     bool m_arranging = false;
     bool m_byKeyboard = false;  ///< focus came by Tab: Space belongs to the focused button
     bool m_closing = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -8,7 +8,7 @@
 #include "app/main_window.h"
 #include "app/pages/checkpoint_page.h"
 
-namespace relascope {
+namespace relascope::app {
 
 Opener::Opener(MainWindow& window) : QObject(&window), m_window(window), m_c(window.controllers()) {
     connect(&m_c.training, &TrainingController::runBegan, this, &Opener::remember);
@@ -116,4 +116,4 @@ void Opener::takeText(const QString& path) {
         QString("The next run will train on %1; press Start").arg(QFileInfo(path).fileName()));
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -8,7 +8,7 @@
 
 #include "app/controllers/job_queue.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class Controllers;
 class MainWindow;
@@ -59,4 +59,4 @@ private:
     JobQueue m_disk;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,7 +10,7 @@
 #include "app/main_window.h"
 #include "widgets/export/export.h"
 
-namespace relascope {
+namespace relascope::app {
 
 PageExport::PageExport(MainWindow& window)
     : QObject(&window),
@@ -25,17 +25,17 @@ PageExport::PageExport(MainWindow& window)
     });
 }
 
-void PageExport::listen(ViewMenu* menu) {
+void PageExport::listen(widgets::ViewMenu* menu) {
     auto* messages = &m_window.controllers().messages;
-    connect(menu, &ViewMenu::saved, messages,
+    connect(menu, &widgets::ViewMenu::saved, messages,
             [messages](const QString& path) { messages->ok(QString("Wrote %1").arg(path)); });
-    connect(menu, &ViewMenu::failed, messages, &Messages::error);
+    connect(menu, &widgets::ViewMenu::failed, messages, &Messages::error);
 }
 
 void PageExport::popUpMenu() {
     QMenu menu(&m_window);
     menu.setToolTipsVisible(true);
-    for (auto* view : m_window.findChildren<ViewMenu*>()) {
+    for (auto* view : m_window.findChildren<widgets::ViewMenu*>()) {
         if (!view->view()->isVisible()) continue;
         view->menu()->setTitle(view->view()->accessibleName());
         menu.addMenu(view->menu());
@@ -50,7 +50,8 @@ void PageExport::popUpMenu() {
 QStringList PageExport::exportAllViews(const QString& folder) {
     auto& messages = m_window.controllers().messages;
     QString error;
-    const QStringList written = exportAll(*m_window.page(m_window.currentPage()), folder, &error);
+    const QStringList written =
+        widgets::exportAll(*m_window.page(m_window.currentPage()), folder, &error);
     if (error.isEmpty())
         messages.ok(QStringLiteral("Wrote %1 files into %2").arg(written.size()).arg(folder));
     else
@@ -58,4 +59,4 @@ QStringList PageExport::exportAllViews(const QString& folder) {
     return written;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

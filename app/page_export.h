@@ -7,10 +7,13 @@
 
 class QAction;
 
-namespace relascope {
+namespace relascope::widgets {
+class ViewMenu;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 class MainWindow;
-class ViewMenu;
 
 class PageExport : public QObject {
     Q_OBJECT
@@ -24,11 +27,11 @@ public:
     /// Writes every view of the page shown into a folder; returns the files.
     QStringList exportAllViews(const QString& folder);
     /// Reports in the status strip what the menu of a view has written.
-    void listen(ViewMenu* menu);
+    void listen(widgets::ViewMenu* menu);
 
 private:
     MainWindow& m_window;
     QAction* m_all;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-namespace relascope {
+namespace relascope::app {
 
 /// In the order of the tabs.
 enum class PageId { Workbench, Compare, Study, Data, Checkpoint };
@@ -25,4 +25,4 @@ inline std::optional<PageId> pageNamed(const QString& title) {
     return std::nullopt;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

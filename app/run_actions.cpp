@@ -12,7 +12,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// What a run counts to: its steps where it has a number of them, else its epochs.
@@ -71,15 +71,16 @@ RunActions::RunActions(Controllers& controllers, QWidget* window)
         m_c.selection.setCurrent(path);
         m_c.experiment.showRun(path);
         const RunInfo* info = m_c.runs.info(path);
-        m_c.messages.ok(QString("Created %1 from step %2; press Resume to train it")
-                            .arg(m_c.runs.name(path), groupedNumber(info ? info->step : 0)));
+        m_c.messages.ok(
+            QString("Created %1 from step %2; press Resume to train it")
+                .arg(m_c.runs.name(path), widgets::groupedNumber(info ? info->step : 0)));
     });
     connect(&m_c.runs, &RunsController::reloaded, this, [this](int runs, int hidden) {
-        const QString count =
-            runs == 1 ? QStringLiteral("1 run") : QString("%1 runs").arg(groupedNumber(runs));
+        const QString count = runs == 1 ? QStringLiteral("1 run")
+                                        : QString("%1 runs").arg(widgets::groupedNumber(runs));
         m_c.messages.ok(hidden == 0 ? QString("Reloaded %1").arg(count)
                                     : QString("Reloaded %1; %2 hidden, shown dimmed")
-                                          .arg(count, groupedNumber(hidden)));
+                                          .arg(count, widgets::groupedNumber(hidden)));
     });
 }
 
@@ -164,7 +165,7 @@ std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {
     menu->setToolTipsVisible(true);
     for (const auto& entry : entries(paths)) {
         if (entry.kind == Kind::Hide || entry.kind == Kind::Rename) menu->addSeparator();
-        QAction* action = menu->addAction(icon(entry.icon), entry.text);
+        QAction* action = menu->addAction(widgets::icon(entry.icon), entry.text);
         action->setEnabled(entry.reason.isEmpty());
         action->setToolTip(entry.reason.isEmpty() ? entry.help : entry.reason);
         connect(action, &QAction::triggered, this,
@@ -176,13 +177,13 @@ std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {
             if (!mark.kept) continue;
             if (!back) {
                 menu->addSeparator();
-                back = menu->addMenu(icon("restart"), QStringLiteral("Go back to"));
+                back = menu->addMenu(widgets::icon("restart"), QStringLiteral("Go back to"));
             }
             const auto step = static_cast<qint64>(mark.step);
-            connect(
-                back->addAction(QString("Step %1, before %2").arg(groupedNumber(step), mark.text)),
-                &QAction::triggered, this,
-                [this, path = paths.first(), step] { goBack(path, step); });
+            connect(back->addAction(
+                        QString("Step %1, before %2").arg(widgets::groupedNumber(step), mark.text)),
+                    &QAction::triggered, this,
+                    [this, path = paths.first(), step] { goBack(path, step); });
         }
     }
     menu->addSeparator();
@@ -194,15 +195,15 @@ std::unique_ptr<QMenu> RunActions::menu(const QStringList& paths) {
     return menu;
 }
 
-std::unique_ptr<QMenu> RunActions::markMenu(const QString& run, const CurveMark& mark) {
+std::unique_ptr<QMenu> RunActions::markMenu(const QString& run, const widgets::CurveMark& mark) {
     auto menu = std::make_unique<QMenu>(m_window);
     menu->setToolTipsVisible(true);
     const auto step = static_cast<qint64>(mark.step);
-    QAction* back = menu->addAction(icon("restart"), QStringLiteral("Go back to here"));
+    QAction* back = menu->addAction(widgets::icon("restart"), QStringLiteral("Go back to here"));
     back->setEnabled(mark.kept);
     back->setToolTip(
         mark.kept ? QString("A new run from the checkpoint of step %1, with the options before %2")
-                        .arg(groupedNumber(step), mark.text)
+                        .arg(widgets::groupedNumber(step), mark.text)
                   : QStringLiteral("No checkpoint of this step was kept"));
     connect(back, &QAction::triggered, this, [this, run, step] { goBack(run, step); });
     return menu;
@@ -211,7 +212,7 @@ std::unique_ptr<QMenu> RunActions::markMenu(const QString& run, const CurveMark&
 void RunActions::popUp(const QStringList& paths, const QPoint& at) {
     menu(paths)->exec(at);
 }
-void RunActions::popUpMark(const QString& run, const CurveMark& mark, const QPoint& at) {
+void RunActions::popUpMark(const QString& run, const widgets::CurveMark& mark, const QPoint& at) {
     markMenu(run, mark)->exec(at);
 }
 
@@ -260,11 +261,11 @@ void RunActions::extend(const QString& path) {
     const Length length = lengthOf(*info);
     const bool whole = info->state == RunState::Done;
     const int least = static_cast<int>(length.total) + (whole ? 1 : 0);
-    const auto total =
-        askNumber(QStringLiteral("Extend the run"),
-                  QString("Train %1 to this many %2 in all (%3 now)")
-                      .arg(m_c.runs.name(path), length.words(), groupedNumber(length.total)),
-                  static_cast<int>(2 * length.total), least);
+    const auto total = askNumber(
+        QStringLiteral("Extend the run"),
+        QString("Train %1 to this many %2 in all (%3 now)")
+            .arg(m_c.runs.name(path), length.words(), widgets::groupedNumber(length.total)),
+        static_cast<int>(2 * length.total), least);
     if (total) m_c.experiment.extend(path, *total);
 }
 
@@ -305,4 +306,4 @@ void RunActions::goBack(const QString& path, qint64 step) {
     m_c.runs.branch(path, step);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

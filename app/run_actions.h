@@ -16,7 +16,7 @@ class QMenu;
 class QPoint;
 class QWidget;
 
-namespace relascope {
+namespace relascope::app {
 
 class Controllers;
 
@@ -40,9 +40,9 @@ public:
     /// The menu of these runs; the caller deletes it.
     std::unique_ptr<QMenu> menu(const QStringList& paths);
     /// The menu of the mark of an edit.
-    std::unique_ptr<QMenu> markMenu(const QString& run, const CurveMark& mark);
+    std::unique_ptr<QMenu> markMenu(const QString& run, const widgets::CurveMark& mark);
     void popUp(const QStringList& paths, const QPoint& at);
-    void popUpMark(const QString& run, const CurveMark& mark, const QPoint& at);
+    void popUpMark(const QString& run, const widgets::CurveMark& mark, const QPoint& at);
 
     void rename(const QString& path);
     void duplicate(const QString& path);
@@ -72,4 +72,4 @@ private:
     QWidget* m_window;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -14,7 +14,7 @@
 #include "widgets/generate/generate_panel.h"
 #include "widgets/inspector/relation_inspector.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr qint64 kLongestMs = 15 * 60 * 1000;  ///< training that does not get there is given up
@@ -72,7 +72,7 @@ void Screenshot::showCheckpoint() {
         m_writes = true;
         GenerateOptions options;
         options.tokens = m_launch.afterSteps > Launch().afterSteps ? m_launch.afterSteps : 120;
-        auto* panel = m_window.findChild<GeneratePanel*>();
+        auto* panel = m_window.findChild<widgets::GeneratePanel*>();
         panel->setOptions(options);
         c->generator().start(panel->prompt(), options);
     });
@@ -152,4 +152,4 @@ void Screenshot::end(const QString& problem) {
     training.cancel();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

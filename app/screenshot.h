@@ -9,7 +9,7 @@
 
 #include "app/launch.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class MainWindow;
 
@@ -44,4 +44,4 @@ private:
     QString m_problem;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,7 +10,7 @@
 
 #include "widgets/inspector/inspector_view.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// One object for the whole window. Setters signal only when something changed; whoever sets a
 /// value must expect to hear of it.
@@ -25,7 +25,7 @@ public:
     const QString& current() const { return m_current; }
     /// The step the time cursor stands at; nullopt follows the newest weights.
     std::optional<qint64> step() const { return m_step; }
-    const InspectorView& view() const { return m_view; }
+    const widgets::InspectorView& view() const { return m_view; }
     const QString& split() const { return m_split; }
     qint64 sample() const { return m_sample; }
     const QString& preset() const { return m_preset; }
@@ -34,7 +34,7 @@ public Q_SLOTS:
     void setRuns(const QStringList& paths) { set(m_runs, paths, &Selection::runsChanged); }
     void setCurrent(const QString& path) { set(m_current, path, &Selection::currentChanged); }
     void setStep(std::optional<qint64> step) { set(m_step, step, &Selection::stepChanged); }
-    void setView(const relascope::InspectorView& view) {
+    void setView(const relascope::widgets::InspectorView& view) {
         set(m_view, view, &Selection::viewChanged);
     }
     void setPreset(const QString& preset) { set(m_preset, preset, &Selection::presetChanged); }
@@ -64,8 +64,8 @@ private:
     QStringList m_runs;
     QString m_current, m_split = QStringLiteral("validation"), m_preset;
     std::optional<qint64> m_step;
-    InspectorView m_view;
+    widgets::InspectorView m_view;
     qint64 m_sample = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

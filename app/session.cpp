@@ -18,7 +18,7 @@
 #include "widgets/lists/rail.h"
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 // Settings of another layout of the window are left alone and not read.
@@ -29,7 +29,7 @@ QString key(const char* name) {
 }
 
 void restoreView(MainWindow& window, const QSettings& s) {
-    InspectorView v;
+    widgets::InspectorView v;
     const auto number = [&](const char* name, int fallback, int most) {
         return qBound(0, s.value(key(name), fallback).toInt(), most);
     };
@@ -40,9 +40,9 @@ void restoreView(MainWindow& window, const QSettings& s) {
     v.source = number("view/source", 1, 1 << 20);
     v.target = number("view/target", 2, 1 << 20);
     v.reversed = s.value(key("view/reversed")).toBool();
-    v.processing =
-        static_cast<Processing>(number("view/processing", static_cast<int>(Processing::Raw), 4));
-    v.range = static_cast<Range>(number("view/range", 1, 3));
+    v.processing = static_cast<widgets::Processing>(
+        number("view/processing", static_cast<int>(widgets::Processing::Raw), 4));
+    v.range = static_cast<widgets::Range>(number("view/range", 1, 3));
     v.topK = qMax(1, number("view/topK", 5, 1 << 20));
     v.paper = s.value(key("view/paper")).toBool();
     v.robust = s.value(key("view/robust"), true).toBool();
@@ -55,7 +55,7 @@ void restoreStudy(MainWindow& window, const QSettings& s) {
     auto& study = window.controllers().study;
     study.setOpened(s.value(key("study/opened")).toStringList());
     page->curves()->setBand(
-        static_cast<StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
+        static_cast<widgets::StudyBand>(qBound(0, s.value(key("study/band")).toInt(), 2)));
     page->curves()->logChip()->setChecked(s.value(key("study/logX")).toBool());
     page->curves()->publishedChip()->setChecked(s.value(key("study/published"), true).toBool());
     page->curves()->referenceChip()->setChecked(s.value(key("study/reference"), false).toBool());
@@ -98,7 +98,8 @@ void Session::restore(MainWindow& window) const {
     window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
     window.workbench()->inspector()->splitter()->restoreState(
         s.value(key("inspector")).toByteArray());
-    window.setTheme(static_cast<ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
+    window.setTheme(
+        static_cast<widgets::ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.opener().setRecentRuns(s.value(key("recent")).toStringList());
     std::vector<RecentCheckpoint> checkpoints;
     const QStringList paths = s.value(key("checkpoints")).toStringList();
@@ -109,11 +110,11 @@ void Session::restore(MainWindow& window) const {
     window.foldForm(s.value(key("formCollapsed")).toBool());
     window.rail()->setHidden(s.value(key("railHidden")).toBool());
     auto* curves = window.workbench()->curves();
-    curves->set(&CurveOptions::axis,
-                static_cast<CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
-    curves->set(&CurveOptions::logX, s.value(key("logX")).toBool());
-    curves->set(&CurveOptions::logY, s.value(key("logY")).toBool());
-    curves->set(&CurveOptions::smooth, s.value(key("smooth")).toBool());
+    curves->set(&widgets::CurveOptions::axis,
+                static_cast<widgets::CurveAxis>(qBound(0, s.value(key("axis"), 0).toInt(), 3)));
+    curves->set(&widgets::CurveOptions::logX, s.value(key("logX")).toBool());
+    curves->set(&widgets::CurveOptions::logY, s.value(key("logY")).toBool());
+    curves->set(&widgets::CurveOptions::smooth, s.value(key("smooth")).toBool());
     if (s.contains(key("view/kind"))) restoreView(window, s);
     restoreStudy(window, s);
     const QString preset = s.value(key("preset"), QStringLiteral("quick")).toString();
@@ -190,4 +191,4 @@ void Session::save(MainWindow& window) const {
         s.remove(key("step"));
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -3,7 +3,7 @@
 // was open.
 #pragma once
 
-namespace relascope {
+namespace relascope::app {
 
 class MainWindow;
 
@@ -21,4 +21,4 @@ private:
     bool m_enabled;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -14,20 +14,20 @@
 #include "widgets/tour/relation_primer.h"
 #include "widgets/tour/tour_overlay.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr const char* kShownKey = "tour/shown";
 
-std::vector<TourStep> stepsOf(MainWindow& window) {
+std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
     // Without a run the Workbench hides its panes; the tour points at them all the same.
     const auto panes = [page = window.workbench()] { page->showPanes(true); };
-    std::vector<TourStep> steps;
+    std::vector<widgets::TourStep> steps;
     steps.push_back({QStringLiteral("Relations in one picture"),
-                     RelationPrimer::words(),
+                     widgets::RelationPrimer::words(),
                      {},
-                     [](QWidget* parent) { return new RelationPrimer(parent); },
+                     [](QWidget* parent) { return new widgets::RelationPrimer(parent); },
                      {}});
     steps.push_back({QStringLiteral("Experiments and runs"),
                      QStringLiteral("Choose an experiment of the papers here. Below are the runs "
@@ -75,20 +75,20 @@ std::vector<TourStep> stepsOf(MainWindow& window) {
 
 }  // namespace
 
-TourOverlay* showTour(MainWindow& window) {
-    if (auto* running = window.findChild<TourOverlay*>()) return running;
+widgets::TourOverlay* showTour(MainWindow& window) {
+    if (auto* running = window.findChild<widgets::TourOverlay*>()) return running;
     window.showPage(PageId::Workbench);
-    auto* tour = new TourOverlay(stepsOf(window), &window);
-    QObject::connect(tour, &TourOverlay::ended, window.workbench(),
+    auto* tour = new widgets::TourOverlay(stepsOf(window), &window);
+    QObject::connect(tour, &widgets::TourOverlay::ended, window.workbench(),
                      [page = window.workbench()] { page->showPanes(false); });
     return tour;
 }
 
-TourOverlay* showTourOnFirstStart(MainWindow& window) {
+widgets::TourOverlay* showTourOnFirstStart(MainWindow& window) {
     QSettings settings;
     if (settings.value(QLatin1String(kShownKey), false).toBool()) return nullptr;
     settings.setValue(QLatin1String(kShownKey), true);
     return showTour(window);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

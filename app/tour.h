@@ -2,14 +2,17 @@
 // The tour of the window: what a relation is, and where things are.
 #pragma once
 
-namespace relascope {
+namespace relascope::widgets {
+class TourOverlay;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 class MainWindow;
-class TourOverlay;
 
 /// Starts the tour on the Workbench; one that is under way already is kept.
-TourOverlay* showTour(MainWindow& window);
+widgets::TourOverlay* showTour(MainWindow& window);
 /// The same, but only on the first start: from then on the settings say that it was shown.
-TourOverlay* showTourOnFirstStart(MainWindow& window);
+widgets::TourOverlay* showTourOnFirstStart(MainWindow& window);
 
-}  // namespace relascope
+}  // namespace relascope::app

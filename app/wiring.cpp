@@ -21,11 +21,12 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 QString modelChip(const ModelOptions& model, const QString& parameters) {
-    return QString("%1 · %2 parameters").arg(QString::fromStdString(modelWords(model)), parameters);
+    return QString("%1 · %2 parameters")
+        .arg(QString::fromStdString(core::modelWords(model)), parameters);
 }
 
 // What the bar says while nothing trains.
@@ -36,19 +37,19 @@ QString idleSentence(const Controllers& c) {
         return QString("Press Resume to continue %1.").arg(c.runs.name(c.experiment.run()));
     const int changed = c.experiment.changedFields();
     return QString("Ready: %1 steps of %2%3.")
-        .arg(groupedNumber(totalSteps(c.experiment.options())),
-             QString::fromStdString(modelWords(c.experiment.options().model)),
+        .arg(widgets::groupedNumber(core::totalSteps(c.experiment.options())),
+             QString::fromStdString(core::modelWords(c.experiment.options().model)),
              changed == 0   ? QString()
              : changed == 1 ? QStringLiteral(", 1 field changed from the preset")
                             : QString(", %1 fields changed from the preset").arg(changed));
 }
 
-void showBar(TrainBar& bar, Controllers& c) {
+void showBar(widgets::TrainBar& bar, Controllers& c) {
     const auto& training = c.training;
     const bool ready = c.experiment.obstacle().isEmpty();
-    bar.setEnding(training.endingNow() ? TrainBar::Ending::Now
-                  : training.ending()  ? TrainBar::Ending::AfterEpoch
-                                       : TrainBar::Ending::No);
+    bar.setEnding(training.endingNow() ? widgets::TrainBar::Ending::Now
+                  : training.ending()  ? widgets::TrainBar::Ending::AfterEpoch
+                                       : widgets::TrainBar::Ending::No);
     if (!training.busy() || training.preparing()) {
         bar.setState(RunState::Queued);
         bar.setResumes(c.experiment.resumes());
@@ -65,7 +66,7 @@ void showBar(TrainBar& bar, Controllers& c) {
     const RunState state = training.info().state;
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
     bar.setModel(modelChip(training.options().model,
-                           groupedNumber(parameterCount(training.options().model))));
+                           widgets::groupedNumber(core::parameterCount(training.options().model))));
     if (!training.info().device.empty())
         bar.setDevice(QString::fromStdString(training.info().device));
 }
@@ -82,18 +83,23 @@ void toggleTraining(Controllers& c) {
         training.pause();
 }
 
-void wireBar(TrainBar& bar, Controllers& c) {
+void wireBar(widgets::TrainBar& bar, Controllers& c) {
     auto* training = &c.training;
     const auto show = [&bar, &c] { showBar(bar, c); };
-    QObject::connect(&bar, &TrainBar::startRequested, &c.experiment, &ExperimentController::start);
-    QObject::connect(&bar, &TrainBar::pauseRequested, training, &TrainingController::pause);
-    QObject::connect(&bar, &TrainBar::resumeRequested, training, &TrainingController::goOn);
-    QObject::connect(&bar, &TrainBar::stepRequested, training, &TrainingController::step);
-    QObject::connect(&bar, &TrainBar::stopRequested, training, &TrainingController::stop);
-    QObject::connect(&bar, &TrainBar::cancelRequested, training, &TrainingController::cancel);
+    QObject::connect(&bar, &widgets::TrainBar::startRequested, &c.experiment,
+                     &ExperimentController::start);
+    QObject::connect(&bar, &widgets::TrainBar::pauseRequested, training,
+                     &TrainingController::pause);
+    QObject::connect(&bar, &widgets::TrainBar::resumeRequested, training,
+                     &TrainingController::goOn);
+    QObject::connect(&bar, &widgets::TrainBar::stepRequested, training, &TrainingController::step);
+    QObject::connect(&bar, &widgets::TrainBar::stopRequested, training, &TrainingController::stop);
+    QObject::connect(&bar, &widgets::TrainBar::cancelRequested, training,
+                     &TrainingController::cancel);
     QObject::connect(training, &TrainingController::stateChanged, &bar, show);
     QObject::connect(training, &TrainingController::modelFitted, &bar, show);
-    QObject::connect(training, &TrainingController::progressed, &bar, &TrainBar::setProgress);
+    QObject::connect(training, &TrainingController::progressed, &bar,
+                     &widgets::TrainBar::setProgress);
     QObject::connect(training, &TrainingController::preparingData, &bar, [&bar](double share) {
         bar.setPreparing(QString("Preparing the data, %1 %").arg(qRound(100.0 * share)));
     });
@@ -103,14 +109,14 @@ void wireBar(TrainBar& bar, Controllers& c) {
     });
     // Which device "auto" stands for is known once LibTorch is there.
     c.models.post(
-        &bar, [](std::stop_token) { return awaitRuntime(), resolveDevice("auto"); },
+        &bar, [](std::stop_token) { return awaitRuntime(), core::resolveDevice("auto"); },
         [&bar](const std::string& device) { bar.setDevice(QString::fromStdString(device)); });
     show();
 }
 
-void wireRail(Rail& rail, Controllers& c, RunActions& actions) {
-    std::vector<ExperimentEntry> entries;
-    for (const auto& preset : presets())
+void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
+    std::vector<widgets::ExperimentEntry> entries;
+    for (const auto& preset : core::presets())
         entries.push_back(
             {QString::fromStdString(preset.family), QString::fromStdString(preset.name),
              QString::fromStdString(preset.title), QString::fromStdString(preset.help)});
@@ -120,33 +126,35 @@ void wireRail(Rail& rail, Controllers& c, RunActions& actions) {
         rail.setHiddenRuns(c.runs.hiddenRuns(), c.runs.showsHidden());
         rail.setSelectedRuns(c.selection.runs());
     });
-    QObject::connect(&rail, &Rail::presetChosen, &c.selection, &Selection::setPreset);
-    QObject::connect(&rail, &Rail::presetChosen, &c.experiment,
+    QObject::connect(&rail, &widgets::Rail::presetChosen, &c.selection, &Selection::setPreset);
+    QObject::connect(&rail, &widgets::Rail::presetChosen, &c.experiment,
                      [&c](const QString& preset) { c.experiment.choosePreset(preset); });
     QObject::connect(&c.selection, &Selection::presetChanged, &rail,
                      [&rail, &c] { rail.setCurrentPreset(c.selection.preset()); });
-    QObject::connect(&rail, &Rail::runsSelected, &c.selection, [&c](const QStringList& paths) {
-        const QStringList before = c.selection.runs();
-        if (paths == before) return;
-        // The run that was added last is the one to look into.
-        QString fresh;
-        for (const auto& path : paths)
-            if (!before.contains(path)) fresh = path;
-        if (fresh.isEmpty() && paths.size() == 1) fresh = paths.first();
-        c.selection.setRuns(paths);
-        if (fresh.isEmpty()) return;
-        c.selection.setStep(std::nullopt);
-        c.selection.setCurrent(fresh);
-        c.experiment.showRun(fresh);
-    });
+    QObject::connect(&rail, &widgets::Rail::runsSelected, &c.selection,
+                     [&c](const QStringList& paths) {
+                         const QStringList before = c.selection.runs();
+                         if (paths == before) return;
+                         // The run that was added last is the one to look into.
+                         QString fresh;
+                         for (const auto& path : paths)
+                             if (!before.contains(path)) fresh = path;
+                         if (fresh.isEmpty() && paths.size() == 1) fresh = paths.first();
+                         c.selection.setRuns(paths);
+                         if (fresh.isEmpty()) return;
+                         c.selection.setStep(std::nullopt);
+                         c.selection.setCurrent(fresh);
+                         c.experiment.showRun(fresh);
+                     });
     QObject::connect(&c.selection, &Selection::runsChanged, &rail,
                      [&rail, &c] { rail.setSelectedRuns(c.selection.runs()); });
-    QObject::connect(&rail, &Rail::runMenuRequested, &actions, &RunActions::popUp);
-    QObject::connect(&rail, &Rail::deleteRequested, &actions, [&actions](const QStringList& paths) {
-        actions.perform(RunActions::Kind::Delete, paths);
-    });
-    QObject::connect(&rail, &Rail::renameRequested, &actions, &RunActions::rename);
-    QObject::connect(&rail, &Rail::showHiddenRequested, &c.runs, &RunsController::setShowHidden);
+    QObject::connect(&rail, &widgets::Rail::runMenuRequested, &actions, &RunActions::popUp);
+    QObject::connect(
+        &rail, &widgets::Rail::deleteRequested, &actions,
+        [&actions](const QStringList& paths) { actions.perform(RunActions::Kind::Delete, paths); });
+    QObject::connect(&rail, &widgets::Rail::renameRequested, &actions, &RunActions::rename);
+    QObject::connect(&rail, &widgets::Rail::showHiddenRequested, &c.runs,
+                     &RunsController::setShowHidden);
     QObject::connect(&c.experiment, &ExperimentController::changed, &rail, [&rail, &c] {
         const QString preset = QString::fromStdString(c.experiment.options().preset);
         rail.setCurrentPreset(preset);
@@ -161,7 +169,7 @@ void wireRail(Rail& rail, Controllers& c, RunActions& actions) {
     timer->start();
 }
 
-void wireForm(OptionsForm& form, Controllers& c) {
+void wireForm(widgets::OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
     auto* column = new QVBoxLayout(row);
     column->setContentsMargins(16, 8, 16, 4);
@@ -169,18 +177,18 @@ void wireForm(OptionsForm& form, Controllers& c) {
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     column->addLayout(line);
-    auto* words = mutedLabel(QStringLiteral("Variant"), row);
-    words->setFont(smallFont());
+    auto* words = widgets::mutedLabel(QStringLiteral("Variant"), row);
+    words->setFont(widgets::smallFont());
     auto* variants = new QComboBox(row);
-    variants->setFont(smallFont());
+    variants->setFont(widgets::smallFont());
     variants->setObjectName(QStringLiteral("variant"));
     variants->setAccessibleName(QStringLiteral("Variant"));
     variants->setToolTip(
         QStringLiteral("Model of the experiment; options that you have changed keep their values"));
     line->addWidget(words);
     line->addWidget(variants, 1);
-    auto* help = mutedLabel({}, row);
-    help->setFont(captionFont());
+    auto* help = widgets::mutedLabel({}, row);
+    help->setFont(widgets::captionFont());
     help->setWordWrap(true);
     help->setAccessibleName(QStringLiteral("About the variant"));
     column->addWidget(help);
@@ -197,8 +205,8 @@ void wireForm(OptionsForm& form, Controllers& c) {
             variants->clear();
             variants->addItems(names);
         }
-        const PresetInfo* preset = nullptr;
-        for (const auto& info : presets())
+        const core::PresetInfo* preset = nullptr;
+        for (const auto& info : core::presets())
             if (info.name == experiment.options().preset) preset = &info;
         for (int i = 0; preset && i < variants->count(); ++i)
             variants->setItemData(
@@ -222,12 +230,13 @@ void wireForm(OptionsForm& form, Controllers& c) {
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &form, judge);
     QObject::connect(&c.training, &TrainingController::stateChanged, &form,
                      [&form, &c] { form.setRunning(c.experiment.live()); });
-    QObject::connect(&form, &OptionsForm::valueChanged, &c.experiment, &ExperimentController::set);
-    QObject::connect(&form, &OptionsForm::editingEnded, &c.experiment,
+    QObject::connect(&form, &widgets::OptionsForm::valueChanged, &c.experiment,
+                     &ExperimentController::set);
+    QObject::connect(&form, &widgets::OptionsForm::editingEnded, &c.experiment,
                      &ExperimentController::endEdit);
-    QObject::connect(&form, &OptionsForm::resetRequested, &c.experiment,
+    QObject::connect(&form, &widgets::OptionsForm::resetRequested, &c.experiment,
                      &ExperimentController::reset);
-    QObject::connect(&form, &OptionsForm::validityChanged, &c.experiment,
+    QObject::connect(&form, &widgets::OptionsForm::validityChanged, &c.experiment,
                      &ExperimentController::setFormValid);
     QObject::connect(variants, &QComboBox::activated, &c.experiment,
                      [&c, variants] { c.experiment.chooseVariant(variants->currentText()); });
@@ -235,9 +244,9 @@ void wireForm(OptionsForm& form, Controllers& c) {
     judge();
 }
 
-void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
-    QObject::connect(&c.messages, &Messages::message, &strip, &StatusStrip::showMessage);
-    QObject::connect(&c.messages, &Messages::outdated, &strip, &StatusStrip::clearError);
+void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& c) {
+    QObject::connect(&c.messages, &Messages::message, &strip, &widgets::StatusStrip::showMessage);
+    QObject::connect(&c.messages, &Messages::outdated, &strip, &widgets::StatusStrip::clearError);
     // What the user does next and what succeeds without a word of its own.
     auto* messages = &c.messages;
     QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
@@ -249,10 +258,11 @@ void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
     QObject::connect(&c.checkpoint, &CheckpointController::evaluated, messages,
                      &Messages::succeeded);
     QObject::connect(&c.study, &StudyController::openedChanged, messages, &Messages::succeeded);
-    QObject::connect(&c.messages, &Messages::message, &log,
-                     [&log](MessageLevel level, const QString& text) { log.append(level, text); });
-    QObject::connect(&strip, &StatusStrip::logToggled, &log, &QWidget::setVisible);
-    QObject::connect(&log, &LogDrawer::closeRequested, &strip, [&strip, &log] {
+    QObject::connect(
+        &c.messages, &Messages::message, &log,
+        [&log](widgets::MessageLevel level, const QString& text) { log.append(level, text); });
+    QObject::connect(&strip, &widgets::StatusStrip::logToggled, &log, &QWidget::setVisible);
+    QObject::connect(&log, &widgets::LogDrawer::closeRequested, &strip, [&strip, &log] {
         log.hide();
         strip.setLogShown(false);
     });
@@ -263,4 +273,4 @@ void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& c) {
     log.hide();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -2,24 +2,27 @@
 // The panels around the pages, each joined to the controllers it shows and steers.
 #pragma once
 
-namespace relascope {
-
-class Controllers;
+namespace relascope::widgets {
 class LogDrawer;
 class OptionsForm;
 class Rail;
-class RunActions;
 class StatusStrip;
 class TrainBar;
+}  // namespace relascope::widgets
 
-void wireBar(TrainBar& bar, Controllers& controllers);
-void wireRail(Rail& rail, Controllers& controllers, RunActions& actions);
+namespace relascope::app {
+
+class Controllers;
+class RunActions;
+
+void wireBar(widgets::TrainBar& bar, Controllers& controllers);
+void wireRail(widgets::Rail& rail, Controllers& controllers, RunActions& actions);
 /// Adds the choice of the preset's model above the fields.
-void wireForm(OptionsForm& form, Controllers& controllers);
-void wireStatus(StatusStrip& strip, LogDrawer& log, Controllers& controllers);
+void wireForm(widgets::OptionsForm& form, Controllers& controllers);
+void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& controllers);
 
 /// Start, pause, resume, as the state has it: the one toggle of the bar, the menu and the Space
 /// key.
 void toggleTraining(Controllers& controllers);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -11,20 +11,23 @@
 #include "data/dataset.h"
 #include "types/data_options.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Parts of data by name: "train", "hexos".
-using DataParts = std::vector<std::pair<std::string, DatasetPtr>>;
+using DataParts = std::vector<std::pair<std::string, core::DatasetPtr>>;
 
 /// The functions take options that DataOptions::check() passed, and throw what openData() throws.
 struct KindOpener {
-    DataSplits (*open)(const DataOptions&, const ProgressCallback&, std::stop_token) = nullptr;
+    core::DataSplits (*open)(const DataOptions&, const core::ProgressCallback&,
+                             std::stop_token) = nullptr;
     /// Files other than the run's own, for evaluation alone. Null: there are none.
-    DatasetPtr (*evaluate)(const std::string& path, const DataOptions&, const std::string& split,
-                           const ProgressCallback&, std::stop_token) = nullptr;
+    core::DatasetPtr (*evaluate)(const std::string& path, const DataOptions&,
+                                 const std::string& split, const core::ProgressCallback&,
+                                 std::stop_token) = nullptr;
     /// What imported files hold, in its parts, where that differs from what `open` makes of them;
     /// empty: it does not.
-    DataParts (*import)(const DataOptions&, const ProgressCallback&, std::stop_token) = nullptr;
+    DataParts (*import)(const DataOptions&, const core::ProgressCallback&,
+                        std::stop_token) = nullptr;
 };
 
 /// Registers the opener of a kind from a static object in its own file, so that no list names all
@@ -33,4 +36,4 @@ struct KindOpenerRegistrar {
     KindOpenerRegistrar(const char* kind, KindOpener opener);
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

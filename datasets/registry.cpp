@@ -7,7 +7,7 @@
 #include "datasets/opener.h"
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // Local, so that it is there for the first registrar, whichever that is.
@@ -29,34 +29,35 @@ KindOpenerRegistrar::KindOpenerRegistrar(const char* kind, KindOpener opener) {
     openers().emplace(kind, opener);
 }
 
-DataSplits openData(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+core::DataSplits openData(const DataOptions& o, const core::ProgressCallback& progress,
+                          std::stop_token stop) {
     o.check();
     return openerOf(dataKind(o.kind)).open(o, progress, std::move(stop));
 }
 
-DataSplits openRunData(const RunOptions& o, const ProgressCallback& progress,
-                       std::stop_token stop) {
-    DataSplits splits = openData(o.data, progress, stop);
+core::DataSplits openRunData(const RunOptions& o, const core::ProgressCallback& progress,
+                             std::stop_token stop) {
+    core::DataSplits splits = openData(o.data, progress, stop);
     if (const auto before = o.pretraining())
-        splits.pretraining =
-            std::make_shared<const DataSplits>(openRunData(*before, progress, std::move(stop)));
+        splits.pretraining = std::make_shared<const core::DataSplits>(
+            openRunData(*before, progress, std::move(stop)));
     return splits;
 }
 
-DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
-                              const std::string& split, const ProgressCallback& progress,
-                              std::stop_token stop) {
+core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& o,
+                                    const std::string& split,
+                                    const core::ProgressCallback& progress, std::stop_token stop) {
     const auto& opener = openerOf(dataKind(o.kind));
     if (opener.evaluate) return opener.evaluate(path, o, split, progress, std::move(stop));
     throw OptionError("data", o.kind + " has no files for evaluation");
 }
 
-DataParts openImported(const DataOptions& o, const ProgressCallback& progress,
+DataParts openImported(const DataOptions& o, const core::ProgressCallback& progress,
                        std::stop_token stop) {
     // A file on its own may have no task and no sizes: only what is opened as a whole is checked.
     if (const auto import = openerOf(dataKind(o.kind)).import)
         if (auto parts = import(o, progress, stop); !parts.empty()) return parts;
-    const DataSplits splits = openData(o, progress, std::move(stop));
+    const core::DataSplits splits = openData(o, progress, std::move(stop));
     DataParts parts;
     for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
     return parts;
@@ -91,4 +92,4 @@ void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t hei
                                            " classes, but the model " + std::to_string(classes));
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

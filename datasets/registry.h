@@ -11,28 +11,29 @@
 #include "types/data_options.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Opens what the options name: generated splits, parts of real files, or text (openText). Where
 /// passes over the training set differ (streaming, augmentation), `trainPass` makes them. Throws
 /// OptionError, FileError or Cancelled.
-DataSplits openData(const DataOptions& options, const ProgressCallback& progress = {},
-                    std::stop_token stop = {});
+core::DataSplits openData(const DataOptions& options, const core::ProgressCallback& progress = {},
+                          std::stop_token stop = {});
 
 /// The data of a run, and in `pretraining` those of the stage before it where there is one
 /// (RunOptions::pretraining()). Throws what openData() throws.
-DataSplits openRunData(const RunOptions& options, const ProgressCallback& progress = {},
-                       std::stop_token stop = {});
+core::DataSplits openRunData(const RunOptions& options, const core::ProgressCallback& progress = {},
+                             std::stop_token stop = {});
 
 /// Files other than the run's own, for evaluation: of Relational Games an .npz file, or a folder
 /// with <task>_<split>.npz; `split` chooses there. Of other kinds a folder as data.path takes it;
 /// an empty split is then its test. Throws OptionError for kinds that have no files.
-DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
-                              const std::string& split, const ProgressCallback& progress = {},
-                              std::stop_token stop = {});
+core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
+                                    const std::string& split,
+                                    const core::ProgressCallback& progress = {},
+                                    std::stop_token stop = {});
 
 /// Everything that imported files hold, in its parts.
-DataParts openImported(const DataOptions& options, const ProgressCallback& progress = {},
+DataParts openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
                        std::stop_token stop = {});
 
 /// A task that `datasets` lists.
@@ -51,4 +52,4 @@ std::vector<DatasetEntry> listDatasets();
 void requireFit(const DatasetInfo& data, std::int64_t channels, std::int64_t height,
                 std::int64_t width, std::int64_t classes);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

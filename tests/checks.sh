@@ -17,6 +17,7 @@ forbid "Qt in datasets or the command line" '#include *<Q[A-Z]' datasets app/cli
 forbid "LibTorch's own readers on files" 'torch::(load|save|pickle_load|jit::load)' core datasets app
 forbid "blocking connections" 'BlockingQueuedConnection' app widgets
 if ! twice=$(python3 tests/defined_twice.py .); then echo "defined twice:"; echo "$twice"; bad=1; fi
+if ! strayed=$(python3 tests/room_namespaces.py .); then echo "namespaces:"; echo "$strayed"; bad=1; fi
 if ! compared=$(python3 tests/name_comparisons.py .); then bad=1; fi
 echo "$compared"
 [ "$bad" = 0 ] && echo "rooms: in order"

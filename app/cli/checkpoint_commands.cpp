@@ -30,7 +30,7 @@ std::string shown(std::string text) {
 }
 
 int runInfo(const std::string& path, bool json) {
-    const auto run = readRunInfo(path);
+    const auto run = core::readRunInfo(path);
     Json object = {
         {"run", run.name},
         {"preset", run.preset},
@@ -104,8 +104,8 @@ void printInfo(const CheckpointInfo& info) {
 }  // namespace
 
 int info(const std::string& path, bool json) {
-    if (isRunFolder(path)) return runInfo(path, json);
-    const auto found = readCheckpointInfo(path);
+    if (core::isRunFolder(path)) return runInfo(path, json);
+    const auto found = core::readCheckpointInfo(path);
     if (json)
         std::cout << infoJson(found).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     else
@@ -116,7 +116,7 @@ int info(const std::string& path, bool json) {
 int convert(const std::string& in, const std::string& out, bool json) {
     const auto stop = stopOnSignals();
     ProgressLine line;
-    convertCheckpoint(in, out, stop, [&](double share) {
+    core::convertCheckpoint(in, out, stop, [&](double share) {
         line.show(share, "writing " + out);
         return !stop.stop_requested();
     });

@@ -10,7 +10,7 @@
 #include "types/error.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::cli {
 namespace {
 
 // Adds "did you mean" to CLI11's complaint about an unknown word.
@@ -43,7 +43,7 @@ int usageError(const CLI::App& app, const CLI::ParseError& error, int argc, char
 
 int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     CLI::App app("Relascope: train relational Transformers and inspect them");
-    app.set_version_flag("--version", std::string("relascope ") + builtin::version());
+    app.set_version_flag("--version", std::string("relascope ") + core::builtin::version());
     app.require_subcommand(1);
     bool json = false;
     int threads = 0;
@@ -227,7 +227,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         k.json = json;
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
-        initDevices(*train ? t.threads : *study ? y.threads : threads);
+        core::initDevices(*train ? t.threads : *study ? y.threads : threads);
         t.json = e.json = i.json = g.json = y.json = json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
@@ -235,8 +235,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
         if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
-        if (*verify) return cli::verify(folders, resolveDevice(device), json);
-        return cli::bench(names, resolveDevice(benchDevice), seconds, json);
+        if (*verify) return cli::verify(folders, core::resolveDevice(device), json);
+        return cli::bench(names, core::resolveDevice(benchDevice), seconds, json);
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";
         return kExitInterrupted;
@@ -249,4 +249,4 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     return kExitFailed;
 }
 
-}  // namespace relascope
+}  // namespace relascope::cli

@@ -11,7 +11,7 @@
 #include "types/relation_map.h"
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::cli {
 
 /// Exit codes: 0 done, 1 failed, 2 bad use, 130 interrupted (after saving).
 constexpr int kExitFailed = 1, kExitUsage = 2, kExitInterrupted = 130;
@@ -49,4 +49,4 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers = {});
 /// before any thread starts, so that they all inherit the blocked signals.
 std::stop_token stopOnSignals();
 
-}  // namespace relascope
+}  // namespace relascope::cli

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 std::string promptOf(const GenerateArguments& a) {
     if (a.promptFile.empty()) return a.prompt;
     constexpr std::uint64_t most = 64u << 20;
-    if (a.promptFile != "-") return readTextFile(a.promptFile, most);
+    if (a.promptFile != "-") return core::readTextFile(a.promptFile, most);
     std::string text;
     for (char c; text.size() < most && std::cin.get(c);) text += c;
     return text;
@@ -47,7 +47,7 @@ int generate(const GenerateArguments& a) {
     const auto stop = stopOnSignals();
     a.options.check();
     const std::string prompt = promptOf(a);
-    OpenedModel opened(a.path, a.checkpoint, a.device, stop);
+    core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);

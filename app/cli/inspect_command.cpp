@@ -38,25 +38,26 @@ MapKind kindFromName(const std::string& name) {
 
 ProbeResult lookInside(const InspectArguments& a) {
     if (a.step >= 0) {
-        if (!isRunFolder(a.path))
+        if (!core::isRunFolder(a.path))
             throw OptionError("--step", "needs a run folder: only runs have captures");
         const std::string captures = a.path + "/captures";
-        const auto steps = captureSteps(captures);
+        const auto steps = core::captureSteps(captures);
         if (std::find(steps.begin(), steps.end(), a.step) == steps.end()) {
             std::string known;
             for (const auto s : steps) known += (known.empty() ? "" : ", ") + std::to_string(s);
             throw OptionError(
                 "--step", std::to_string(a.step) + " was not captured; captured steps: " + known);
         }
-        return loadCapture(captures, a.step, std::max<std::int64_t>(0, a.sample));
+        return core::loadCapture(captures, a.step, std::max<std::int64_t>(0, a.sample));
     }
-    OpenedModel opened(a.path, "", a.device);
+    core::OpenedModel opened(a.path, "", a.device);
     ProbeSample sample;
     std::vector<std::string> classNames;
     if (!a.image.empty()) {
         const auto& shape = opened.options().get<ImageInput>().image_shape;
-        sample.image = fitImage(readImageFile(a.image), static_cast<int>(shape[1]),
-                                static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+        sample.image =
+            datasets::fitImage(datasets::readImageFile(a.image), static_cast<int>(shape[1]),
+                               static_cast<int>(shape[2]), static_cast<int>(shape[0]));
         sample.origin = fs::path(a.image).filename().string();
     } else if (!a.text.empty()) {
         if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
@@ -74,7 +75,7 @@ ProbeResult lookInside(const InspectArguments& a) {
             throw OptionError("--image",
                               "a checkpoint has no data of its own; give --image, --text, "
                               "--tokens, --reference N or --random SEED");
-        const auto splits = openData(runData(a.path, opened.run().data));
+        const auto splits = datasets::openData(core::runData(a.path, opened.run().data));
         const auto data = splits.find(a.split);
         if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
         const auto number = std::max<std::int64_t>(0, a.sample);
@@ -161,7 +162,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                       &error))
             throw FileError(a.out, error);
     } else if (!a.out.empty()) {
-        writeTextFile(a.out, csvOf(result, *map));
+        core::writeTextFile(a.out, csvOf(result, *map));
     }
     if (!a.out.empty()) std::cerr << "wrote " << a.out << "\n";
     const auto at = static_cast<std::size_t>(a.layer - 1);

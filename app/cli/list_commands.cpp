@@ -38,16 +38,16 @@ Json finite(double value) {
 
 int listPresets(bool json) {
     Json list = Json::array();
-    for (const auto& preset : presets()) {
+    for (const auto& preset : core::presets()) {
         if (!json)
             std::printf("%-32s %s\n%32s models: %s\n", preset.name.c_str(), preset.help.c_str(), "",
                         joined(preset.variants).c_str());
         Json models = Json::array();
         for (const auto& variant : preset.variants) {
-            const auto options = presetOptions(preset.name, variant);
+            const auto options = core::presetOptions(preset.name, variant);
             models.push_back({{"name", variant},
-                              {"parameters", parameterCount(options.model)},
-                              {"model", modelWords(options.model)}});
+                              {"parameters", core::parameterCount(options.model)},
+                              {"model", core::modelWords(options.model)}});
         }
         list.push_back({{"name", preset.name},
                         {"family", preset.family},
@@ -62,7 +62,7 @@ int listPresets(bool json) {
 
 int listDatasets(bool json) {
     Json list = Json::array();
-    for (const auto& entry : relascope::listDatasets()) {
+    for (const auto& entry : relascope::datasets::listDatasets()) {
         if (!json)
             std::printf("%-16s %s\n%16s families: %s; labels: %s\n", entry.name.c_str(),
                         entry.help.c_str(), "", joined(entry.families).c_str(),
@@ -81,7 +81,7 @@ int listDatasets(bool json) {
 
 int listDevices(bool json) {
     Json list = Json::array();
-    for (const auto& device : devices()) {
+    for (const auto& device : core::devices()) {
         if (!json)
             std::printf("%-8s %-12s %s%s\n", device.name.c_str(),
                         device.usable ? "usable" : "not usable", device.title.c_str(),
@@ -99,22 +99,22 @@ int makeData(const DataArguments& arguments) {
     if (!arguments.out.ends_with(".npz"))
         throw OptionError("--out", "'" + arguments.out +
                                        "' must end in .npz, the format that data are written in");
-    RunOptions options = presetOptions(arguments.preset);
+    RunOptions options = core::presetOptions(arguments.preset);
     for (const auto& setting : arguments.settings) {
         const auto equals = setting.find('=');
         if (equals == std::string::npos)
             throw OptionError("--set", "'" + setting + "' is not KEY=VALUE");
-        setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
+        core::setOption(options, setting.substr(0, equals), setting.substr(equals + 1));
     }
-    if (!arguments.family.empty()) setOption(options, "data.family", arguments.family);
+    if (!arguments.family.empty()) core::setOption(options, "data.family", arguments.family);
     options.data.seed = arguments.seed;
     options.data.train_size = arguments.count;
     options.data.path.clear();
     options.check();
     const auto stop = stopOnSignals();
-    const auto splits = openData(options.data);
+    const auto splits = datasets::openData(options.data);
     ProgressLine line;
-    writeNpz(arguments.out, *splits.train, [&](double share) {
+    datasets::writeNpz(arguments.out, *splits.train, [&](double share) {
         line.show(share, "writing " + arguments.out);
         return !stop.stop_requested();
     });
@@ -126,7 +126,7 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
     bool ok = true;
     Json all = Json::array();
     for (const auto& folder : folders) {
-        const auto report = verifyFolder(folder, device);
+        const auto report = core::verifyFolder(folder, device);
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)
@@ -152,7 +152,7 @@ int verify(const std::vector<std::string>& folders, const std::string& device, b
 
 namespace {
 
-void printBenchmark(const BenchmarkResult& r) {
+void printBenchmark(const core::BenchmarkResult& r) {
     std::printf("%-20s", r.name.c_str());
     if (r.steps > 0)
         std::printf(" step %8.1f ms (best %.1f, %d steps), forward %.1f ms,", r.trainStepMs,
@@ -168,12 +168,12 @@ void printBenchmark(const BenchmarkResult& r) {
 int bench(const std::vector<std::string>& wanted, const std::string& device, double seconds,
           bool json) {
     Json object = Json::object();
-    for (const auto& name : wanted.empty() ? benchmarkNames() : wanted) {
-        const auto r = runBenchmark(name, device, seconds);
+    for (const auto& name : wanted.empty() ? core::benchmarkNames() : wanted) {
+        const auto r = core::runBenchmark(name, device, seconds);
         if (!json) printBenchmark(r);
         Json line = {
-            {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters}, {"form", r.form},
-            {"device", r.device},         {"threads", threadCount()},   {"steps", r.steps}};
+            {"peak_rss_mb", r.peakRssMb}, {"parameters", r.parameters},     {"form", r.form},
+            {"device", r.device},         {"threads", core::threadCount()}, {"steps", r.steps}};
         if (r.steps > 0) {
             line["train_step_ms"] = r.trainStepMs;
             line["train_step_best_ms"] = r.trainStepBestMs;

@@ -2,5 +2,5 @@
 #include "app/cli/cli.h"
 
 int main(int argc, char** argv) {
-    return relascope::runCommandLine(argc, argv);
+    return relascope::cli::runCommandLine(argc, argv);
 }

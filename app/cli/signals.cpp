@@ -8,7 +8,7 @@
 
 #include "app/cli/cli.h"
 
-namespace relascope {
+namespace relascope::cli {
 
 std::stop_token stopOnSignals() {
     static std::stop_source source;
@@ -38,4 +38,4 @@ std::stop_token stopOnSignals() {
     return source.get_token();
 }
 
-}  // namespace relascope
+}  // namespace relascope::cli

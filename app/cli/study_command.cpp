@@ -71,7 +71,7 @@ std::pair<std::string, std::string> keyAndValue(const std::string& option,
 StudyPlan planOf(const StudyArguments& a) {
     StudyPlan plan;
     plan.preset = a.preset;
-    const auto first = presetOptions(a.preset);  // names the nearest presets
+    const auto first = core::presetOptions(a.preset);  // names the nearest presets
     plan.models = a.models;
     if (plan.models.empty()) plan.models = {first.variant};
     plan.sizes = a.sizes;
@@ -85,8 +85,8 @@ StudyPlan planOf(const StudyArguments& a) {
     return plan;
 }
 
-StudyWork workOf(const StudyArguments& a) {
-    StudyWork work;
+core::StudyWork workOf(const StudyArguments& a) {
+    core::StudyWork work;
     work.retry = a.retry;
     work.device = a.device;
     if (a.shard.empty()) return work;
@@ -99,8 +99,8 @@ StudyWork workOf(const StudyArguments& a) {
     return work;
 }
 
-StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
-    const auto measures = studyMeasures(study);
+core::StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
+    const auto measures = core::studyMeasures(study);
     if (measures.empty()) return {"accuracy", "test"};
     for (const auto& measure : measures)
         if ((a.metric.empty() || measure.metric == a.metric) &&
@@ -111,9 +111,9 @@ StudyMeasure measureOf(const StudyArguments& a, const StudyInfo& study) {
     throw OptionError("--metric", unknownName("measure", a.metric + " on " + a.split, names));
 }
 
-void printTable(const StudyInfo& study, const StudyMeasure& measure) {
-    const auto points = studyPoints(study, measure);
-    const auto published = publishedCurves(study.plan, measure);
+void printTable(const StudyInfo& study, const core::StudyMeasure& measure) {
+    const auto points = core::studyPoints(study, measure);
+    const auto published = core::publishedCurves(study.plan, measure);
     std::printf("%s: %s on %s\n", study.plan.preset.c_str(), measure.metric.c_str(),
                 measure.split.c_str());
     std::size_t width = 10;
@@ -142,7 +142,7 @@ void printTable(const StudyInfo& study, const StudyMeasure& measure) {
             std::printf("failed: %s: %s\n", cell.name.c_str(), cell.message.c_str());
 }
 
-Json studyJson(const StudyInfo& study, const StudyMeasure& measure) {
+Json studyJson(const StudyInfo& study, const core::StudyMeasure& measure) {
     Json cells = Json::array(), points = Json::array();
     for (const auto& cell : study.cells)
         cells.push_back({{"name", cell.name},
@@ -153,7 +153,7 @@ Json studyJson(const StudyInfo& study, const StudyMeasure& measure) {
                          {"state", cellStateName(cell.state)},
                          {"run", cell.info.path},
                          {"message", cell.message}});
-    for (const auto& p : studyPoints(study, measure))
+    for (const auto& p : core::studyPoints(study, measure))
         points.push_back({{"series", p.series},
                           {"size", p.size},
                           {"runs", p.values.size()},
@@ -170,12 +170,12 @@ Json studyJson(const StudyInfo& study, const StudyMeasure& measure) {
 void workAlone(const StudyArguments& a, const std::stop_token& stop) {
     ProgressLine line;
     std::string validation;
-    const DataOpener open = [](const RunOptions& options, std::stop_token token) {
-        return openRunData(options, {}, std::move(token));
+    const core::DataOpener open = [](const RunOptions& options, std::stop_token token) {
+        return datasets::openRunData(options, {}, std::move(token));
     };
     workOnStudy(
         a.out, workOf(a), open,
-        [&](const StudyProgress& at, const TrainEvent& event) {
+        [&](const core::StudyProgress& at, const TrainEvent& event) {
             if (const auto* point = std::get_if<MetricPoint>(&event)) {
                 if (point->split == Split::Validation) validation = scoreText(point->values);
             } else if (const auto* p = std::get_if<Progress>(&event)) {
@@ -206,15 +206,15 @@ void workAlone(const StudyArguments& a, const std::stop_token& stop) {
 int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char** argv) {
     const auto stop = stopOnSignals();
     if (!a.preset.empty()) {
-        createStudy(a.out, planOf(a));
+        core::createStudy(a.out, planOf(a));
     } else if (!a.models.empty() || !a.sizes.empty() || !a.vary.empty() || !a.settings.empty()) {
         throw OptionError("preset",
                           "give a preset with --models, --sizes, --vary or --set; without a "
                           "preset, the study in --out is resumed as planned");
     }
-    const auto begun = readStudy(a.out);
+    const auto begun = core::readStudy(a.out);
     if (a.slurm > 0) {
-        std::cout << slurmScript(a.out, a.slurm, ownProgram());
+        std::cout << core::slurmScript(a.out, a.slurm, ownProgram());
         return 0;
     }
     int exit = 0;
@@ -240,10 +240,10 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
     }
     // Pictures are the other program's: it finds everything done and goes on from here.
     if (!a.figure.empty() && !renderer) return drawWithSibling(argc, argv);
-    const auto study = a.show ? begun : readStudy(a.out);
+    const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);
-    if (!a.csv.empty()) writeTextFile(a.csv, studyCsv(study, measure));
-    if (!a.latex.empty()) writeTextFile(a.latex, studyLatex(study, measure));
+    if (!a.csv.empty()) core::writeTextFile(a.csv, core::studyCsv(study, measure));
+    if (!a.latex.empty()) core::writeTextFile(a.latex, core::studyLatex(study, measure));
     if (a.json)
         std::cout << studyJson(study, measure).dump(2) << "\n";
     else if (!a.quiet)
@@ -251,7 +251,8 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
     if (!a.figure.empty()) {
         std::string error;
         if (!renderer({study, study.plan.preset + ", " + measure.split, measure.metric,
-                       studyPoints(study, measure), publishedCurves(study.plan, measure), a.figure},
+                       core::studyPoints(study, measure),
+                       core::publishedCurves(study.plan, measure), a.figure},
                       &error))
             throw FileError(a.figure, error);
         std::cerr << "wrote " << a.figure << "\n";

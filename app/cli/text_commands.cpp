@@ -42,7 +42,7 @@ private:
 template <class Action>
 void forEachPiece(const std::string& path, const Action& action) {
     if (path != "-") {
-        TextBytes bytes(openFileBytes(path));
+        core::TextBytes bytes(core::openFileBytes(path));
         for (std::string_view piece; !(piece = bytes.next()).empty();) action(piece);
         return;
     }
@@ -58,13 +58,13 @@ void forEachPiece(const std::string& path, const Action& action) {
     }
 }
 
-int encode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
+int encode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
     Output out;
     std::int64_t count = 0;
     if (a.json)
         out.write("{\"tokenizer\":" + nlohmann::json(validUtf8(tokenizer.name())).dump() +
                   ",\"ids\":[");
-    TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) {
+    core::TextEncoder encoder(tokenizer, [&](std::span<const std::int32_t> ids) {
         for (const auto id : ids) {
             if (count++ > 0) out.write(a.json ? "," : " ");
             out.write(std::to_string(id));
@@ -77,7 +77,7 @@ int encode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
     return 0;
 }
 
-int decode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
+int decode(const TokenizeArguments& a, const core::Tokenizer& tokenizer) {
     const std::string name = a.file == "-" ? "standard input" : a.file;
     Output out;
     std::string word, text;
@@ -121,7 +121,7 @@ int decode(const TokenizeArguments& a, const Tokenizer& tokenizer) {
 }  // namespace
 
 int tokenize(const TokenizeArguments& a) {
-    const auto tokenizer = openTokenizer(a.tokenizer);
+    const auto tokenizer = core::openTokenizer(a.tokenizer);
     return a.decode ? decode(a, *tokenizer) : encode(a, *tokenizer);
 }
 

@@ -56,20 +56,20 @@ private:
 };
 
 struct Outcome {
-    TrainResult result;
+    core::TrainResult result;
     std::string path;
     int exit = 0;
 };
 
-Outcome runOne(const RunRequest& request, const std::stop_token& stop) {
-    const DataOpener open = [](const RunOptions& options, std::stop_token token) {
-        return openRunData(options, {}, std::move(token));
+Outcome runOne(const core::RunRequest& request, const std::stop_token& stop) {
+    const core::DataOpener open = [](const RunOptions& options, std::stop_token token) {
+        return datasets::openRunData(options, {}, std::move(token));
     };
-    Control control;
+    core::Control control;
     Reporter reporter;
     Outcome outcome;
     outcome.path = request.path;
-    outcome.result = executeRun(
+    outcome.result = core::executeRun(
         request, open, control, [&](TrainEvent event) { reporter(event); }, stop);
     const auto state = outcome.result.info.state;
     outcome.exit = state == RunState::Failed        ? kExitFailed
@@ -129,7 +129,7 @@ int train(const TrainArguments& a) {
             throw OptionError("--resume",
                               "with --resume, all options except --epochs, --steps and --device "
                               "are read from the run; remove the others");
-        RunOptions options = readRunOptions(a.resume);
+        RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
         if (!a.device.empty()) options.train.device = a.device;
@@ -137,16 +137,17 @@ int train(const TrainArguments& a) {
         outcomes.push_back(runOne({a.resume, options, 0, true}, stop));
         return finish(outcomes, a.json);
     }
-    const RunOptions options = runOptions({a.preset, a.model, a.settings, a.data, a.device,
-                                           a.epochs, a.steps, a.seed, a.captureEvery});
+    const RunOptions options = core::runOptions({a.preset, a.model, a.settings, a.data, a.device,
+                                                 a.epochs, a.steps, a.seed, a.captureEvery});
 
     std::vector<Outcome> outcomes;
     const bool several = options.train.seeds.size() > 1;
-    if (several && !a.out.empty()) makeDirectories(a.out);
+    if (several && !a.out.empty()) core::makeDirectories(a.out);
     for (const auto seed : options.train.seeds) {
-        const std::string path = a.out.empty() ? freshRunPath(defaultRunsFolder(), options, seed)
-                                 : several     ? a.out + "/seed-" + std::to_string(seed)
-                                               : a.out;
+        const std::string path = a.out.empty()
+                                     ? core::freshRunPath(core::defaultRunsFolder(), options, seed)
+                                 : several ? a.out + "/seed-" + std::to_string(seed)
+                                           : a.out;
         outcomes.push_back(runOne({path, options, seed}, stop));
         if (outcomes.back().exit == kExitInterrupted) break;
     }
@@ -155,20 +156,20 @@ int train(const TrainArguments& a) {
 
 int evaluate(const EvalArguments& a) {
     const auto stop = stopOnSignals();
-    OpenedModel opened(a.path, a.checkpoint, a.device);
+    core::OpenedModel opened(a.path, a.checkpoint, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
-    DatasetPtr data;
+    core::DatasetPtr data;
     std::string split = a.split;
     ProgressLine line;
     const bool text = opened.options().input() == InputKind::Tokens;
     if (text) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
-        data = openEvaluationText(
+        data = core::openEvaluationText(
             opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
             [&](double share) { return line.show(share, "reading the text"), true; }, stop);
     } else if (!a.data.empty()) {
-        data = openEvaluationData(
+        data = datasets::openEvaluationData(
             a.data, opened.run().data, a.split,
             [&](double share) { return line.show(share, "reading " + a.data), true; }, stop);
         if (split.empty()) split = std::filesystem::path(a.data).stem().string();
@@ -177,7 +178,7 @@ int evaluate(const EvalArguments& a) {
             throw OptionError("--data",
                               "a checkpoint has no data of its own; give a .npz file with --data");
         if (split.empty()) split = "validation";
-        const auto splits = openData(opened.run().data, {}, stop);
+        const auto splits = datasets::openData(opened.run().data, {}, stop);
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
     }

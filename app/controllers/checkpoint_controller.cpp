@@ -15,7 +15,7 @@
 #include "widgets/source/text_input.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr std::int64_t kEvaluationBatch = 256, kTextBatch = 4;
@@ -35,38 +35,39 @@ Header readHeader(const QString& path) {
                                         name == QLatin1String("io.safetensors"));
     const std::string wanted = (part ? file.absolutePath() : file.absoluteFilePath()).toStdString();
     Header read;
-    read.info = readCheckpointInfo(isRunFolder(wanted) ? newestWeights(wanted) : wanted);
+    read.info =
+        core::readCheckpointInfo(core::isRunFolder(wanted) ? newestWeights(wanted) : wanted);
     read.run = runOfWeights(read.info.path);
     if (read.run.empty()) return read;
     // Of a run the step alone says little.
     read.info.name = QFileInfo(QString::fromStdString(read.run)).fileName().toStdString() + ", " +
                      read.info.name;
     try {
-        read.data = readRunOptions(read.run).data;
+        read.data = core::readRunOptions(read.run).data;
     } catch (const Error&) {
         // Options of another version: the weights can be looked at all the same.
     }
     return read;
 }
 
-DatasetPtr dataOf(const EvaluationRequest& request, const OpenedModel& opened,
-                  const std::string& run, const ProgressCallback& progress,
-                  const std::stop_token& stop) {
+core::DatasetPtr dataOf(const EvaluationRequest& request, const core::OpenedModel& opened,
+                        const std::string& run, const core::ProgressCallback& progress,
+                        const std::stop_token& stop) {
     if (request.text)
-        return openEvaluationText(opened,
-                                  {run, request.file.toStdString(), request.split, request.windows},
-                                  progress, stop);
-    DatasetPtr data;
+        return core::openEvaluationText(
+            opened, {run, request.file.toStdString(), request.split, request.windows}, progress,
+            stop);
+    core::DatasetPtr data;
     if (request.file.isEmpty())
-        data = openData(request.options, progress, stop).find(request.split);
+        data = datasets::openData(request.options, progress, stop).find(request.split);
     else
-        data = openEvaluationData(request.file.toStdString(), request.options, request.split,
-                                  progress, stop);
+        data = datasets::openEvaluationData(request.file.toStdString(), request.options,
+                                            request.split, progress, stop);
     if (!data) throw OptionError("split", "there is no split '" + request.split + "'");
     const DatasetInfo& info = data->info();
     const auto& images = opened.options().get<ImageInput>();
-    requireFit(info, images.image_shape[0], images.image_shape[2], images.image_shape[1],
-               images.num_classes);
+    datasets::requireFit(info, images.image_shape[0], images.image_shape[2], images.image_shape[1],
+                         images.num_classes);
     return data;
 }
 
@@ -154,7 +155,7 @@ QString CheckpointController::generateObstacle() const {
         return QStringLiteral(
                    "No tokenizer was found next to these weights, and the vocabulary size %1 is "
                    "not GPT-2\u2019s 50,257: choose a tokenizer.json or vocab.json.")
-            .arg(groupedNumber(m_info->model->outputs()));
+            .arg(widgets::groupedNumber(m_info->model->outputs()));
     return {};
 }
 
@@ -177,7 +178,7 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_info = std::move(info);
     // One that cannot be loaded leaves the model in use where it is.
     if (m_info->loads() && m_session.path() != path()) forgetWeights();
-    m_recent.add(path(), byteSize(m_info->bytes));
+    m_recent.add(path(), widgets::byteSize(m_info->bytes));
     Q_EMIT opened();
     m_numbers.read();
 }
@@ -190,7 +191,7 @@ void CheckpointController::verify() {
             awaitRuntime();
             const QFileInfo file(path);
             const QString folder = file.isDir() ? file.absoluteFilePath() : file.absolutePath();
-            return verifyFolder(folder.toStdString());
+            return core::verifyFolder(folder.toStdString());
         },
         [this](const VerifyReport& report) { Q_EMIT verified(report); });
 }
@@ -201,7 +202,7 @@ void CheckpointController::convert(const QString& out) {
         m_checks, QStringLiteral("Writing %1").arg(QFileInfo(out).fileName()),
         [in = m_info->path, out = out.toStdString()](LongJob& job, std::stop_token stop) {
             awaitRuntime();
-            convertCheckpoint(in, out, job.stop.get_token(), job.callback(stop));
+            core::convertCheckpoint(in, out, job.stop.get_token(), job.callback(stop));
             return 0;
         },
         [this, out](int) { Q_EMIT converted(out); });
@@ -228,11 +229,11 @@ void CheckpointController::weightsLoaded(const QString& warning) {
     if (!warning.isEmpty()) Q_EMIT warned(warning);
     InputRequest first;
     if (m_session.offer().references > 0) first.kind = InputRequest::Kind::Reference;
-    if (m_session.offer().kind == InputOffer::Kind::Text) {
+    if (m_session.offer().kind == widgets::InputOffer::Kind::Text) {
         first.kind = InputRequest::Kind::Text;
         first.text = m_data.isText() && !m_data.pinned_text.empty()
                          ? QString::fromStdString(m_data.pinned_text)
-                         : QString::fromUtf8(exampleTexts().front().text);
+                         : QString::fromUtf8(widgets::exampleTexts().front().text);
     }
     m_session.choose(first);
 }
@@ -259,15 +260,15 @@ void CheckpointController::evaluate(const EvaluationRequest& request) {
                                                                             std::stop_token stop) {
             if (!weights->model) throw Error("The weights were not loaded; press Inspect first");
             // The exact weights are measured, whatever was written with them last.
-            OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
+            core::OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
             const auto data = dataOf(request, model, run, job.callback(stop), job.stop.get_token());
             job.share = 0.0;
             return model.evaluate(data, request.text ? kTextBatch : kEvaluationBatch,
                                   job.stop.get_token(), job.callback(stop));
         },
-        [this, name = request.name](const Evaluation& evaluation) {
+        [this, name = request.name](const core::Evaluation& evaluation) {
             Q_EMIT evaluated(evaluation, name);
         });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

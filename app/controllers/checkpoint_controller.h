@@ -16,7 +16,7 @@
 #include "train/open_model.h"
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// What a loaded model shall be measured on: generated data, or a file.
 struct EvaluationRequest {
@@ -81,10 +81,10 @@ Q_SIGNALS:
     void verified(const relascope::VerifyReport& report);
     void loadedChanged();
     void probed(const std::shared_ptr<const relascope::ProbeResult>& result,
-                const relascope::InputRequest& request);
+                const relascope::app::InputRequest& request);
     /// What is the matter with the typed text; empty where all is well.
     void textProblem(const QString& sentence);
-    void evaluated(const relascope::Evaluation& evaluation, const QString& name);
+    void evaluated(const relascope::core::Evaluation& evaluation, const QString& name);
     void converted(const QString& path);
     void stateChanged();  ///< what the buttons may do
     void warned(const QString& sentence);
@@ -106,4 +106,4 @@ private:
     LongTask m_task;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -7,7 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
     ++m_shown;
@@ -25,7 +25,7 @@ void CheckpointNumbers::setCheckpoint(const CheckpointInfo& info) {
 void CheckpointNumbers::read() {
     if (m_toRead > 0)
         m_task.begin(QStringLiteral("Reading the values of %1 tensors")
-                         .arg(groupedNumber(static_cast<qlonglong>(m_toRead))));
+                         .arg(widgets::groupedNumber(static_cast<qlonglong>(m_toRead))));
     readNext();
 }
 
@@ -61,7 +61,7 @@ void CheckpointNumbers::readNext() {
         this,
         [path = m_path, name = m_reading.toStdString(), stop](std::stop_token) {
             awaitRuntime();
-            return tensorStatistics(path, name, 64, stop);
+            return core::tensorStatistics(path, name, 64, stop);
         },
         [this, name = m_reading, shown = m_shown](const TensorStatistics& statistics) {
             if (shown == m_shown) take(name, statistics);
@@ -85,4 +85,4 @@ void CheckpointNumbers::take(const QString& name, const TensorStatistics& statis
     readNext();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,7 +12,7 @@
 #include "app/controllers/long_task.h"
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class CheckpointNumbers : public QObject {
     Q_OBJECT
@@ -55,4 +55,4 @@ private:
     LongTask m_task;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

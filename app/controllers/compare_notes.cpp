@@ -10,7 +10,7 @@
 #include "app/controllers/job_queue.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr char kRunsKey[] = "runs", kComparisonsKey[] = "comparisons";
@@ -179,4 +179,4 @@ QStringList CompareNotes::runsOf(const QString& comparison) const {
     return paths;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,7 +12,7 @@
 #include <memory>
 #include <optional>
 
-namespace relascope {
+namespace relascope::app {
 
 class JobQueue;
 
@@ -67,4 +67,4 @@ private:
     std::unique_ptr<JobQueue> m_disk;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

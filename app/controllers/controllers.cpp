@@ -6,17 +6,17 @@
 #include "widgets/tables/run_metrics.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
-MessageLevel levelOf(Note::Level level) {
+widgets::MessageLevel levelOf(Note::Level level) {
     switch (level) {
         case Note::Level::Warning:
-            return MessageLevel::Warning;
+            return widgets::MessageLevel::Warning;
         case Note::Level::Checkpoint:
-            return MessageLevel::Ok;
+            return widgets::MessageLevel::Ok;
         default:
-            return MessageLevel::Info;
+            return widgets::MessageLevel::Info;
     }
 }
 
@@ -53,18 +53,20 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
         const QString words = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
-        messages.say(levelOf(note.level),
-                     dated ? QString("%1 (step %2)").arg(words, groupedNumber(note.step)) : words);
+        messages.say(
+            levelOf(note.level),
+            dated ? QString("%1 (step %2)").arg(words, widgets::groupedNumber(note.step)) : words);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         const RunInfo& info = training.info();
         runs.liveInfo(info);
         runs.setLive({});
-        QString words = QString("%1: %2").arg(runs.name(path), runStateLine(info));
-        if (const double best = bestOf(info); !std::isnan(best))
-            words += QStringLiteral(", best %1 %2")
-                         .arg(metricName(info.metric), metricText(info.metric, best));
+        QString words = QString("%1: %2").arg(runs.name(path), widgets::runStateLine(info));
+        if (const double best = widgets::bestOf(info); !std::isnan(best))
+            words +=
+                QStringLiteral(", best %1 %2")
+                    .arg(widgets::metricName(info.metric), widgets::metricText(info.metric, best));
         if (info.state == RunState::Done)
             messages.ok(words);
         else if (info.state != RunState::Failed)
@@ -85,4 +87,4 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

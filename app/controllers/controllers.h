@@ -16,7 +16,7 @@
 #include "app/controllers/undo_history.h"
 #include "app/selection.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// The last member goes first: what asks is gone before what answers.
 class Controllers : public QObject {
@@ -40,4 +40,4 @@ public:
     AppContext context() { return {runs, training, selection, messages}; }
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -5,7 +5,7 @@
 
 #include "datasets/registry.h"
 
-namespace relascope {
+namespace relascope::app {
 
 std::shared_ptr<DataCache::Entry> DataCache::entry(const DataOptions& options) {
     std::lock_guard lock(m_mutex);
@@ -21,23 +21,25 @@ std::shared_ptr<DataCache::Entry> DataCache::entry(const DataOptions& options) {
     return m_entries.front();
 }
 
-std::shared_ptr<const DataSplits> DataCache::get(const DataOptions& options,
-                                                 const ProgressCallback& progress,
-                                                 std::stop_token stop) {
+std::shared_ptr<const core::DataSplits> DataCache::get(const DataOptions& options,
+                                                       const core::ProgressCallback& progress,
+                                                       std::stop_token stop) {
     const auto mine = entry(options);
     std::lock_guard lock(mine->opening);
     if (!mine->splits)
-        mine->splits = std::make_shared<const DataSplits>(openData(options, progress, stop));
+        mine->splits =
+            std::make_shared<const core::DataSplits>(datasets::openData(options, progress, stop));
     return mine->splits;
 }
 
-DataSplits DataCache::getForRun(const RunOptions& options, const ProgressCallback& progress,
-                                std::stop_token stop) {
-    DataSplits splits = *get(options.data, progress, stop);
+core::DataSplits DataCache::getForRun(const RunOptions& options,
+                                      const core::ProgressCallback& progress,
+                                      std::stop_token stop) {
+    core::DataSplits splits = *get(options.data, progress, stop);
     if (const auto before = options.pretraining())
         splits.pretraining =
-            std::make_shared<const DataSplits>(getForRun(*before, progress, std::move(stop)));
+            std::make_shared<const core::DataSplits>(getForRun(*before, progress, std::move(stop)));
     return splits;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

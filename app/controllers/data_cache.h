@@ -11,23 +11,24 @@
 #include "data/dataset.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// Thread-safe. Two askers for the same data wait for one another; the last few stay open.
 class DataCache {
 public:
     /// Throws what openData throws.
-    std::shared_ptr<const DataSplits> get(const DataOptions& options,
-                                          const ProgressCallback& progress, std::stop_token stop);
+    std::shared_ptr<const core::DataSplits> get(const DataOptions& options,
+                                                const core::ProgressCallback& progress,
+                                                std::stop_token stop);
     /// With those of its pretraining stages, as openRunData() has them.
-    DataSplits getForRun(const RunOptions& options, const ProgressCallback& progress,
-                         std::stop_token stop);
+    core::DataSplits getForRun(const RunOptions& options, const core::ProgressCallback& progress,
+                               std::stop_token stop);
 
 private:
     struct Entry {
         DataOptions options;
         std::mutex opening;
-        std::shared_ptr<const DataSplits> splits;
+        std::shared_ptr<const core::DataSplits> splits;
     };
     std::shared_ptr<Entry> entry(const DataOptions& options);
 
@@ -36,4 +37,4 @@ private:
     std::list<std::shared_ptr<Entry>> m_entries;  ///< the one asked for last in front
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -7,7 +7,7 @@
 #include "types/data_kind.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr std::int64_t kLookedAt = 400;  // examples whose tokens are learned
@@ -18,7 +18,7 @@ QString text(const std::string& s) {
 }
 
 /// The answer's tokens up to its end.
-std::vector<std::int64_t> answerOf(const SequenceDataset& data, std::int64_t index) {
+std::vector<std::int64_t> answerOf(const core::SequenceDataset& data, std::int64_t index) {
     const auto shape = data.shape();
     std::vector<float> vectors(static_cast<std::size_t>(shape.source * shape.width));
     std::vector<std::int64_t> tokens(static_cast<std::size_t>(shape.width > 0 ? 0 : shape.source));
@@ -41,7 +41,7 @@ std::vector<int> orderOf(const std::vector<std::int64_t>& answer, int objects) {
     return order;
 }
 
-void addAnswer(ShownSample& shown, const SequenceDataset& data, std::int64_t index) {
+void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, std::int64_t index) {
     const ProbeSequence& source = shown.sample.source;
     const ProbeSequence& target = shown.sample.target;
     if (target.text) {
@@ -60,7 +60,7 @@ void addAnswer(ShownSample& shown, const SequenceDataset& data, std::int64_t ind
     shown.answer = words.join(QStringLiteral(", "));
 }
 
-void addAnswer(ShownSample& shown, const ObjectDataset& data, std::int64_t index) {
+void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std::int64_t index) {
     const auto& info = data.info();
     const auto shape = data.shape();
     std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width));
@@ -80,13 +80,13 @@ void addAnswer(ShownSample& shown, const ObjectDataset& data, std::int64_t index
         return;
     }
     for (std::size_t k = 0; k < std::min(targets.size(), kNumbersShown); ++k) {
-        QString number = signedNumber(targets[k]);
+        QString number = widgets::signedNumber(targets[k]);
         words << number.remove(u'+');
     }
     shown.answer = words.join(QStringLiteral(", "));
     if (targets.size() > kNumbersShown)
         shown.answer +=
-            QStringLiteral(", \u2026 (%1 values)").arg(groupedNumber(std::ssize(targets)));
+            QStringLiteral(", \u2026 (%1 values)").arg(widgets::groupedNumber(std::ssize(targets)));
 }
 
 }  // namespace
@@ -100,7 +100,8 @@ QString exampleWord(const DataOptions& o, bool several) {
 }
 
 QString exampleCount(const DataOptions& options, qint64 count) {
-    return QStringLiteral("%1 %2").arg(groupedNumber(count), exampleWord(options, count != 1));
+    return QStringLiteral("%1 %2").arg(widgets::groupedNumber(count),
+                                       exampleWord(options, count != 1));
 }
 
 QString taskTitle(const std::string& kind, const std::string& task) {
@@ -112,15 +113,15 @@ QString taskTitle(const std::string& kind, const std::string& task) {
     return title;
 }
 
-std::vector<std::string> labelNames(const Dataset& data) {
+std::vector<std::string> labelNames(const core::Dataset& data) {
     return data.info().targets == TargetKind::Class ? data.info().classNames
                                                     : std::vector<std::string>();
 }
 
-LabelReader::LabelReader(DatasetPtr data) : m_data(std::move(data)) {
-    if (const auto* images = dynamic_cast<const ImageDataset*>(m_data.get()))
+LabelReader::LabelReader(core::DatasetPtr data) : m_data(std::move(data)) {
+    if (const auto* images = dynamic_cast<const core::ImageDataset*>(m_data.get()))
         m_pixels.resize(images->pixelBytes());
-    if (const auto* sets = dynamic_cast<const ObjectDataset*>(m_data.get());
+    if (const auto* sets = dynamic_cast<const core::ObjectDataset*>(m_data.get());
         sets && m_data->info().targets == TargetKind::Class) {
         const auto shape = sets->shape();
         m_objects.resize(static_cast<std::size_t>(shape.objects * shape.width));
@@ -129,24 +130,24 @@ LabelReader::LabelReader(DatasetPtr data) : m_data(std::move(data)) {
 }
 
 std::int64_t LabelReader::operator()(std::int64_t index) {
-    if (const auto* images = dynamic_cast<const ImageDataset*>(m_data.get()))
+    if (const auto* images = dynamic_cast<const core::ImageDataset*>(m_data.get()))
         return images->read(index, m_pixels);
     if (m_targets.empty()) return -1;
-    dynamic_cast<const ObjectDataset&>(*m_data).read(index, m_objects, m_targets);
+    dynamic_cast<const core::ObjectDataset&>(*m_data).read(index, m_objects, m_targets);
     return static_cast<std::int64_t>(m_targets[0]);
 }
 
-ShownSample shownSample(const Dataset& data, std::int64_t index) {
-    ShownSample shown{data.sample(index)};
-    if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data))
+widgets::ShownSample shownSample(const core::Dataset& data, std::int64_t index) {
+    widgets::ShownSample shown{data.sample(index)};
+    if (const auto* pairs = dynamic_cast<const core::SequenceDataset*>(&data))
         addAnswer(shown, *pairs, index);
-    else if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
+    else if (const auto* sets = dynamic_cast<const core::ObjectDataset*>(&data))
         addAnswer(shown, *sets, index);
     return shown;
 }
 
-std::vector<std::string> tokenNames(const Dataset& data) {
-    const auto* pairs = dynamic_cast<const SequenceDataset*>(&data);
+std::vector<std::string> tokenNames(const core::Dataset& data) {
+    const auto* pairs = dynamic_cast<const core::SequenceDataset*>(&data);
     if (!pairs) return {};
     const auto shape = pairs->shape();
     std::vector<std::string> names(static_cast<std::size_t>(shape.targetVocabulary));
@@ -172,4 +173,4 @@ std::vector<std::string> tokenNames(const Dataset& data) {
     return names;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,7 +10,7 @@
 #include "types/data_options.h"
 #include "widgets/data/shown_sample.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// "image", "sequence", "pair": one example of such data; with a count "2,500 images".
 QString exampleWord(const DataOptions& options, bool several);
@@ -19,26 +19,26 @@ QString exampleCount(const DataOptions& options, qint64 count);
 QString taskTitle(const std::string& kind, const std::string& task);
 
 /// Classes that examples can be chosen by; empty where they are not labelled.
-std::vector<std::string> labelNames(const Dataset& data);
+std::vector<std::string> labelNames(const core::Dataset& data);
 
 /// Reads the labels of a data set one after the other. Not for several threads at once.
 class LabelReader {
 public:
-    explicit LabelReader(DatasetPtr data);
+    explicit LabelReader(core::DatasetPtr data);
     /// The class of an example; -1 where examples have none.
     std::int64_t operator()(std::int64_t index);
 
 private:
-    DatasetPtr m_data;
+    core::DatasetPtr m_data;
     std::vector<std::uint8_t> m_pixels;
     std::vector<float> m_objects, m_targets;
 };
 
 /// An example with its answer in words.
-ShownSample shownSample(const Dataset& data, std::int64_t index);
+widgets::ShownSample shownSample(const core::Dataset& data, std::int64_t index);
 
 /// What the tokens of answers are called, as far as some hundred examples tell; empty where the
 /// data answer otherwise.
-std::vector<std::string> tokenNames(const Dataset& data);
+std::vector<std::string> tokenNames(const core::Dataset& data);
 
-}  // namespace relascope
+}  // namespace relascope::app

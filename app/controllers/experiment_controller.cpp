@@ -20,7 +20,7 @@
 #include "train/devices.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 QString gibibytes(double bytes) {
@@ -38,13 +38,13 @@ double machineBytes() {
 QString roughNumber(double count) {
     if (count >= 1e9) return QString::number(count / 1e9, 'f', 1) + QStringLiteral(" billion");
     if (count >= 1e6) return QString::number(count / 1e6, 'f', 1) + QStringLiteral(" million");
-    return groupedNumber(static_cast<qlonglong>(count));
+    return widgets::groupedNumber(static_cast<qlonglong>(count));
 }
 
 /// The options of a preset as the form shows them.
 RunOptions presetForm(const std::string& preset, const std::string& variant) {
-    RunOptions options = presetOptions(preset, variant);
-    fitToData(options);
+    RunOptions options = core::presetOptions(preset, variant);
+    core::fitToData(options);
     return options;
 }
 
@@ -93,14 +93,14 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
 
 QStringList ExperimentController::variants() const {
     QStringList names;
-    if (const PresetInfo* preset = findPreset(m_options.preset))
+    if (const core::PresetInfo* preset = core::findPreset(m_options.preset))
         for (const auto& variant : preset->variants) names << QString::fromStdString(variant);
     return names;
 }
 
 std::vector<FieldState> ExperimentController::states() const {
     auto states = m_options.states(m_preset);
-    const PresetInfo* preset = findPreset(m_options.preset);
+    const core::PresetInfo* preset = core::findPreset(m_options.preset);
     if (!preset) return states;
     for (auto& state : states)
         if (const auto note = preset->notes.find(state.key);
@@ -110,7 +110,7 @@ std::vector<FieldState> ExperimentController::states() const {
 }
 
 QString ExperimentController::title() const {
-    const PresetInfo* preset = findPreset(m_options.preset);
+    const core::PresetInfo* preset = core::findPreset(m_options.preset);
     if (!preset) return QString::fromStdString(m_options.preset);
     const QString title = QString::fromStdString(preset->title);
     if (m_options.data.isText())
@@ -132,7 +132,8 @@ bool ExperimentController::resumes() const {
     for (const auto& field : RunOptions::fieldTable())
         if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name)) return false;
     if (info->state == RunState::Stopped || info->state == RunState::Interrupted) return true;
-    return info->state == RunState::Done && totalSteps(m_options) > totalSteps(*m_ofRun);
+    return info->state == RunState::Done &&
+           core::totalSteps(m_options) > core::totalSteps(*m_ofRun);
 }
 
 std::vector<FieldProblem> ExperimentController::problems() const {
@@ -140,7 +141,7 @@ std::vector<FieldProblem> ExperimentController::problems() const {
     for (const auto& field : RunOptions::fieldTable()) {
         if (!field.applies(m_options)) continue;
         try {
-            checkFieldValue(field.spec.name, field.spec, field.get(m_options));
+            core::checkFieldValue(field.spec.name, field.spec, field.get(m_options));
         } catch (const OptionError& error) {
             found.push_back({field.spec.name, error.message()});
         }
@@ -156,20 +157,23 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
     const bool known = m_free > 0 && !m_training.busy();
     rows.emplace_back("Memory",
                       QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
-                          .arg(gibibytes(static_cast<double>(trainingBytes(m_options))),
+                          .arg(gibibytes(static_cast<double>(core::trainingBytes(m_options))),
                                gibibytes(known ? static_cast<double>(m_free) : machineBytes())));
     if (m_options.data.isText()) {
-        const double tokens = tokensPerStep(m_options);
-        rows.emplace_back("Tokens per step", groupedNumber(static_cast<qlonglong>(tokens)));
+        const double tokens = core::tokensPerStep(m_options);
+        rows.emplace_back("Tokens per step",
+                          widgets::groupedNumber(static_cast<qlonglong>(tokens)));
         rows.emplace_back("Total tokens",
-                          roughNumber(tokens * static_cast<double>(totalSteps(m_options))));
+                          roughNumber(tokens * static_cast<double>(core::totalSteps(m_options))));
     }
-    const QString what = t.steps > 0 ? QString("Time for %1 steps").arg(groupedNumber(t.steps))
-                                     : QString("Time for %1 epochs").arg(groupedNumber(t.epochs));
-    const double flops = trainingFlops(m_options) * static_cast<double>(totalSteps(m_options)) *
+    const QString what = t.steps > 0
+                             ? QString("Time for %1 steps").arg(widgets::groupedNumber(t.steps))
+                             : QString("Time for %1 epochs").arg(widgets::groupedNumber(t.epochs));
+    const double flops = core::trainingFlops(m_options) *
+                         static_cast<double>(core::totalSteps(m_options)) *
                          static_cast<double>(std::max<std::size_t>(1, t.seeds.size()));
     rows.emplace_back(what, m_flopsPerSecond > 0.0
-                                ? "about " + roughDuration(flops / m_flopsPerSecond)
+                                ? "about " + widgets::roughDuration(flops / m_flopsPerSecond)
                                 : QStringLiteral("not yet measured"));
     rows.emplace_back("Parameters", parameters());
     return rows;
@@ -177,7 +181,7 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
 
 QString ExperimentController::parameters() const {
     if (!valid()) return {};
-    const QString count = groupedNumber(parameterCount(m_options.model));
+    const QString count = widgets::groupedNumber(core::parameterCount(m_options.model));
     const bool fittedLater =
         m_run.isEmpty() && m_options.data.isText() && m_options.data.tokenizer == "characters";
     return fittedLater ? "about " + count : count;
@@ -197,7 +201,7 @@ QString ExperimentController::obstacle() const {
         return QStringLiteral("An option has an invalid value; see the message under its field.");
     if (found.empty()) {
         if (m_training.busy()) return {};  // what is free now is what the run has left
-        const auto memory = memoryProblem(m_options, m_free);
+        const auto memory = core::memoryProblem(m_options, m_free);
         return memory.empty() ? QString() : "Memory: " + QString::fromStdString(memory);
     }
     const auto& field = RunOptions::field(found.front().field).spec;
@@ -243,7 +247,7 @@ void ExperimentController::chooseVariant(const QString& variant) {
                 continue;
             field.set(chosen, value);
         }
-    fitToData(chosen);
+    core::fitToData(chosen);
     const FormState before = formState();
     m_wanted.clear();
     restore({chosen, values, std::nullopt, {}});
@@ -295,7 +299,8 @@ void ExperimentController::adopt(const RunOptions& options, const QString& run) 
     }
     const RunInfo* info = m_runs.info(run);
     if (info && m_flopsPerSecond <= 0.0 && info->seconds > 1.0 && info->step > 0)
-        m_flopsPerSecond = trainingFlops(options) * static_cast<double>(info->step) / info->seconds;
+        m_flopsPerSecond =
+            core::trainingFlops(options) * static_cast<double>(info->step) / info->seconds;
     Q_EMIT changed();
     Q_EMIT problemsChanged();
 }
@@ -312,7 +317,7 @@ void ExperimentController::readOptions(const QString& path,
     m_wanted = path;
     const int asked = ++m_asked;
     m_jobs.post(
-        this, [file = path.toStdString()](std::stop_token) { return readRunOptions(file); },
+        this, [file = path.toStdString()](std::stop_token) { return core::readRunOptions(file); },
         [this, path, asked, use = std::move(use)](const RunOptions& options) {
             if (m_wanted == path && m_asked == asked) use(options);
         },
@@ -361,7 +366,7 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
         field.set(*m_ofRun, value);
     }
     field.set(m_options, value);
-    if (!live()) fitToData(m_options);  // sizes of the model follow the data
+    if (!live()) core::fitToData(m_options);  // sizes of the model follow the data
     remember(QStringLiteral("Change ") + QString::fromStdString(field.spec.label), before, key);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
@@ -381,9 +386,9 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
         // The preset of that task, else one of the same kind of data.
         QString found;
         for (const bool exact : {true, false})
-            for (const auto& preset : presets()) {
+            for (const auto& preset : core::presets()) {
                 if (!found.isEmpty()) break;
-                const DataOptions of = presetOptions(preset.name).data;
+                const DataOptions of = core::presetOptions(preset.name).data;
                 if (of.kind == data.kind && (!exact || of.task == data.task))
                     found = QString::fromStdString(preset.name);
             }
@@ -406,7 +411,7 @@ void ExperimentController::trainOn(const DataOptions& data, const std::vector<st
         images.num_classes =
             std::max<std::int64_t>(2, static_cast<std::int64_t>(info.classNames.size()));
     }
-    fitToData(m_options);
+    core::fitToData(m_options);
     remember(QStringLiteral("Train on other data"), before);
     Q_EMIT changed();
     Q_EMIT problemsChanged();
@@ -451,7 +456,7 @@ void ExperimentController::measureMemory() {
         this,
         [device = m_options.train.device](std::stop_token) -> std::uint64_t {
             awaitRuntime();
-            return freeMemory(resolveDevice(device));
+            return core::freeMemory(core::resolveDevice(device));
         },
         [this, device = m_options.train.device](std::uint64_t free) {
             m_measuring = false;
@@ -472,8 +477,8 @@ void ExperimentController::measureSpeed() {
     const auto& options = m_training.options();
     if (!(rate > 0.0)) return;
     const double before = m_flopsPerSecond;
-    m_flopsPerSecond = trainingFlops(options) * rate /
-                       static_cast<double>(options.train.batch_size * stepBatches(options));
+    m_flopsPerSecond = core::trainingFlops(options) * rate /
+                       static_cast<double>(options.train.batch_size * core::stepBatches(options));
     // The words hold two digits; a form that is rewritten twenty times a second cannot be read.
     if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1)
         Q_EMIT problemsChanged();
@@ -481,4 +486,4 @@ void ExperimentController::measureSpeed() {
         m_flopsPerSecond = before;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -14,7 +14,7 @@
 #include "types/dataset_info.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class JobQueue;
 class RunsController;
@@ -122,4 +122,4 @@ private:
     double m_flopsPerSecond = 0.0;  ///< measured in the run that goes on or went last
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,23 +10,24 @@
 #include "datasets/readers/image_file.h"
 #include "run/captures.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
-InputOffer offerOf(const OpenedModel& model) {
+widgets::InputOffer offerOf(const core::OpenedModel& model) {
     const ModelOptions& o = model.options();
-    InputOffer offer;
+    widgets::InputOffer offer;
     offer.references = model.referenceInputs();
-    offer.kind = InputOffer::Kind::Vectors;
-    if (o.input() == InputKind::Images) offer.kind = InputOffer::Kind::Images;
+    offer.kind = widgets::InputOffer::Kind::Vectors;
+    if (o.input() == InputKind::Images) offer.kind = widgets::InputOffer::Kind::Images;
     if (const auto* tokens = o.find<TokenInput>()) {
-        offer.kind = model.tokenizer() ? InputOffer::Kind::Text : InputOffer::Kind::Tokens;
+        offer.kind =
+            model.tokenizer() ? widgets::InputOffer::Kind::Text : widgets::InputOffer::Kind::Tokens;
         offer.vocabulary = tokens->vocab_size;
         offer.longest = static_cast<int>(tokens->max_block_size);
     }
     const auto* pairs = o.find<PairInput>();
     if (pairs && pairs->input_type == "token" && pairs->output_type == "token") {
-        offer.kind = InputOffer::Kind::Tokens;
+        offer.kind = widgets::InputOffer::Kind::Tokens;
         offer.vocabulary = pairs->input_size;
         offer.longest = static_cast<int>(pairs->in_block_size);
         offer.targetVocabulary = pairs->output_size;
@@ -38,13 +39,13 @@ InputOffer offerOf(const OpenedModel& model) {
 ProbeSample readPicture(const std::string& path, const ModelOptions& model) {
     const auto& shape = model.get<ImageInput>().image_shape;  // channels, width, height
     ProbeSample sample;
-    sample.image = fitImage(readImageFile(path), static_cast<int>(shape[1]),
-                            static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.image = datasets::fitImage(datasets::readImageFile(path), static_cast<int>(shape[1]),
+                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
     sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString();
     return sample;
 }
 
-ProbeSample sampleOfTokens(const InputRequest& request, const Tokenizer* tokenizer) {
+ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* tokenizer) {
     const std::vector<std::int64_t> source(request.source.begin(), request.source.end());
     const bool pair = !request.target.empty();
     ProbeSample sample = tokenSample(pair ? nullptr : tokenizer, source, "typed");
@@ -53,7 +54,7 @@ ProbeSample sampleOfTokens(const InputRequest& request, const Tokenizer* tokeniz
 }
 
 /// What was stored or made up, by pieces of text where the tokenizer is known.
-ProbeSample sampleOfModel(const OpenedModel& model, const InputRequest& request) {
+ProbeSample sampleOfModel(const core::OpenedModel& model, const InputRequest& request) {
     const auto sample = request.kind == InputRequest::Kind::Reference
                             ? model.referenceInput(request.reference)
                             : model.randomInput(request.seed);
@@ -67,7 +68,7 @@ struct Captured {
 };
 
 Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int64_t sample) {
-    const auto steps = captureSteps(folder);
+    const auto steps = core::captureSteps(folder);
     if (steps.empty())
         throw Error(
             "this run has no captures; set train.capture_samples to the number of inputs to "
@@ -76,9 +77,9 @@ Captured nearestCapture(const std::string& folder, std::int64_t wanted, std::int
     auto nearest = after == steps.end() ? steps.back() : *after;
     if (after != steps.begin() && (after == steps.end() || wanted - *(after - 1) < *after - wanted))
         nearest = *(after - 1);
-    const auto count = captureSamples(folder, nearest);
+    const auto count = core::captureSamples(folder, nearest);
     const auto last = std::max<std::int64_t>(0, count - 1);
-    return {loadCapture(folder, nearest, std::clamp<std::int64_t>(sample, 0, last)), count};
+    return {core::loadCapture(folder, nearest, std::clamp<std::int64_t>(sample, 0, last)), count};
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ InspectionSession::~InspectionSession() = default;
 // The model
 // ---------------------------------------------------------------------------------------------------
 
-void InspectionSession::setModel(std::optional<ModelOptions> model, TokenizerPtr tokenizer,
+void InspectionSession::setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                                  const QString& noTokenizer) {
     m_model = std::move(model);
     m_tokenizer = std::move(tokenizer);
@@ -107,8 +108,8 @@ void InspectionSession::setModel(std::optional<ModelOptions> model, TokenizerPtr
 void InspectionSession::load(const QString& path, const QString& words) {
     struct Loaded {
         ModelOptions model;
-        TokenizerPtr tokenizer;
-        InputOffer offer;
+        core::TokenizerPtr tokenizer;
+        widgets::InputOffer offer;
         std::string warning;
     };
     const auto work = [weights = m_weights, from = path.toStdString()](LongJob& job,
@@ -133,9 +134,9 @@ void InspectionSession::chooseTokenizer(const QString& path) {
         return weights->model->tokenizer();
     };
     m_task.run(m_models, QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()), work,
-               [this](TokenizerPtr tokenizer) {
+               [this](core::TokenizerPtr tokenizer) {
                    m_tokenizer = std::move(tokenizer);
-                   m_offer.kind = InputOffer::Kind::Text;
+                   m_offer.kind = widgets::InputOffer::Kind::Text;
                    Q_EMIT tokenizerChosen();
                    choose(InputRequest(m_request));
                });
@@ -273,7 +274,7 @@ void InspectionSession::look() {
     if (m_path.isEmpty()) return;
     lookBy([own = m_own, request = m_request, rounded = m_bfloat16](
                OpenedWeights& weights, LongJob& job, std::stop_token stop) {
-        OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
+        core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
         return model.probe(own ? *own : sampleOfModel(model, request), {});
     });
 }
@@ -304,4 +305,4 @@ void InspectionSession::lookAtCapture(const QString& run, qint64 step, qint64 sa
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

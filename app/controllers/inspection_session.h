@@ -17,7 +17,7 @@
 #include "types/relation_map.h"
 #include "widgets/source/input_chooser.h"
 
-namespace relascope {
+namespace relascope::app {
 
 struct OpenedWeights;
 
@@ -47,7 +47,7 @@ public:
     // The model
     /// What inputs have to fit, of a model whose weights are elsewhere. A text typed before is read
     /// now; `noTokenizer` is why that cannot be done without one.
-    void setModel(std::optional<ModelOptions> model, TokenizerPtr tokenizer,
+    void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
     /// Reads the weights of a checkpoint; `words` stand in the strip meanwhile.
     void load(const QString& path, const QString& words);
@@ -59,8 +59,8 @@ public:
     /// Where the weights in use came from; empty: none.
     const QString& path() const { return m_path; }
     const std::optional<ModelOptions>& model() const { return m_model; }
-    const TokenizerPtr& tokenizer() const { return m_tokenizer; }
-    const InputOffer& offer() const { return m_offer; }
+    const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
+    const widgets::InputOffer& offer() const { return m_offer; }
     /// Touched by jobs of the queue only.
     const std::shared_ptr<OpenedWeights>& weights() const { return m_weights; }
     /// Gives the weights back; they are destroyed where they were made.
@@ -99,7 +99,7 @@ Q_SIGNALS:
     void textRead();                        ///< textNote() is another one
     void textOffered(const QString& text);  ///< from a file
     void looked(const std::shared_ptr<const relascope::ProbeResult>& result,
-                const relascope::InputRequest& request);
+                const relascope::app::InputRequest& request);
     void capturesCounted(qint64 samples);   ///< before looked()
     void refused(const QString& sentence);  ///< no maps, and why
     void failed(const QString& sentence);   ///< model or input could not be read
@@ -114,8 +114,8 @@ private:
     std::shared_ptr<OpenedWeights> m_weights;
     QString m_path, m_noTokenizer, m_text, m_textNote;
     std::optional<ModelOptions> m_model;
-    TokenizerPtr m_tokenizer;
-    InputOffer m_offer;
+    core::TokenizerPtr m_tokenizer;
+    widgets::InputOffer m_offer;
     InputRequest m_request;  ///< the last one
     std::optional<ProbeSample> m_own;
     bool m_bfloat16 = false;
@@ -125,4 +125,4 @@ private:
     LongTask m_task;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

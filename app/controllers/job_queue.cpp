@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/controllers/job_queue.h"
 
-namespace relascope {
+namespace relascope::app {
 
 JobQueue::JobQueue(QObject* parent)
     : QObject(parent), m_thread([this](std::stop_token stop) { run(stop); }) {}
@@ -52,4 +52,4 @@ void JobQueue::run(std::stop_token stop) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -16,7 +16,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// Jobs run in order. `work` gets a stop token (triggered when the queue ends), copies what it
 /// needs and touches no QObject; `done` and `failed` run on this object's thread, and only while
@@ -68,4 +68,4 @@ private:
     std::jthread m_thread;  // last: joined before the rest goes
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,7 +12,7 @@
 
 #include "app/controllers/job_queue.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// What a long job and the window share: how far it is, and whether anybody still waits for it.
 struct LongJob {
@@ -82,7 +82,7 @@ public Q_SLOTS:
     }
 
 Q_SIGNALS:
-    void began(const QString& words, std::shared_ptr<relascope::LongJob> job);
+    void began(const QString& words, std::shared_ptr<relascope::app::LongJob> job);
     void ended();
     void failed(const QString& sentence);
 
@@ -91,4 +91,4 @@ private:
     quint64 m_request = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -11,7 +11,7 @@
 
 #include "types/train_event.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// What one run said since the last look.
 struct Delivery {
@@ -85,4 +85,4 @@ private:
     Post m_post;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -6,13 +6,13 @@
 
 #include "run/run_folder.h"
 
-namespace relascope {
+namespace relascope::app {
 
 namespace fs = std::filesystem;
 
 void OpenedWeights::load(const std::string& from, const std::string& device, std::stop_token stop,
-                         const ProgressCallback& progress) {
-    auto fresh = std::make_unique<OpenedModel>(from, "", device, std::move(stop), progress);
+                         const core::ProgressCallback& progress) {
+    auto fresh = std::make_unique<core::OpenedModel>(from, "", device, std::move(stop), progress);
     // A run's own tokenizer stands in the run, not beside the weights.
     const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
     if (fresh->options().input() == InputKind::Tokens) {
@@ -27,8 +27,8 @@ void OpenedWeights::load(const std::string& from, const std::string& device, std
     bfloat16 = false;
 }
 
-OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
-                               const ProgressCallback& progress) {
+core::OpenedModel& OpenedWeights::as(bool rounded, std::stop_token stop,
+                                     const core::ProgressCallback& progress) {
     if (!model) throw Cancelled();
     if (bfloat16 && !rounded) load(std::string(path), "auto", std::move(stop), progress);
     if (rounded && !bfloat16) {
@@ -50,7 +50,7 @@ std::string runOfWeights(const std::string& path) {
     if (!fs::is_directory(folder)) folder = folder.parent_path();
     if (folder.parent_path().filename() != "checkpoints") return {};
     const std::string run = folder.parent_path().parent_path().string();
-    return isRunFolder(run) ? run : std::string();
+    return core::isRunFolder(run) ? run : std::string();
 }
 
 std::string newestWeights(const std::string& run) {
@@ -70,4 +70,4 @@ std::string newestWeights(const std::string& run) {
     return found;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -14,7 +14,7 @@
 #include "app/selection.h"
 #include "run/run_folder.h"
 
-namespace relascope {
+namespace relascope::app {
 ProbeController::ProbeController(RunsController& runs, TrainingController& training,
                                  Selection& selection, std::shared_ptr<DataCache> data,
                                  JobQueue& jobs, QObject* parent)
@@ -124,8 +124,8 @@ void ProbeController::follow() {
     }
     struct Found {
         RunOptions options;
-        std::shared_ptr<const DataSplits> splits;
-        TokenizerPtr tokenizer;
+        std::shared_ptr<const core::DataSplits> splits;
+        core::TokenizerPtr tokenizer;
         std::optional<ProbeSample> pinned;
         std::vector<std::string> tokenNames;
         std::string problem;  ///< why a text run's data are not there: one can still type
@@ -143,9 +143,10 @@ void ProbeController::follow() {
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
-        Found found{known ? *known : readRunOptions(path), nullptr, nullptr, {}, {}, {}};
+        Found found{known ? *known : core::readRunOptions(path), nullptr, nullptr, {}, {}, {}};
         const bool text = found.options.data.isText();
-        const DataOptions options = began ? found.options.data : runData(path, found.options.data);
+        const DataOptions options =
+            began ? found.options.data : core::runData(path, found.options.data);
         try {
             found.splits = data->get(options, wanted, stop);
             found.tokenizer = found.splits->tokenizer;
@@ -156,7 +157,7 @@ void ProbeController::follow() {
             if (!text) throw;
             found.problem = userMessage(error);
             if (options.tokenizer != "characters")
-                found.tokenizer = openTokenizer(options.tokenizer);
+                found.tokenizer = core::openTokenizer(options.tokenizer);
         }
         if (found.tokenizer && !options.pinned_text.empty()) {
             const auto& model = found.options.model;
@@ -391,4 +392,4 @@ void ProbeController::tellOfText() {
             : m_session.textNote());
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,7 +15,7 @@
 #include "data/dataset.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class DataCache;
 class JobQueue;
@@ -88,7 +88,7 @@ private:
 
     QString m_run;
     std::optional<RunOptions> m_options;
-    std::shared_ptr<const DataSplits> m_splits;
+    std::shared_ptr<const core::DataSplits> m_splits;
     std::optional<ProbeSample> m_pinned;    ///< the sentence whose relations are kept
     std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
     std::shared_ptr<std::atomic<quint64>> m_following =
@@ -104,4 +104,4 @@ private:
     QTimer m_pace, m_patience, m_reading;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QStringList>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr std::size_t kRemembered = 8;
@@ -51,4 +51,4 @@ void RecentCheckpoints::choose(const QString& path) {
         });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -8,7 +8,7 @@
 
 #include "app/controllers/job_queue.h"
 
-namespace relascope {
+namespace relascope::app {
 
 struct RecentCheckpoint {
     QString path, size;
@@ -37,4 +37,4 @@ private:
     JobQueue m_disk;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -9,19 +9,19 @@
 #include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
-CurveMark markOf(const Note& note, bool kept) {
+widgets::CurveMark markOf(const Note& note, bool kept) {
     return {static_cast<double>(note.step), QString::fromStdString(note.text), true, kept};
 }
 
 // The curve shows the validation set. In Relational Games it has the figures of the training
 // family, so that the published result of this family is the one to compare; otherwise it is the
 // only split that the papers report.
-std::vector<PublishedValue> publishedBeside(const RunOptions& options) {
-    std::vector<PublishedValue> values;
-    const auto all = publishedResults(options);
+std::vector<widgets::PublishedValue> publishedBeside(const RunOptions& options) {
+    std::vector<widgets::PublishedValue> values;
+    const auto all = core::publishedResults(options);
     for (const auto& result : all)
         if (result.split == options.data.family || all.size() == 1)
             values.push_back(
@@ -43,7 +43,7 @@ const Values& RunRecords::valuesOf(const QString& path, Values Record::*values) 
 const std::vector<MetricPoint>& RunRecords::points(const QString& path) const {
     return valuesOf(path, &Record::points);
 }
-const std::vector<CurveMark>& RunRecords::marks(const QString& path) const {
+const std::vector<widgets::CurveMark>& RunRecords::marks(const QString& path) const {
     return valuesOf(path, &Record::marks);
 }
 const std::vector<qint64>& RunRecords::captures(const QString& path) const {
@@ -52,23 +52,23 @@ const std::vector<qint64>& RunRecords::captures(const QString& path) const {
 const std::map<qint64, QString>& RunRecords::samples(const QString& path) const {
     return valuesOf(path, &Record::samples);
 }
-std::vector<PublishedValue> RunRecords::published(const QString& path) const {
+std::vector<widgets::PublishedValue> RunRecords::published(const QString& path) const {
     return valuesOf(path, &Record::published);
 }
 
 RunRecords::Record RunRecords::readRecord(const std::string& path) {
     Record record;
-    record.points = readMetrics(path);
-    for (const auto& note : readEvents(path)) {
+    record.points = core::readMetrics(path);
+    for (const auto& note : core::readEvents(path)) {
         if (note.level == Note::Level::Edit)
-            record.marks.push_back(markOf(note, hasKeptCheckpoint(path, note.step)));
+            record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
         // Of a step that was reached twice the last one counts.
         if (note.level == Note::Level::Sample)
             record.samples[note.step] = QString::fromStdString(note.text);
     }
-    for (const auto step : captureSteps(path + "/captures")) record.captures.push_back(step);
+    for (const auto step : core::captureSteps(path + "/captures")) record.captures.push_back(step);
     try {
-        record.published = publishedBeside(readRunOptions(path));
+        record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
         // A preset of another version: there is nothing to put beside it.
     }
@@ -153,4 +153,4 @@ void RunRecords::liveCapture(qint64 step) {
     Q_EMIT capturesChanged(m_live);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,7 +15,7 @@
 #include "types/train_event.h"
 #include "widgets/curves/curve_types.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class JobQueue;
 
@@ -27,12 +27,12 @@ public:
 
     /// Points known so far; load() reads them from the disk, off the window's thread.
     const std::vector<MetricPoint>& points(const QString& path) const;
-    const std::vector<CurveMark>& marks(const QString& path) const;
+    const std::vector<widgets::CurveMark>& marks(const QString& path) const;
     const std::vector<qint64>& captures(const QString& path) const;
     /// What a language model made of its prompt along the run, by step.
     const std::map<qint64, QString>& samples(const QString& path) const;
     /// The papers' accuracies beside a run, or none.
-    std::vector<PublishedValue> published(const QString& path) const;
+    std::vector<widgets::PublishedValue> published(const QString& path) const;
     /// Begins reading what is known of these runs unless it is known already, or they are live.
     void load(const QStringList& paths);
     /// What another process trains grows on the disk: read again.
@@ -60,10 +60,10 @@ Q_SIGNALS:
 private:
     struct Record {
         std::vector<MetricPoint> points;
-        std::vector<CurveMark> marks;
+        std::vector<widgets::CurveMark> marks;
         std::vector<qint64> captures;
         std::map<qint64, QString> samples;
-        std::vector<PublishedValue> published;
+        std::vector<widgets::PublishedValue> published;
         bool loaded = false, loading = false;
     };
     static Record readRecord(const std::string& path);
@@ -75,4 +75,4 @@ private:
     std::map<QString, Record> m_records;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

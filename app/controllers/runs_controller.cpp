@@ -12,7 +12,7 @@
 #include "run/run_folder.h"
 #include "train/branch.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 QString parentOf(const QString& path) {
@@ -37,7 +37,7 @@ QString groupOf(const RunInfo& info, const QString& root) {
 
 RunsController::RunsController(JobQueue& jobs, QObject* parent)
     : QObject(parent), m_jobs(jobs), m_records(jobs) {
-    m_folder = QDir::cleanPath(QString::fromStdString(defaultRunsFolder()));
+    m_folder = QDir::cleanPath(QString::fromStdString(core::defaultRunsFolder()));
     m_announce.setSingleShot(true);
     m_announce.setInterval(200);
     connect(&m_records, &RunRecords::failed, this, &RunsController::failed);
@@ -59,10 +59,10 @@ void RunsController::refresh() {
         return;
     }
     const auto work = [folder = m_folder.toStdString(), opened = m_opened](std::stop_token) {
-        auto runs = listRuns(folder);
+        auto runs = core::listRuns(folder);
         for (const auto& path : opened) {
             try {
-                runs.push_back(readRunInfo(path.toStdString()));
+                runs.push_back(core::readRunInfo(path.toStdString()));
             } catch (const Error&) {
                 // Moved or deleted since it was opened: it leaves the list.
             }
@@ -130,7 +130,7 @@ void RunsController::rebuildRows() {
     m_rows.clear();
     for (const auto& info : m_infos) {
         if (info.labels.hidden && !m_showHidden && info.path != m_live.toStdString()) continue;
-        RunRow row{info, colorIndex(QString::fromStdString(info.path))};
+        widgets::RunRow row{info, colorIndex(QString::fromStdString(info.path))};
         row.info.name = info.labels.name.empty()
                             ? folderName(QString::fromStdString(info.path)).toStdString()
                             : info.labels.name;
@@ -169,11 +169,11 @@ QString RunsController::folderName(const QString& path) const {
     return QFileInfo(parent).fileName() + QStringLiteral(" · ") + QString(own).replace(u'-', u' ');
 }
 
-std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths,
-                                                const QString& highlighted) const {
+std::vector<widgets::CurveRun> RunsController::curveRuns(const QStringList& paths,
+                                                         const QString& highlighted) const {
     QHash<QString, int> members;
     for (const auto& path : paths) ++members[group(path)];
-    std::vector<CurveRun> runs;
+    std::vector<widgets::CurveRun> runs;
     for (const auto& path : paths) {
         const QString together = group(path);
         const bool band = !together.isEmpty() && members.value(together) > 1;
@@ -185,7 +185,7 @@ std::vector<CurveRun> RunsController::curveRuns(const QStringList& paths,
     return runs;
 }
 
-std::vector<PublishedValue> RunsController::published(const QString& path) const {
+std::vector<widgets::PublishedValue> RunsController::published(const QString& path) const {
     auto values = m_records.published(path);
     for (auto& value : values) value.colorIndex = colorIndex(path);
     return values;
@@ -194,7 +194,7 @@ std::vector<PublishedValue> RunsController::published(const QString& path) const
 void RunsController::open(const QString& path, std::function<void(bool there)> done) {
     const QString clean = QDir::cleanPath(path);
     m_jobs.post(
-        this, [file = clean.toStdString()](std::stop_token) { return readRunInfo(file); },
+        this, [file = clean.toStdString()](std::stop_token) { return core::readRunInfo(file); },
         [this, clean, done](RunInfo read) {
             m_removed.erase(clean);
             if (read.labels.hidden) setShowHidden(true);
@@ -230,7 +230,7 @@ void RunsController::setLabels(const QString& path, const RunLabels& labels) {
     m_jobs.post(
         this,
         [file = path.toStdString(), labels](std::stop_token) {
-            return writeRunLabels(file, labels), true;
+            return core::writeRunLabels(file, labels), true;
         },
         [written](bool) { written(); },
         [this, written](const QString& sentence) {
@@ -255,8 +255,8 @@ std::vector<RunsController::Moved> RunsController::trash(const QStringList& path
     std::vector<Moved> moves;
     for (const auto& path : paths)
         if (path != m_live)
-            moves.push_back({path, QString::fromStdString(
-                                       trashPath(m_folder.toStdString(), path.toStdString()))});
+            moves.push_back({path, QString::fromStdString(core::trashPath(m_folder.toStdString(),
+                                                                          path.toStdString()))});
     move(moves);
     return moves;
 }
@@ -273,7 +273,7 @@ void RunsController::move(const std::vector<Moved>& moves) {
         [moves](std::stop_token) {
             QStringList done, problems;
             for (const auto& move : moves) try {
-                    moveRun(move.from.toStdString(), move.to.toStdString());
+                    core::moveRun(move.from.toStdString(), move.to.toStdString());
                     done << move.to;
                 } catch (const Error& error) {
                     problems << QString::fromStdString(error.what());
@@ -292,10 +292,11 @@ void RunsController::branch(const QString& path, qint64 step) {
     m_jobs.post(
         this,
         [from = path.toStdString(), step, folder = m_folder.toStdString()](std::stop_token) {
-            const RunInfo info = readRunInfo(from);
-            const std::string to = freshRunPath(folder, readRunOptions(from), info.seed);
-            branchRun(from, step, to);
-            return readRunInfo(to);
+            const RunInfo info = core::readRunInfo(from);
+            const std::string to =
+                core::freshRunPath(folder, core::readRunOptions(from), info.seed);
+            core::branchRun(from, step, to);
+            return core::readRunInfo(to);
         },
         [this](RunInfo made) {
             const QString path = QString::fromStdString(made.path);
@@ -354,4 +355,4 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
     m_records.append(points);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

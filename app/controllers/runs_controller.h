@@ -19,7 +19,7 @@
 #include "types/run_options.h"
 #include "widgets/lists/rail.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class JobQueue;
 
@@ -29,7 +29,7 @@ public:
     explicit RunsController(JobQueue& jobs, QObject* parent = nullptr);
 
     /// Newest first. Includes runs opened from elsewhere, and hidden ones while they are shown.
-    const std::vector<RunRow>& rows() const { return m_rows; }
+    const std::vector<widgets::RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
     /// Index into Theme::series; the seeds of one group share it. The same for as long as the
     /// window lives.
@@ -40,14 +40,14 @@ public:
     /// group's folder.
     QString name(const QString& path) const;
     /// What CurvePanel::setRuns wants for these runs.
-    std::vector<CurveRun> curveRuns(const QStringList& paths,
-                                    const QString& highlighted = {}) const;
+    std::vector<widgets::CurveRun> curveRuns(const QStringList& paths,
+                                             const QString& highlighted = {}) const;
 
     /// Points, marks, captures and texts of the runs.
     RunRecords& records() { return m_records; }
     const RunRecords& records() const { return m_records; }
     /// The paper's accuracies beside a run, or none.
-    std::vector<PublishedValue> published(const QString& path) const;
+    std::vector<widgets::PublishedValue> published(const QString& path) const;
 
     /// Adds a run from anywhere, read off the window's thread; its row comes with rowsChanged, and
     /// then `done` is called with whether it is a run. failed() reports what is wrong with it.
@@ -107,10 +107,10 @@ private:
     std::map<QString, RunLabels> m_labels;  ///< on their way to the disk
     bool m_showHidden = false, m_reload = false;
     std::vector<RunInfo> m_infos;  ///< as read, or as the run that goes on says
-    std::vector<RunRow> m_rows;
+    std::vector<widgets::RunRow> m_rows;
     QHash<QString, int> m_colors;
     QTimer m_announce;
     bool m_listing = false, m_again = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

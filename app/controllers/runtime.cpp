@@ -7,13 +7,13 @@
 
 #include "train/devices.h"
 
-namespace relascope {
+namespace relascope::app {
 
 void awaitRuntime() {
     static std::once_flag once;
     std::call_once(once, [] {
-        initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+        core::initDevices(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1));
     });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -2,10 +2,10 @@
 // LibTorch's threads and devices, set up once and never on the window's thread.
 #pragma once
 
-namespace relascope {
+namespace relascope::app {
 
 /// Sets LibTorch up the first time, leaving one core to the window; others wait for it. To be
 /// called on every worker before it touches a model.
 void awaitRuntime();
 
-}  // namespace relascope
+}  // namespace relascope::app

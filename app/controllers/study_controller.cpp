@@ -15,7 +15,7 @@
 #include "run/run_folder.h"
 #include "train/study.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr qint64 kOften = 1000, kSeldom = 5000;  ///< ms between two readings
@@ -46,7 +46,7 @@ int threadsEach(int jobs) {
 StudyController::StudyController(QObject* parent) : QObject(parent) {
     const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
     // Beside the runs: who moves those by RELASCOPE_RUNS wants no studies in the home folder.
-    const QString runs = QString::fromStdString(defaultRunsFolder());
+    const QString runs = QString::fromStdString(core::defaultRunsFolder());
     m_folder = clean(named.isEmpty() ? QFileInfo(runs).absolutePath() + QStringLiteral("/studies")
                                      : named);
     m_timer.setSingleShot(true);
@@ -123,10 +123,10 @@ void StudyController::forget(const QString& path) {
 void StudyController::refreshList() {
     const auto work = [folder = m_folder, opened = m_opened](std::stop_token) {
         std::pair<QStringList, QStringList> lists;
-        for (const auto& path : listStudies(folder.toStdString()))
+        for (const auto& path : core::listStudies(folder.toStdString()))
             lists.first << clean(QString::fromStdString(path));
         for (const auto& path : opened)
-            if (isStudyFolder(path.toStdString())) lists.second << path;
+            if (core::isStudyFolder(path.toStdString())) lists.second << path;
         return lists;
     };
     m_disk.post(
@@ -148,7 +148,7 @@ void StudyController::refreshList() {
 
 void StudyController::openFolder(const QString& path) {
     m_disk.post(
-        this, [file = path.toStdString()](std::stop_token) { return isStudyFolder(file); },
+        this, [file = path.toStdString()](std::stop_token) { return core::isStudyFolder(file); },
         [this, path, choice = ++m_choice](bool is) {
             if (choice != m_choice) return;
             if (is) return open(path);
@@ -188,7 +188,7 @@ void StudyController::refresh() {
     const auto work = [path = m_path.toStdString(), measure = m_measure](std::stop_token) {
         QElapsedTimer clock;
         clock.start();
-        auto info = std::make_shared<const StudyInfo>(readStudy(path));
+        auto info = std::make_shared<const StudyInfo>(core::readStudy(path));
         auto reading = sumUpStudy(std::move(info), measure);
         return std::pair(std::move(reading), clock.elapsed());
     };
@@ -236,7 +236,7 @@ void StudyController::setWatched(bool watched) {
     if (watched) refresh();
 }
 
-void StudyController::setMeasure(const StudyMeasure& measure) {
+void StudyController::setMeasure(const core::StudyMeasure& measure) {
     m_measure = measure;
     if (!m_reading || m_reading->measure == measure) return;
     const auto work = [info = m_reading->info, measure](std::stop_token) {
@@ -256,7 +256,7 @@ void StudyController::setMeasure(const StudyMeasure& measure) {
 void StudyController::create(const QString& path, const StudyPlan& plan, int jobs) {
     const QString wanted = clean(path);
     const auto work = [file = wanted.toStdString(), plan](std::stop_token) {
-        createStudy(file, plan);
+        core::createStudy(file, plan);
         return true;
     };
     const auto done = [this, wanted, jobs](bool) {
@@ -355,4 +355,4 @@ void StudyController::processEnded(int code, QProcess::ExitStatus status) {
     Q_EMIT finished();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

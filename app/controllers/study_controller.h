@@ -12,7 +12,7 @@
 #include "app/controllers/job_queue.h"
 #include "app/controllers/study_reading.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// The window reads the folder; the work is done by the command line's own processes, so that a
 /// study goes on where it was whoever began it. They end with the window.
@@ -40,8 +40,8 @@ public:
     const QString& path() const { return m_path; }
     /// The study as last read; null before, and where none is shown.
     const std::shared_ptr<const StudyReading>& reading() const { return m_reading; }
-    void setMeasure(const StudyMeasure& measure);
-    const std::optional<StudyMeasure>& wantedMeasure() const { return m_measure; }
+    void setMeasure(const core::StudyMeasure& measure);
+    const std::optional<core::StudyMeasure>& wantedMeasure() const { return m_measure; }
     /// Somebody looks: the folder is read again from time to time even when nothing works here.
     void setWatched(bool watched);
 
@@ -88,7 +88,7 @@ private:
     QString m_folder, m_path, m_worked;
     QStringList m_listed, m_opened;
     std::shared_ptr<const StudyReading> m_reading;
-    std::optional<StudyMeasure> m_measure;
+    std::optional<core::StudyMeasure> m_measure;
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
     quint64 m_choice = 0;   ///< the same of folders that are looked at
     bool m_quiet = false, m_reads = false, m_again = false, m_watched = false, m_ending = false;
@@ -100,4 +100,4 @@ private:
     qint64 m_group = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

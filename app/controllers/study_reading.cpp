@@ -6,11 +6,11 @@
 
 #include "options/metrics.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// One number a run, by the same code that sums up the whole study.
-double valueOf(const StudyPlan& plan, const StudyCell& cell, const StudyMeasure& measure) {
+double valueOf(const StudyPlan& plan, const StudyCell& cell, const core::StudyMeasure& measure) {
     if (cell.state != CellState::Done) return std::nan("");
     StudyInfo alone;
     alone.plan = plan;
@@ -25,7 +25,7 @@ double valueOf(const StudyPlan& plan, const StudyCell& cell, const StudyMeasure&
     light.info.bestMetric = cell.info.bestMetric;
     light.info.results = cell.info.results;
     alone.cells.push_back(std::move(light));
-    const auto points = studyPoints(alone, measure);
+    const auto points = core::studyPoints(alone, measure);
     return points.empty() ? std::nan("") : points.front().mean;
 }
 
@@ -68,8 +68,8 @@ void count(StudyReading& reading) {
 
 }  // namespace
 
-StudyMetric studyMetric(const StudyMeasure& measure) {
-    StudyMetric metric;
+widgets::StudyMetric studyMetric(const core::StudyMeasure& measure) {
+    widgets::StudyMetric metric;
     metric.name = QString::fromStdString(measure.metric);
     metric.split = QString::fromStdString(measure.split);
     metric.percent = metricInfo(measure.metric).isShare();
@@ -83,11 +83,11 @@ bool StudyReading::looksLike(const StudyReading& other) const {
 }
 
 std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
-                                               const std::optional<StudyMeasure>& wanted) {
+                                               const std::optional<core::StudyMeasure>& wanted) {
     auto reading = std::make_shared<StudyReading>();
     reading->info = std::move(info);
     const StudyInfo& study = *reading->info;
-    reading->measures = studyMeasures(study);
+    reading->measures = core::studyMeasures(study);
     if (!reading->measures.empty()) {
         const auto found =
             wanted ? std::find(reading->measures.begin(), reading->measures.end(), *wanted)
@@ -95,12 +95,12 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
         reading->measure = found == reading->measures.end() ? reading->measures.front() : *found;
         reading->metric = studyMetric(*reading->measure);
     }
-    reading->layout = StudyLayout(study);
+    reading->layout = widgets::StudyLayout(study);
     count(*reading);
     for (const auto& cell : study.cells) {
-        const auto place =
-            reading->layout.place(studySeries(study.plan, cell.model, cell.values), cell.size);
-        GridRun run;
+        const auto place = reading->layout.place(
+            widgets::studySeries(study.plan, cell.model, cell.values), cell.size);
+        widgets::GridRun run;
         run.row = place.row;
         run.column = place.column;
         run.name = QString::fromStdString(cell.name);
@@ -115,12 +115,12 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
         reading->runs.push_back(std::move(run));
     }
     if (!reading->measure) return reading;
-    reading->points = studyPoints(study, *reading->measure);
-    reading->published = publishedCurves(study.plan, *reading->measure);
-    for (auto& point : referenceCurves(study.plan, *reading->measure))
+    reading->points = core::studyPoints(study, *reading->measure);
+    reading->published = core::publishedCurves(study.plan, *reading->measure);
+    for (auto& point : core::referenceCurves(study.plan, *reading->measure))
         reading->published.push_back(std::move(point));
-    reading->csv = QString::fromStdString(studyCsv(study, *reading->measure));
-    reading->latex = QString::fromStdString(studyLatex(study, *reading->measure));
+    reading->csv = QString::fromStdString(core::studyCsv(study, *reading->measure));
+    reading->latex = QString::fromStdString(core::studyLatex(study, *reading->measure));
     // How many examples a level takes is a question to shares over several sizes.
     const auto& columns = reading->layout.columns();
     if (!reading->metric.percent || reading->metric.lowerIsBetter || columns.size() < 2 ||
@@ -130,10 +130,10 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
     for (const auto& row : reading->layout.rows()) {
         std::vector<double> sizes;
         for (const double level : reading->needed.levels)
-            sizes.push_back(sizeToReach(reading->points, row.name.toStdString(), level));
+            sizes.push_back(core::sizeToReach(reading->points, row.name.toStdString(), level));
         reading->needed.sizes.push_back(std::move(sizes));
     }
     return reading;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,18 +12,18 @@
 #include "widgets/study/study_layout.h"
 #include "widgets/study/study_table.h"
 
-namespace relascope {
+namespace relascope::app {
 
 struct StudyReading {
     std::shared_ptr<const StudyInfo> info;
-    std::vector<StudyMeasure> measures;   ///< empty until a run has finished
-    std::optional<StudyMeasure> measure;  ///< what the rest is of: one of `measures`
-    StudyMetric metric;
-    StudyLayout layout;
-    std::vector<GridRun> runs;
+    std::vector<core::StudyMeasure> measures;   ///< empty until a run has finished
+    std::optional<core::StudyMeasure> measure;  ///< what the rest is of: one of `measures`
+    widgets::StudyMetric metric;
+    widgets::StudyLayout layout;
+    std::vector<widgets::GridRun> runs;
     std::vector<StudyPoint> points;
     std::vector<PublishedPoint> published;
-    StudyNeeded needed;
+    widgets::StudyNeeded needed;
     QString csv, latex;
     std::size_t done = 0, running = 0, failed = 0, interrupted = 0, waiting = 0;
     double secondsARun = 0.0;  ///< mean of those that are done; 0: none is
@@ -35,9 +35,9 @@ struct StudyReading {
 };
 
 /// How a number of that name is written and compared.
-StudyMetric studyMetric(const StudyMeasure& measure);
+widgets::StudyMetric studyMetric(const core::StudyMeasure& measure);
 /// `wanted` where the study has it, else what stands for its preset.
 std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
-                                               const std::optional<StudyMeasure>& wanted);
+                                               const std::optional<core::StudyMeasure>& wanted);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -14,7 +14,7 @@
 #include "app/controllers/text_input.h"
 #include "probe/probe_memory.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ struct Look {
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
 
 /// The last tokens up to `end`, at most so many.
-Look lookAt(OpenedModel& model, const std::vector<std::int64_t>& tokens, std::size_t end,
+Look lookAt(core::OpenedModel& model, const std::vector<std::int64_t>& tokens, std::size_t end,
             std::int64_t longest) {
     const auto most = static_cast<std::size_t>(longest);
     const std::size_t first = end > most ? end - most : 0;
@@ -99,7 +99,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
                           const GenerateOptions& options) {
     if (!weights.model) throw Error("The weights were not loaded; press Inspect first");
     const auto asked = [&job](double) { return !job.stop.stop_requested(); };
-    OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
+    core::OpenedModel& model = weights.as(job.bfloat16, job.stop.get_token(), asked);
     const auto tokenizer = model.tokenizer();
     if (!tokenizer)
         throw Error("The tokenizer of this model is unknown; choose its tokenizer.json");
@@ -121,7 +121,7 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
         if (job.follow && Clock::now() - last >= pause) {
             const auto begin = Clock::now();
             const Look look =
-                lookAt(model, ids, ids.size(), longestProbe(model.options(), kFollowedMaps));
+                lookAt(model, ids, ids.size(), core::longestProbe(model.options(), kFollowedMaps));
             job.put([&](auto& post) { post.look = look; });
             last = Clock::now();
             pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),
@@ -213,7 +213,7 @@ void TextGenerator::look(int index) {
         this,
         [weights = m_weights, tokens = m_tokens, bfloat16 = m_bfloat16,
          index](std::stop_token stop) {
-            OpenedModel& model = weights->as(bfloat16, stop, {});
+            core::OpenedModel& model = weights->as(bfloat16, stop, {});
             const std::int64_t longest = longestLook(model.options());
             const auto most = static_cast<std::size_t>(longest);
             // All of it, or as much as fits with the token in its middle.
@@ -227,4 +227,4 @@ void TextGenerator::look(int index) {
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

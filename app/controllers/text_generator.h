@@ -11,7 +11,7 @@
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class JobQueue;
 struct OpenedWeights;
@@ -67,4 +67,4 @@ private:
     QTimer m_timer;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -9,20 +9,20 @@
 #include "types/error.h"
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::app {
 
 std::int64_t longestLook(const ModelOptions& model) {
-    return longestProbe(model, probeBudget());
+    return core::longestProbe(model, core::probeBudget());
 }
 
-TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
+TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model) {
     const auto ids = tokenizer.encode(text);
     if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
     TypedText typed;
     const auto count = static_cast<std::int64_t>(ids.size());
-    const std::uint64_t budget = probeBudget();
-    const std::int64_t longest = longestProbe(model, budget);
+    const std::uint64_t budget = core::probeBudget();
+    const std::int64_t longest = core::longestProbe(model, budget);
     std::vector<std::int64_t> kept(ids.begin(), ids.begin() + std::min(count, longest));
     if (count > model.tokens())
         typed.note = std::to_string(count) + " tokens: the model's context is " +
@@ -30,14 +30,14 @@ TypedText typedText(const Tokenizer& tokenizer, const std::string& text,
     if (longest < std::min(count, model.tokens()))
         typed.note += "the maps of " + std::to_string(std::min(count, model.tokens())) +
                       " tokens need " +
-                      byteText(probeBytes(model, std::min(count, model.tokens()))) + ", " +
-                      byteText(budget) + " are free; ";
+                      core::byteText(core::probeBytes(model, std::min(count, model.tokens()))) +
+                      ", " + core::byteText(budget) + " are free; ";
     if (count > longest) typed.note += "the first " + std::to_string(longest) + " are shown";
     typed.sample = tokenSample(&tokenizer, std::move(kept), kTyped);
     return typed;
 }
 
-ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin) {
     ProbeSample sample;
     sample.origin = origin;
@@ -82,4 +82,4 @@ std::vector<TokenChoice> nextTokens(const ProbeResult& result) {
     return choices;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

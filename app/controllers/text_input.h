@@ -11,7 +11,7 @@
 #include "types/model_options.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::app {
 
 inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of one's own text
 
@@ -25,9 +25,10 @@ struct TypedText {
 };
 /// The first tokens of a text, as many as longestLook() allows. Throws OptionError when there is
 /// none.
-TypedText typedText(const Tokenizer& tokenizer, const std::string& text, const ModelOptions& model);
+TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
+                    const ModelOptions& model);
 /// Tokens that are known already.
-ProbeSample tokenSample(const Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
+ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin);
 /// The first tokens of a sample; an image stays as it is.
 void shorten(ProbeSample& sample, std::int64_t longest);
@@ -38,4 +39,4 @@ std::string beginningOfText(const std::string& path);
 /// The likeliest next tokens of a probe of a text.
 std::vector<TokenChoice> nextTokens(const ProbeResult& result);
 
-}  // namespace relascope
+}  // namespace relascope::app

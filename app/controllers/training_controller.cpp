@@ -11,7 +11,7 @@
 #include "options/field_text.h"
 #include "train/execute_run.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// What the window and the thread share.
 struct TrainingController::Job {
@@ -23,26 +23,26 @@ struct TrainingController::Job {
     std::atomic<bool> last = false;  ///< no further seeds
 
     /// The control of the run that goes on; a fresh one a run.
-    std::shared_ptr<Control> control() {
+    std::shared_ptr<core::Control> control() {
         std::lock_guard lock(m_mutex);
         return m_control;
     }
-    std::shared_ptr<Control> renew() {
+    std::shared_ptr<core::Control> renew() {
         std::lock_guard lock(m_mutex);
-        m_control = std::make_shared<Control>();
+        m_control = std::make_shared<core::Control>();
         return m_control;
     }
 
 private:
     std::mutex m_mutex;
-    std::shared_ptr<Control> m_control = std::make_shared<Control>();
+    std::shared_ptr<core::Control> m_control = std::make_shared<core::Control>();
 };
 
 namespace {
 
 // Several seeds stand in one folder of runs, which lists and curves show as a group.
 std::string groupFolder(const std::string& folder, const RunOptions& options) {
-    const std::string single = freshRunPath(folder, options, options.train.seeds.front());
+    const std::string single = core::freshRunPath(folder, options, options.train.seeds.front());
     const std::string mark = "-s" + std::to_string(options.train.seeds.front());
     const std::string base = single.substr(0, single.rfind(mark)) + "-seeds";
     std::string path = base;
@@ -95,15 +95,15 @@ bool TrainingController::launch(std::shared_ptr<Job> job) {
 
 void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token stop) {
     auto& mail = job->mailbox;
-    const DataOpener open = [&](const RunOptions& options, std::stop_token token) {
+    const core::DataOpener open = [&](const RunOptions& options, std::stop_token token) {
         return job->data->getForRun(
             options, [&](double share) { return mail.preparing(share), true; }, std::move(token));
     };
-    const auto trainOne = [&](const RunRequest& request) {
+    const auto trainOne = [&](const core::RunRequest& request) {
         // A run that is refused leaves no folder: the window hears of it with its first state.
         bool begun = false;
         std::vector<TrainEvent> early;
-        const EventSink sink = [&](TrainEvent event) {
+        const core::EventSink sink = [&](TrainEvent event) {
             if (!begun && !std::holds_alternative<RunChanged>(event)) {
                 early.push_back(std::move(event));
                 return;
@@ -115,7 +115,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             mail.push(std::move(event));
         };
         try {
-            executeRun(request, open, *job->control(), sink, stop);
+            core::executeRun(request, open, *job->control(), sink, stop);
         } catch (...) {
             if (begun) mail.end();
             throw;
@@ -133,7 +133,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             for (const auto seed : seeds) {
                 if (stop.stop_requested() || job->last) break;
                 if (seed != seeds.front()) job->renew();
-                trainOne({group.empty() ? freshRunPath(job->folder, job->options, seed)
+                trainOne({group.empty() ? core::freshRunPath(job->folder, job->options, seed)
                                         : group + "/seed-" + std::to_string(seed),
                           job->options, seed});
             }
@@ -196,7 +196,7 @@ void TrainingController::takeModel(const RunInfo& info) {
         std::vector<std::pair<std::string, std::string>> model;
         for (const auto& option : info.options)
             if (option.first.starts_with("model.")) model.push_back(option);
-        setOptions(fitted, model, OtherArchitectures::Ignore);
+        core::setOptions(fitted, model, core::OtherArchitectures::Ignore);
     } catch (const Error&) {
         return;  // as they were asked for
     }
@@ -245,4 +245,4 @@ quint64 TrainingController::probe(ProbeSample sample) {
     return m_request;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,7 +12,7 @@
 #include "types/run_options.h"
 #include "types/train_event.h"
 
-namespace relascope {
+namespace relascope::app {
 
 class DataCache;
 
@@ -92,4 +92,4 @@ private:
     std::jthread m_thread;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

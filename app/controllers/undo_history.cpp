@@ -3,7 +3,7 @@
 
 #include <QUndoCommand>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr int kMergeId = 1;  // QUndoStack asks mergeWith of commands with the same id only
@@ -77,4 +77,4 @@ void UndoHistory::redo() {
     if (const int at = next(+1); at >= 0) m_stack.setIndex(at + 1);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

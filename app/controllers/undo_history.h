@@ -7,7 +7,7 @@
 #include <QUndoStack>
 #include <functional>
 
-namespace relascope {
+namespace relascope::app {
 
 class UndoHistory : public QObject {
     Q_OBJECT
@@ -48,4 +48,4 @@ private:
     bool m_sealed = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

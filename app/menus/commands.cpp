@@ -7,7 +7,7 @@
 #include "app/controllers/controllers.h"
 #include "app/main_window.h"
 
-namespace relascope {
+namespace relascope::app {
 
 void allow(QAction* action, const QString& obstacle) {
     if (action->property("help").isNull()) action->setProperty("help", action->toolTip());
@@ -43,4 +43,4 @@ QAction* AppMenu::addToggle(const QString& text, const QKeySequence& key, const 
     return action;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,7 +12,7 @@
 class QAction;
 class QMenu;
 
-namespace relascope {
+namespace relascope::app {
 
 class Controllers;
 class MainWindow;
@@ -43,4 +43,4 @@ protected:
     KeyList& m_keys;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

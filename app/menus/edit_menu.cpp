@@ -15,7 +15,7 @@
 #include "widgets/lists/rail.h"
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// A field whose text can be edited, of those that Qt has; null when none is in focus.
@@ -108,4 +108,4 @@ void EditMenu::refresh() {
                        : "The options of a running run cannot be reset");
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -13,7 +13,7 @@
 #include "app/pages/data_page.h"
 #include "app/pages/study_page.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 CheckpointPage* checkpointPage(const MainWindow& window) {
@@ -88,4 +88,4 @@ void FileMenu::fillRecent() {
     m_recent->menuAction()->setToolTip(paths.isEmpty() ? "No run has been opened yet" : QString());
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -11,7 +11,7 @@
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_pane.h"
 
-namespace relascope {
+namespace relascope::app {
 
 InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     : AppMenu(window, menu, keys) {
@@ -93,4 +93,4 @@ void InspectMenu::refresh() {
                       : "The inspector already shows the newest weights");
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

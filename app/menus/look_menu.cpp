@@ -11,7 +11,7 @@
 #include "widgets/form/options_form.h"
 #include "widgets/lists/rail.h"
 
-namespace relascope {
+namespace relascope::app {
 
 LookMenu::LookMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     : AppMenu(window, menu, keys),
@@ -32,12 +32,14 @@ LookMenu::LookMenu(MainWindow& window, QMenu* menu, KeyList& keys)
     });
     m_menu->addSeparator();
     addAxes();
-    m_logX = addToggle("Logarithmic x", {}, "Logarithmic horizontal axis of the curves",
-                       [curves] { curves->set(&CurveOptions::logX, !curves->options().logX); });
-    m_logY = addToggle("Logarithmic y", QKeySequence(Qt::Key_L), "Logarithmic loss",
-                       [curves] { curves->set(&CurveOptions::logY, !curves->options().logY); });
+    m_logX = addToggle("Logarithmic x", {}, "Logarithmic horizontal axis of the curves", [curves] {
+        curves->set(&widgets::CurveOptions::logX, !curves->options().logX);
+    });
+    m_logY = addToggle("Logarithmic y", QKeySequence(Qt::Key_L), "Logarithmic loss", [curves] {
+        curves->set(&widgets::CurveOptions::logY, !curves->options().logY);
+    });
     m_smooth = addToggle("Smooth curves", {}, "Exponential moving average of the curves", [curves] {
-        curves->set(&CurveOptions::smooth, !curves->options().smooth);
+        curves->set(&widgets::CurveOptions::smooth, !curves->options().smooth);
     });
     add("Reset zoom", QKeySequence(Qt::Key_Home), "Show the full range of the curves",
         [curves] { curves->resetZoom(); });
@@ -52,9 +54,9 @@ LookMenu::~LookMenu() = default;
 
 void LookMenu::addThemes() {
     QMenu* theme = m_menu->addMenu("Theme");
-    for (const auto& [words, mode] : {std::pair{"System", ThemeMode::System},
-                                      {"Light", ThemeMode::Light},
-                                      {"Dark", ThemeMode::Dark}}) {
+    for (const auto& [words, mode] : {std::pair{"System", widgets::ThemeMode::System},
+                                      {"Light", widgets::ThemeMode::Light},
+                                      {"Dark", widgets::ThemeMode::Dark}}) {
         auto* action = add(
             QString("%1 theme").arg(QLatin1String(words)), {}, "Colours of the window",
             [this, mode] { m_window.setTheme(mode); }, theme);
@@ -67,14 +69,14 @@ void LookMenu::addThemes() {
 void LookMenu::addAxes() {
     auto* curves = m_window.workbench()->curves();
     QMenu* axis = m_menu->addMenu("Horizontal axis");
-    for (const auto& [words, value] : {std::pair{"Step", CurveAxis::Step},
-                                       {"Epoch", CurveAxis::Epoch},
-                                       {"Time", CurveAxis::Time},
-                                       {"Tokens", CurveAxis::Tokens}}) {
+    for (const auto& [words, value] : {std::pair{"Step", widgets::CurveAxis::Step},
+                                       {"Epoch", widgets::CurveAxis::Epoch},
+                                       {"Time", widgets::CurveAxis::Time},
+                                       {"Tokens", widgets::CurveAxis::Tokens}}) {
         auto* action = add(
             QString("Curves by %1").arg(QString::fromLatin1(words).toLower()), {},
             "Quantity on the horizontal axis of the curves",
-            [curves, value] { curves->set(&CurveOptions::axis, value); }, axis);
+            [curves, value] { curves->set(&widgets::CurveOptions::axis, value); }, axis);
         action->setCheckable(true);
         action->setData(static_cast<int>(value));
         m_axes->addAction(action);
@@ -98,4 +100,4 @@ void LookMenu::refresh() {
     m_study->refresh();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -13,7 +13,7 @@
 #include "app/tour.h"
 #include "widgets/bar/command_palette.h"
 
-namespace relascope {
+namespace relascope::app {
 
 PagesMenu::PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
     add("Next page", QKeySequence("Ctrl+Tab"), "Show the next page", [this] {
@@ -34,7 +34,7 @@ PagesMenu::PagesMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
 
 HelpMenu::HelpMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
     add("Keyboard shortcuts", QKeySequence::HelpContents, "Show all keyboard shortcuts", [this] {
-        auto* sheet = new ShortcutSheet(m_keys, &m_window);
+        auto* sheet = new widgets::ShortcutSheet(m_keys, &m_window);
         sheet->setAttribute(Qt::WA_DeleteOnClose);
         sheet->open();
     });
@@ -71,8 +71,8 @@ void Menus::addSearch() {
     auto* field = new CommandField(&m_window);
     m_window.menuBar()->setCornerWidget(field, Qt::TopRightCorner);
     connect(field, &QAbstractButton::clicked, this,
-            [this, palette = static_cast<CommandPalette*>(nullptr)]() mutable {
-                if (!palette) palette = new CommandPalette(&m_window);
+            [this, palette = static_cast<widgets::CommandPalette*>(nullptr)]() mutable {
+                if (!palette) palette = new widgets::CommandPalette(&m_window);
                 palette->setActions(commands());
                 palette->popUp();
             });
@@ -115,4 +115,4 @@ QList<QAction*> Menus::commands() const {
     return all;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -11,7 +11,7 @@
 
 class QActionGroup;
 
-namespace relascope {
+namespace relascope::app {
 
 class FileMenu : public AppMenu {
     Q_OBJECT
@@ -123,4 +123,4 @@ private:
     std::vector<std::unique_ptr<AppMenu>> m_all;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

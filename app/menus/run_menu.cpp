@@ -7,7 +7,7 @@
 #include "app/menus/menus.h"
 #include "app/wiring.h"
 
-namespace relascope {
+namespace relascope::app {
 
 RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
     m_toggle = add("Start", QKeySequence(Qt::Key_Space), "Start or pause",
@@ -63,4 +63,4 @@ void RunMenu::refresh() {
     allow(m_hidden, m_c.runs.hiddenRuns() > 0 ? QString() : "No run is hidden");
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

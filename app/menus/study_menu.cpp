@@ -10,7 +10,7 @@
 #include "app/pages/study_page.h"
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::app {
 
 StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(window, menu, keys) {
     add("Show the study", {}, "Go to the Study page", [this] { m_window.showPage(PageId::Study); });
@@ -30,9 +30,10 @@ StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
                       [this] { m_window.studyPage()->curves()->publishedChip()->toggle(); });
     for (auto* action : {m_log, m_published}) action->setCheckable(true);
     m_bands = new QActionGroup(this);
-    for (const auto& [words, band] : {std::pair{"Band: 95% bootstrap", StudyBand::Bootstrap},
-                                      {"Band: two standard errors", StudyBand::TwoErrors},
-                                      {"Band: none", StudyBand::None}}) {
+    for (const auto& [words, band] :
+         {std::pair{"Band: 95% bootstrap", widgets::StudyBand::Bootstrap},
+          {"Band: two standard errors", widgets::StudyBand::TwoErrors},
+          {"Band: none", widgets::StudyBand::None}}) {
         auto* action =
             add(QString::fromLatin1(words), {}, "Band around the means of the study", [this, band] {
                 m_window.studyPage()->curves()->setBand(band);
@@ -77,4 +78,4 @@ void StudyMenu::refresh() {
                            static_cast<int>(page->curves()->plot()->band()));
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,7 +15,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 QString percent(double share) {
@@ -27,15 +27,16 @@ QString percent(double share) {
 
 CheckpointDetails::CheckpointDetails(QWidget* parent)
     : QWidget(parent),
-      m_head(new PanelHead({}, this)),
-      m_tabs(new SegmentedControl({QStringLiteral("Configuration"), QStringLiteral("Outline"),
-                                   QStringLiteral("Values"), QStringLiteral("Evaluation")},
-                                  this)),
+      m_head(new widgets::PanelHead({}, this)),
+      m_tabs(
+          new widgets::SegmentedControl({QStringLiteral("Configuration"), QStringLiteral("Outline"),
+                                         QStringLiteral("Values"), QStringLiteral("Evaluation")},
+                                        this)),
       m_views(new QStackedWidget(this)),
-      m_config(new ConfigView(this)),
-      m_outline(new OutlineView(this)),
-      m_histogram(new HistogramView(this)),
-      m_evaluation(new StatisticsView(this)) {
+      m_config(new widgets::ConfigView(this)),
+      m_outline(new widgets::OutlineView(this)),
+      m_histogram(new widgets::HistogramView(this)),
+      m_evaluation(new widgets::StatisticsView(this)) {
     m_tabs->setAccessibleName(QStringLiteral("Panel below the tensors"));
     m_head->addLeftControl(m_tabs);
     m_evaluation->setAccessibleName(QStringLiteral("Evaluation"));
@@ -47,21 +48,21 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
         m_views->addWidget(view);
     makeMenus();
     auto* column = columnOf(this);
-    column->addWidget(horizontalLine(this));
+    column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_head);
     column->addWidget(m_views, 1);
     setMinimumHeight(160);
-    connect(m_tabs, &SegmentedControl::changed, m_views, &QStackedWidget::setCurrentIndex);
+    connect(m_tabs, &widgets::SegmentedControl::changed, m_views, &QStackedWidget::setCurrentIndex);
 }
 
 void CheckpointDetails::makeMenus() {
     // The histogram has a menu of its own; each of the others shows its own here.
     const auto menu = [this](Tab tab, QWidget* view, const char* name,
                              std::function<QString()> csv) {
-        auto* more =
-            iconButton("more", QStringLiteral("More for the %1").arg(QLatin1String(name)), m_head);
+        auto* more = widgets::iconButton(
+            "more", QStringLiteral("More for the %1").arg(QLatin1String(name)), m_head);
         m_head->addControl(more);
-        new ViewMenu(
+        new widgets::ViewMenu(
             more, view, [name] { return QString::fromLatin1(name); }, std::move(csv));
         const auto show = [this, more, tab] { more->setVisible(m_views->currentIndex() == tab); };
         connect(m_views, &QStackedWidget::currentChanged, more, show);
@@ -89,18 +90,18 @@ void CheckpointDetails::showTab(Tab tab) {
     m_views->setCurrentIndex(tab);
 }
 
-void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QString& data,
+void CheckpointDetails::setEvaluation(const core::Evaluation& evaluation, const QString& data,
                                       bool language) {
     std::vector<std::pair<QString, QString>> rows = {
         {QStringLiteral("Data"), data},
         {language ? QStringLiteral("Windows") : QStringLiteral("Images"),
-         groupedNumber(evaluation.examples)},
+         widgets::groupedNumber(evaluation.examples)},
         {QStringLiteral("Loss"), QString::number(evaluation.loss, 'f', 4)},
         {language ? QStringLiteral("Next-token accuracy") : QStringLiteral("Accuracy"),
          percent(evaluation.accuracy)}};
     if (language)
-        rows.insert(rows.end() - 1,
-                    {QStringLiteral("Perplexity"), perplexityText(std::exp(evaluation.loss))});
+        rows.insert(rows.end() - 1, {QStringLiteral("Perplexity"),
+                                     widgets::perplexityText(std::exp(evaluation.loss))});
     for (std::size_t label = 0; label < evaluation.classAccuracy.size(); ++label)
         rows.emplace_back(QStringLiteral("Accuracy, class %1").arg(label),
                           percent(evaluation.classAccuracy[label]));
@@ -109,11 +110,12 @@ void CheckpointDetails::setEvaluation(const Evaluation& evaluation, const QStrin
     showTab(Evaluated);
 }
 
-QString CheckpointDetails::evaluationText(const Evaluation& evaluation, bool language) {
+QString CheckpointDetails::evaluationText(const core::Evaluation& evaluation, bool language) {
     return QStringLiteral("loss %1, %2")
         .arg(QString::number(evaluation.loss, 'f', 3),
-             language ? QStringLiteral("perplexity ") + perplexityText(std::exp(evaluation.loss))
+             language ? QStringLiteral("perplexity ") +
+                            widgets::perplexityText(std::exp(evaluation.loss))
                       : QStringLiteral("accuracy ") + percent(evaluation.accuracy));
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

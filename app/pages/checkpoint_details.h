@@ -9,14 +9,16 @@
 
 class QStackedWidget;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class ConfigView;
 class HistogramView;
 class OutlineView;
 class PanelHead;
 class SegmentedControl;
 class StatisticsView;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 class CheckpointDetails : public QWidget {
     Q_OBJECT
@@ -28,26 +30,26 @@ public:
     void setCheckpoint(const CheckpointInfo& info);
     void showTab(Tab tab);
     /// Shows the tab with the results; `language`: of texts instead of images.
-    void setEvaluation(const Evaluation& evaluation, const QString& data, bool language);
+    void setEvaluation(const core::Evaluation& evaluation, const QString& data, bool language);
     /// "loss 0.123, accuracy 98.0 %"
-    static QString evaluationText(const Evaluation& evaluation, bool language);
+    static QString evaluationText(const core::Evaluation& evaluation, bool language);
 
-    HistogramView* histogram() const { return m_histogram; }
-    OutlineView* outline() const { return m_outline; }
-    ConfigView* config() const { return m_config; }
-    StatisticsView* evaluation() const { return m_evaluation; }
-    SegmentedControl* tabs() const { return m_tabs; }
+    widgets::HistogramView* histogram() const { return m_histogram; }
+    widgets::OutlineView* outline() const { return m_outline; }
+    widgets::ConfigView* config() const { return m_config; }
+    widgets::StatisticsView* evaluation() const { return m_evaluation; }
+    widgets::SegmentedControl* tabs() const { return m_tabs; }
 
 private:
     void makeMenus();
 
-    PanelHead* m_head;
-    SegmentedControl* m_tabs;
+    widgets::PanelHead* m_head;
+    widgets::SegmentedControl* m_tabs;
     QStackedWidget* m_views;
-    ConfigView* m_config;
-    OutlineView* m_outline;
-    HistogramView* m_histogram;
-    StatisticsView* m_evaluation;
+    widgets::ConfigView* m_config;
+    widgets::OutlineView* m_outline;
+    widgets::HistogramView* m_histogram;
+    widgets::StatisticsView* m_evaluation;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

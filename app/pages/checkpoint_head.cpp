@@ -17,7 +17,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// "config.json, model.safetensors · 1.28 GiB"; many shards by their number.
@@ -33,8 +33,8 @@ QString filesText(const CheckpointInfo& info) {
                 !names.contains(name))
                 names << name;
     return QStringLiteral("%1 \u00B7 %2 \u00B7 %3 parameters")
-        .arg(names.join(QStringLiteral(", ")), byteSize(info.bytes),
-             groupedNumber(info.parameters));
+        .arg(names.join(QStringLiteral(", ")), widgets::byteSize(info.bytes),
+             widgets::groupedNumber(info.parameters));
 }
 
 }  // namespace
@@ -43,18 +43,19 @@ CheckpointHead::CheckpointHead(CheckpointController& controller, QWidget* figure
     : QWidget(parent),
       m_c(controller),
       m_title(new QLabel(this)),
-      m_files(new ElidedLabel({}, this)),
-      m_badge(new VerifyBadge(this)),
-      m_verify(new QPushButton(icon("restart"), QStringLiteral("Verify"), this)),
-      m_evaluate(new QPushButton(icon("target"), QStringLiteral("Evaluate"), this)),
-      m_inspect(new QPushButton(icon("eye"), QStringLiteral("Inspect"), this)) {
+      m_files(new widgets::ElidedLabel({}, this)),
+      m_badge(new widgets::VerifyBadge(this)),
+      m_verify(new QPushButton(widgets::icon("restart"), QStringLiteral("Verify"), this)),
+      m_evaluate(new QPushButton(widgets::icon("target"), QStringLiteral("Evaluate"), this)),
+      m_inspect(new QPushButton(widgets::icon("eye"), QStringLiteral("Inspect"), this)) {
     setFixedHeight(64);
-    m_title->setFont(titleFont());
+    m_title->setFont(widgets::titleFont());
     m_title->setTextFormat(Qt::PlainText);
-    m_files->setFont(smallFont());
+    m_files->setFont(widgets::smallFont());
     m_files->setForegroundRole(QPalette::PlaceholderText);
-    auto* more = iconButton("more", QStringLiteral("Checkpoint: open, convert, copy"), this);
-    m_menu = (new ViewMenu(more, figure, [this] { return title(); }))->menu();
+    auto* more =
+        widgets::iconButton("more", QStringLiteral("Checkpoint: open, convert, copy"), this);
+    m_menu = (new widgets::ViewMenu(more, figure, [this] { return title(); }))->menu();
     fillMenu();
     auto* names = new QVBoxLayout;
     names->setSpacing(0);
@@ -110,7 +111,7 @@ void CheckpointHead::showFolder() {
 void CheckpointHead::opened() {
     const CheckpointInfo& info = *m_c.info();
     m_title->setText(QString::fromStdString(info.name));
-    m_title->setToolTip(plainTip(QString::fromStdString(info.path)));
+    m_title->setToolTip(widgets::plainTip(QString::fromStdString(info.path)));
     m_files->setText(filesText(info));
     m_badge->setUnknown(info.hasReference);
     m_verify->setText(QStringLiteral("Verify"));
@@ -152,4 +153,4 @@ QString CheckpointHead::files() const {
     return m_files->text();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

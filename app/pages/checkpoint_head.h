@@ -9,11 +9,14 @@ class QLabel;
 class QMenu;
 class QPushButton;
 
-namespace relascope {
-
-class CheckpointController;
+namespace relascope::widgets {
 class ElidedLabel;
 class VerifyBadge;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class CheckpointController;
 
 class CheckpointHead : public QWidget {
     Q_OBJECT
@@ -30,7 +33,7 @@ public:
 
     QString title() const;
     QString files() const;
-    VerifyBadge* badge() const { return m_badge; }
+    widgets::VerifyBadge* badge() const { return m_badge; }
     QPushButton* verifyButton() const { return m_verify; }
     QPushButton* evaluateButton() const { return m_evaluate; }
     QPushButton* inspectButton() const { return m_inspect; }
@@ -50,11 +53,11 @@ private:
 
     CheckpointController& m_c;
     QLabel* m_title;
-    ElidedLabel* m_files;
-    VerifyBadge* m_badge;
+    widgets::ElidedLabel* m_files;
+    widgets::VerifyBadge* m_badge;
     QPushButton *m_verify, *m_evaluate, *m_inspect;
     QMenu* m_menu;
     QAction *m_tokenizer = nullptr, *m_convert = nullptr, *m_show = nullptr;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

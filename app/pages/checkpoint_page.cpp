@@ -31,7 +31,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 enum Side { Tensors, Generate };
@@ -49,7 +49,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
     : QWidget(parent),
       m_c(controller),
       m_messages(messages),
-      m_empty(new EmptyState(
+      m_empty(new widgets::EmptyState(
           QStringLiteral("Open a checkpoint: a folder with config.json, a .safetensors file or a "
                          "PyTorch archive (.pt, .pth, .ckpt). You can also drop it here."),
           QStringLiteral("Open a checkpoint\u2026"), this)),
@@ -58,14 +58,14 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
       m_task(new JobStrip(this)),
       m_numbers(new JobStrip(this)),
       m_looking(new JobStrip(this)),
-      m_table(new TensorTable(this)),
-      m_problems(new ProblemsList(this)),
+      m_table(new widgets::TensorTable(this)),
+      m_problems(new widgets::ProblemsList(this)),
       m_details(new CheckpointDetails(this)),
-      m_inspector(new RelationInspector(this)),
+      m_inspector(new widgets::RelationInspector(this)),
       m_text(new CheckpointText(controller, *m_inspector, this)),
       m_sideRow(new QWidget(this)),
-      m_side(
-          new SegmentedControl({QStringLiteral("Tensors"), QStringLiteral("Generate")}, m_sideRow)),
+      m_side(new widgets::SegmentedControl({QStringLiteral("Tensors"), QStringLiteral("Generate")},
+                                           m_sideRow)),
       m_sides(new QStackedWidget(this)) {
     setAccessibleName(QStringLiteral("Checkpoint"));
     setAcceptDrops(true);
@@ -89,7 +89,7 @@ void CheckpointPage::layOut() {
     auto* shown = new QWidget(content);
     auto* below = columnOf(shown);
     below->addWidget(m_head);
-    below->addWidget(horizontalLine(shown));
+    below->addWidget(widgets::horizontalLine(shown));
     auto* split = new QSplitter(Qt::Horizontal, this);
     split->setHandleWidth(1);
     split->setChildrenCollapsible(false);
@@ -132,7 +132,7 @@ QWidget* CheckpointPage::makeLeft() {
     m_sides->addWidget(m_text);
     auto* column = columnOf(panel);
     column->addWidget(m_sideRow);
-    column->addWidget(horizontalLine(panel));
+    column->addWidget(widgets::horizontalLine(panel));
     column->addWidget(m_sides, 1);
     m_sideRow->hide();
     return panel;
@@ -237,11 +237,11 @@ void CheckpointPage::wire() {
             });
     connect(&m_c, &CheckpointController::verified, this, [this](const VerifyReport& report) {
         const auto* badge = m_head->badge();
-        m_messages.say(report.ok ? MessageLevel::Ok : MessageLevel::Warning,
+        m_messages.say(report.ok ? widgets::MessageLevel::Ok : widgets::MessageLevel::Warning,
                        QStringLiteral("%1: %2").arg(badge->title(), badge->words()));
     });
     connect(&m_c, &CheckpointController::evaluated, this,
-            [this](const Evaluation& evaluation, const QString& data) {
+            [this](const core::Evaluation& evaluation, const QString& data) {
                 const bool language = m_c.isLanguage();
                 m_details->setEvaluation(evaluation, data, language);
                 m_messages.ok(QStringLiteral("%1 on %2: %3")
@@ -250,7 +250,7 @@ void CheckpointPage::wire() {
             });
     connect(&m_c, &CheckpointController::converted, this,
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
-    connect(m_empty, &EmptyState::activated, this, &CheckpointPage::openFile);
+    connect(m_empty, &widgets::EmptyState::activated, this, &CheckpointPage::openFile);
     connect(m_head, &CheckpointHead::fileRequested, this, &CheckpointPage::openFile);
     connect(m_head, &CheckpointHead::folderRequested, this, &CheckpointPage::openFolder);
     connect(m_head, &CheckpointHead::tokenizerRequested, this, &CheckpointPage::chooseTokenizer);
@@ -259,10 +259,12 @@ void CheckpointPage::wire() {
     connect(m_head, &CheckpointHead::evaluationRequested, this, [this] {
         if (const auto request = askEvaluation()) m_c.evaluate(*request);
     });
-    connect(m_table, &TensorTable::tensorChosen, this, &CheckpointPage::chooseTensor);
-    connect(m_problems, &ProblemsList::subjectChosen, m_table, &TensorTable::choose);
-    connect(m_details->outline(), &OutlineView::prefixChosen, m_table, &TensorTable::setFilter);
-    connect(m_side, &SegmentedControl::changed, m_sides, &QStackedWidget::setCurrentIndex);
+    connect(m_table, &widgets::TensorTable::tensorChosen, this, &CheckpointPage::chooseTensor);
+    connect(m_problems, &widgets::ProblemsList::subjectChosen, m_table,
+            &widgets::TensorTable::choose);
+    connect(m_details->outline(), &widgets::OutlineView::prefixChosen, m_table,
+            &widgets::TensorTable::setFilter);
+    connect(m_side, &widgets::SegmentedControl::changed, m_sides, &QStackedWidget::setCurrentIndex);
     connect(m_text->tokenizerButton(), &QPushButton::clicked, this,
             &CheckpointPage::chooseTokenizer);
     connect(m_text, &CheckpointText::exported, this,
@@ -278,27 +280,29 @@ void CheckpointPage::wireInspector() {
         m_c.session().choose(request);
     };
     using Kind = InputRequest::Kind;
-    connect(m_inspector, &RelationInspector::emptyStateActivated, &m_c,
+    connect(m_inspector, &widgets::RelationInspector::emptyStateActivated, &m_c,
             &CheckpointController::load);
-    connect(m_inspector->sourcePane()->inputs(), &InputChooser::referenceRequested, this,
+    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::referenceRequested, this,
             [choose](int index) {
                 choose(Kind::Reference, [&](InputRequest& r) { r.reference = index; });
             });
     connect(
-        m_inspector->sourcePane()->inputs(), &InputChooser::randomRequested, this,
+        m_inspector->sourcePane()->inputs(), &widgets::InputChooser::randomRequested, this,
         [choose](quint64 seed) { choose(Kind::Random, [&](InputRequest& r) { r.seed = seed; }); });
-    connect(m_inspector->sourcePane()->inputs(), &InputChooser::tokensEntered, this,
+    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::tokensEntered, this,
             [choose](const std::vector<qint64>& source, const std::vector<qint64>& target) {
                 choose(Kind::Tokens,
                        [&](InputRequest& r) { r.source = source, r.target = target; });
             });
-    connect(m_inspector->sourcePane()->inputs(), &InputChooser::imageRequested, this, [this] {
-        if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
-    });
-    connect(m_inspector, &RelationInspector::imageDropped, this, &CheckpointPage::openDropped);
-    connect(m_inspector, &RelationInspector::exported, this,
+    connect(m_inspector->sourcePane()->inputs(), &widgets::InputChooser::imageRequested, this,
+            [this] {
+                if (const QString path = askPicture(); !path.isEmpty()) openDropped(path);
+            });
+    connect(m_inspector, &widgets::RelationInspector::imageDropped, this,
+            &CheckpointPage::openDropped);
+    connect(m_inspector, &widgets::RelationInspector::exported, this,
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
-    connect(m_inspector, &RelationInspector::exportFailed, this, &CheckpointPage::fail);
+    connect(m_inspector, &widgets::RelationInspector::exportFailed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::probed, this, &CheckpointPage::showProbe);
 }
 
@@ -306,7 +310,7 @@ void CheckpointPage::opened() {
     const CheckpointInfo& info = *m_c.info();
     m_error->setSentence({});
     m_stack->setCurrentIndex(1);
-    setProperty(kFigureSubject, QString::fromStdString(info.name));
+    setProperty(widgets::kFigureSubject, QString::fromStdString(info.name));
     m_inspector->setFigureRun(QString::fromStdString(info.name));
     m_head->opened();
     m_table->setTensors(info.tensors);
@@ -316,7 +320,7 @@ void CheckpointPage::opened() {
     refresh();
     m_messages.info(QStringLiteral("Opened %1: %2, %3 tensors")
                         .arg(title(), QString::fromStdString(info.form),
-                             groupedNumber(static_cast<qlonglong>(info.tensors.size()))));
+                             widgets::groupedNumber(static_cast<qlonglong>(info.tensors.size()))));
 }
 
 void CheckpointPage::showSide(int side) {
@@ -374,8 +378,8 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
     m_inspector->setResult(result);
     if (!std::exchange(m_looked, true)) {
         // As in the papers: the sign shows even where one relation dwarfs the others.
-        InspectorView view = m_inspector->view();
-        view.processing = Processing::Tanh;
+        widgets::InspectorView view = m_inspector->view();
+        view.processing = widgets::Processing::Tanh;
         m_inspector->setView(view);
     }
     auto* inputs = m_inspector->sourcePane()->inputs();
@@ -417,7 +421,8 @@ void CheckpointPage::openDropped(const QString& path) {
         return;
     }
     if (!isPicture(path)) return m_c.open(path);
-    if (m_c.session().path().isEmpty() || m_c.session().offer().kind != InputOffer::Kind::Images)
+    if (m_c.session().path().isEmpty() ||
+        m_c.session().offer().kind != widgets::InputOffer::Kind::Images)
         return fail(
             QFileInfo(path).fileName() +
             QStringLiteral(
@@ -441,7 +446,8 @@ void CheckpointPage::dropEvent(QDropEvent* event) {
 }
 
 bool CheckpointPage::takeText(const QString& path) {
-    if (m_c.session().path().isEmpty() || m_c.session().offer().kind != InputOffer::Kind::Text)
+    if (m_c.session().path().isEmpty() ||
+        m_c.session().offer().kind != widgets::InputOffer::Kind::Text)
         return false;
     m_c.session().chooseTextFile(path);
     return true;
@@ -456,4 +462,4 @@ void CheckpointPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_c.info()) refresh();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

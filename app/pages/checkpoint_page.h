@@ -13,19 +13,22 @@ class QSplitter;
 class QStackedLayout;
 class QStackedWidget;
 
-namespace relascope {
-
-class CheckpointDetails;
-class CheckpointHead;
-class CheckpointText;
+namespace relascope::widgets {
 class EmptyState;
-class ErrorStrip;
-class JobStrip;
-class Messages;
 class ProblemsList;
 class RelationInspector;
 class SegmentedControl;
 class TensorTable;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class CheckpointDetails;
+class CheckpointHead;
+class CheckpointText;
+class ErrorStrip;
+class JobStrip;
+class Messages;
 
 class CheckpointPage : public QWidget {
     Q_OBJECT
@@ -39,16 +42,16 @@ public:
     CheckpointHead* head() const { return m_head; }
     CheckpointDetails* details() const { return m_details; }
     CheckpointText* text() const { return m_text; }
-    TensorTable* table() const { return m_table; }
-    ProblemsList* problems() const { return m_problems; }
-    RelationInspector* inspector() const { return m_inspector; }
+    widgets::TensorTable* table() const { return m_table; }
+    widgets::ProblemsList* problems() const { return m_problems; }
+    widgets::RelationInspector* inspector() const { return m_inspector; }
     QPushButton* openButton() const;
     /// Of the task in hand, the numbers, the inspector.
     JobStrip* taskStrip() const { return m_task; }
     JobStrip* numbersStrip() const { return m_numbers; }
     JobStrip* inspectorStrip() const { return m_looking; }
     /// The switch between the tensors and the text that is written.
-    SegmentedControl* side() const { return m_side; }
+    widgets::SegmentedControl* side() const { return m_side; }
     /// Looks at a text file; false where no language model is loaded.
     bool takeText(const QString& path);
     QString title() const;
@@ -86,19 +89,19 @@ private:
     CheckpointController& m_c;
     Messages& m_messages;
     QStackedLayout* m_stack = nullptr;
-    EmptyState* m_empty;
+    widgets::EmptyState* m_empty;
     CheckpointHead* m_head;
     ErrorStrip* m_error;
     JobStrip *m_task, *m_numbers, *m_looking;
-    TensorTable* m_table;
-    ProblemsList* m_problems;
+    widgets::TensorTable* m_table;
+    widgets::ProblemsList* m_problems;
     CheckpointDetails* m_details;
-    RelationInspector* m_inspector;
+    widgets::RelationInspector* m_inspector;
     CheckpointText* m_text;
     QWidget* m_sideRow;
-    SegmentedControl* m_side;
+    widgets::SegmentedControl* m_side;
     QStackedWidget* m_sides;
     bool m_looked = false;  ///< the first view was chosen
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

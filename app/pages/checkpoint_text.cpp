@@ -19,20 +19,20 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
-CheckpointText::CheckpointText(CheckpointController& controller, RelationInspector& inspector,
-                               QWidget* parent)
+CheckpointText::CheckpointText(CheckpointController& controller,
+                               widgets::RelationInspector& inspector, QWidget* parent)
     : QWidget(parent),
       m_c(controller),
       m_inspector(inspector),
       m_tokenizerRow(new QWidget(this)),
-      m_tokenizer(new QPushButton(icon("folder"), QStringLiteral("Choose tokenizer\u2026"),
+      m_tokenizer(new QPushButton(widgets::icon("folder"), QStringLiteral("Choose tokenizer\u2026"),
                                   m_tokenizerRow)),
-      m_panel(new GeneratePanel(this)) {
-    auto* needed =
-        new ElidedLabel(QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
-    needed->setFont(smallFont());
+      m_panel(new widgets::GeneratePanel(this)) {
+    auto* needed = new widgets::ElidedLabel(
+        QStringLiteral("The tokenizer of this model is unknown."), m_tokenizerRow);
+    needed->setFont(widgets::smallFont());
     auto* ask = new QHBoxLayout(m_tokenizerRow);
     ask->setContentsMargins(16, 8, 16, 8);
     ask->addWidget(needed, 1);
@@ -47,33 +47,33 @@ CheckpointText::CheckpointText(CheckpointController& controller, RelationInspect
 void CheckpointText::wire() {
     auto& generator = m_c.generator();
     generator.setFollow(m_panel->follow());
-    connect(m_panel, &GeneratePanel::generateRequested, this,
+    connect(m_panel, &widgets::GeneratePanel::generateRequested, this,
             [this](const QString& prompt, const GenerateOptions& options, bool bfloat16) {
                 m_c.setBfloat16(bfloat16);
                 m_c.generator().start(prompt, options);
             });
-    connect(m_panel, &GeneratePanel::stopRequested, &generator, &TextGenerator::stop);
-    connect(m_panel, &GeneratePanel::followChanged, &generator, &TextGenerator::setFollow);
-    connect(m_panel, &GeneratePanel::bfloat16Changed, this, [this](bool on) {
+    connect(m_panel, &widgets::GeneratePanel::stopRequested, &generator, &TextGenerator::stop);
+    connect(m_panel, &widgets::GeneratePanel::followChanged, &generator, &TextGenerator::setFollow);
+    connect(m_panel, &widgets::GeneratePanel::bfloat16Changed, this, [this](bool on) {
         if (!on) m_c.setBfloat16(false);
     });
-    connect(m_panel, &GeneratePanel::tokenChosen, this, &CheckpointText::chooseToken);
-    connect(m_panel, &GeneratePanel::exported, this, &CheckpointText::exported);
-    connect(m_panel, &GeneratePanel::exportFailed, this, &CheckpointText::failed);
-    connect(&generator, &TextGenerator::began, m_panel, &GeneratePanel::begin);
+    connect(m_panel, &widgets::GeneratePanel::tokenChosen, this, &CheckpointText::chooseToken);
+    connect(m_panel, &widgets::GeneratePanel::exported, this, &CheckpointText::exported);
+    connect(m_panel, &widgets::GeneratePanel::exportFailed, this, &CheckpointText::failed);
+    connect(&generator, &TextGenerator::began, m_panel, &widgets::GeneratePanel::begin);
     connect(&generator, &TextGenerator::written, m_panel,
             [this](const std::vector<GeneratedToken>& tokens) {
                 for (const auto& token : tokens) m_panel->append(token);
             });
-    connect(&generator, &TextGenerator::ended, m_panel, &GeneratePanel::finish);
-    connect(&generator, &TextGenerator::failed, m_panel, &GeneratePanel::fail);
+    connect(&generator, &TextGenerator::ended, m_panel, &widgets::GeneratePanel::finish);
+    connect(&generator, &TextGenerator::failed, m_panel, &widgets::GeneratePanel::fail);
     connect(&generator, &TextGenerator::looked, this, &CheckpointText::showLooked);
 
     auto& session = m_c.session();
-    connect(m_inspector.sourcePane()->textInput(), &TextInput::textTyped, &session,
+    connect(m_inspector.sourcePane()->textInput(), &widgets::TextInput::textTyped, &session,
             &InspectionSession::chooseText);
     connect(&m_c, &CheckpointController::textProblem, m_inspector.sourcePane()->textInput(),
-            &TextInput::setProblem);
+            &widgets::TextInput::setProblem);
     connect(&session, &InspectionSession::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector.sourcePane()->textInput();
         input->setOpen(true);
@@ -104,9 +104,9 @@ void CheckpointText::showNextTokens() {
     if (!result || !result->sample.source.text) return;
     const auto& words = result->sample.source.words;
     m_inspector.sourcePane()->outcome()->setNextTokens(
-        words.empty()
-            ? QStringLiteral("Next token")
-            : QStringLiteral("Next token after \u201C%1\u201D").arg(pieceLabel(words.back())),
+        words.empty() ? QStringLiteral("Next token")
+                      : QStringLiteral("Next token after \u201C%1\u201D")
+                            .arg(widgets::pieceLabel(words.back())),
         nextTokens(*result));
     m_inspector.setSubText(
         QFileInfo(m_c.session().path()).fileName() +
@@ -116,7 +116,7 @@ void CheckpointText::showNextTokens() {
 void CheckpointText::showLooked(const std::shared_ptr<const ProbeResult>& result, int first) {
     const int last = result->sample.source.size() - 1;
     const int chosen = m_panel->text()->chosen();
-    InspectorView view = m_inspector.view();
+    widgets::InspectorView view = m_inspector.view();
     const bool own = chosen >= first && chosen - first <= last;
     view.source = own ? chosen - first : last;
     m_lookedFirst = first;
@@ -132,7 +132,7 @@ void CheckpointText::chooseToken(int index) {
     const ProbeResult* result = m_inspector.result();
     const int place = index - m_lookedFirst;
     if (m_lookedFirst >= 0 && result && place >= 0 && place < result->sample.source.size()) {
-        InspectorView view = m_inspector.view();
+        widgets::InspectorView view = m_inspector.view();
         view.source = place;
         m_inspector.setView(view);
     } else if (!m_c.generator().running()) {
@@ -140,4 +140,4 @@ void CheckpointText::chooseToken(int index) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

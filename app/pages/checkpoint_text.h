@@ -9,17 +9,20 @@
 
 class QPushButton;
 
-namespace relascope {
-
-class CheckpointController;
+namespace relascope::widgets {
 class GeneratePanel;
 class RelationInspector;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class CheckpointController;
 
 /// While a text is written, or one of its tokens is chosen, the inspector follows.
 class CheckpointText : public QWidget {
     Q_OBJECT
 public:
-    CheckpointText(CheckpointController& controller, RelationInspector& inspector,
+    CheckpointText(CheckpointController& controller, widgets::RelationInspector& inspector,
                    QWidget* parent = nullptr);
 
     /// Whether a text can be written, and why not.
@@ -31,7 +34,7 @@ public:
     /// What may come behind the text that the inspector shows.
     void showNextTokens();
 
-    GeneratePanel* panel() const { return m_panel; }
+    widgets::GeneratePanel* panel() const { return m_panel; }
     QPushButton* tokenizerButton() const { return m_tokenizer; }
 
 Q_SIGNALS:
@@ -44,11 +47,11 @@ private:
     void chooseToken(int index);
 
     CheckpointController& m_c;
-    RelationInspector& m_inspector;
+    widgets::RelationInspector& m_inspector;
     QWidget* m_tokenizerRow;
     QPushButton* m_tokenizer;
-    GeneratePanel* m_panel;
+    widgets::GeneratePanel* m_panel;
     int m_lookedFirst = -1;  ///< token of the written text that the result shown begins with
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -28,17 +28,18 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 ComparePage::ComparePage(AppContext& context, QWidget* parent)
     : QWidget(parent),
       m_context(context),
       m_stack(new QStackedWidget(this)),
-      m_empty(new EmptyState(QStringLiteral("No runs yet. Train an experiment on the Workbench."),
-                             QStringLiteral("Open the Workbench"), this)),
-      m_table(new RunsTable(this)),
-      m_curves(new CurvePanel(this)),
-      m_differences(new DiffTable(this)),
-      m_notesHead(new PanelHead(QStringLiteral("Notes"), this)),
+      m_empty(new widgets::EmptyState(
+          QStringLiteral("No runs yet. Train an experiment on the Workbench."),
+          QStringLiteral("Open the Workbench"), this)),
+      m_table(new widgets::RunsTable(this)),
+      m_curves(new widgets::CurvePanel(this)),
+      m_differences(new widgets::DiffTable(this)),
+      m_notesHead(new widgets::PanelHead(QStringLiteral("Notes"), this)),
       m_notes(new QPlainTextEdit(this)),
       m_comparisons(new QMenu(this)) {
     setAccessibleName(QStringLiteral("Compare"));
@@ -48,7 +49,8 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
         [this] { return m_table->csv(); });
     m_curvesMenu = exportInto(
         m_curves->controls()->menu(), m_curves, [this] { return m_curves->figureName(); },
-        [this] { return m_curves->csv(); }, [this](ViewMenu& menu) { m_curves->setFigure(menu); });
+        [this] { return m_curves->csv(); },
+        [this](widgets::ViewMenu& menu) { m_curves->setFigure(menu); });
     m_differencesMenu = exportInto(
         m_differences->menu(), m_differences, [] { return QStringLiteral("configuration"); },
         [this] { return m_differences->csv(); });
@@ -63,20 +65,20 @@ void ComparePage::layOut() {
     for (int c = 0; c + 1 < heads->count(); ++c) {
         const QString words = heads->model()->headerData(c, Qt::Horizontal).toString();
         const int needed =
-            words.isEmpty() ? 0 : QFontMetrics(bodyFont()).horizontalAdvance(words) + 18;
+            words.isEmpty() ? 0 : QFontMetrics(widgets::bodyFont()).horizontalAdvance(words) + 18;
         if (needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
     }
     m_curves->controls()->setCompareControls(true);
-    m_curves->set(&CurveOptions::showTraining, false);
-    m_curves->set(&CurveOptions::axis, CurveAxis::Epoch);
+    m_curves->set(&widgets::CurveOptions::showTraining, false);
+    m_curves->set(&widgets::CurveOptions::axis, widgets::CurveAxis::Epoch);
 
-    auto* others = iconButton("note", QStringLiteral("Comparisons with notes"), this);
+    auto* others = widgets::iconButton("note", QStringLiteral("Comparisons with notes"), this);
     others->setMenu(m_comparisons);
     others->setPopupMode(QToolButton::InstantPopup);
     m_notesHead->addControl(others);
     m_notes->setAccessibleName(QStringLiteral("Notes on the comparison"));
     m_notes->setFrameShape(QFrame::NoFrame);
-    m_notes->setFont(smallFont());
+    m_notes->setFont(widgets::smallFont());
     m_notes->setTabChangesFocus(true);
     m_notes->document()->setDocumentMargin(16);
     auto* notes = new QWidget(this);
@@ -112,18 +114,19 @@ void ComparePage::layOut() {
     column->addWidget(m_stack);
 }
 
-ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view, std::function<QString()> name,
-                                  std::function<QString()> csv,
-                                  const std::function<void(ViewMenu&)>& prepare) {
+widgets::ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view,
+                                           std::function<QString()> name,
+                                           std::function<QString()> csv,
+                                           const std::function<void(widgets::ViewMenu&)>& prepare) {
     // The view has its own "..." button: the export menu hangs on one that is never shown, and its
     // entries are listed in the view's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
-    auto* exporter = new ViewMenu(carrier, view, std::move(name), std::move(csv));
+    auto* exporter = new widgets::ViewMenu(carrier, view, std::move(name), std::move(csv));
     if (prepare) prepare(*exporter);
     menu->addActions(exporter->menu()->actions());
-    connect(exporter, &ViewMenu::failed, &m_context.messages, &Messages::error);
-    connect(exporter, &ViewMenu::saved, &m_context.messages,
+    connect(exporter, &widgets::ViewMenu::failed, &m_context.messages, &Messages::error);
+    connect(exporter, &widgets::ViewMenu::saved, &m_context.messages,
             [messages = &m_context.messages](const QString& path) {
                 messages->ok(QStringLiteral("Saved %1").arg(path));
             });
@@ -133,7 +136,7 @@ ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view, std::function<QStr
 void ComparePage::wire() {
     RunsController& runs = m_context.runs;
     Selection& selection = m_context.selection;
-    connect(m_empty, &EmptyState::activated, this, &ComparePage::workbenchRequested);
+    connect(m_empty, &widgets::EmptyState::activated, this, &ComparePage::workbenchRequested);
     connect(&runs, &RunsController::rowsChanged, this, &ComparePage::rowsChanged);
     connect(&runs.records(), &RunRecords::loaded, this, [this](const QString& path) {
         takePoints(path);
@@ -154,15 +157,15 @@ void ComparePage::wire() {
     });
     connect(&selection, &Selection::stepChanged, this,
             [this] { m_curves->setCursorStep(m_context.selection.step()); });
-    connect(m_curves, &CurvePanel::cursorMoved, this,
+    connect(m_curves, &widgets::CurvePanel::cursorMoved, this,
             [this](qint64 step) { m_context.selection.setStep(step); });
 
-    connect(m_table, &RunsTable::overlayChanged, this,
+    connect(m_table, &widgets::RunsTable::overlayChanged, this,
             [this](const QStringList& paths) { m_context.selection.setRuns(paths); });
-    connect(m_table, &RunsTable::runActivated, this, &ComparePage::openRun);
-    connect(m_table, &RunsTable::csvRequested, this,
+    connect(m_table, &widgets::RunsTable::runActivated, this, &ComparePage::openRun);
+    connect(m_table, &widgets::RunsTable::csvRequested, this,
             [this] { m_tableMenu->save(QStringLiteral("csv")); });
-    connect(m_table, &RunsTable::noteEdited, this,
+    connect(m_table, &widgets::RunsTable::noteEdited, this,
             [this](const QString& path, const QString& note) { m_texts.setOfRun(path, note); });
     connect(m_table->view()->selectionModel(), &QItemSelectionModel::selectionChanged, this,
             [this] {
@@ -212,14 +215,14 @@ void ComparePage::rowsChanged() {
     showDifferences();
 }
 
-const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) {
+const std::vector<core::PublishedResult>& ComparePage::published(const RunInfo& info) {
     const QString path = QString::fromStdString(info.path);
     // A run that is just being made has no options in its row yet.
-    static const std::vector<PublishedResult> none;
+    static const std::vector<core::PublishedResult> none;
     if (info.options.empty()) return none;
     const auto known = m_published.constFind(path);
     if (known != m_published.constEnd()) return *known;
-    std::vector<PublishedResult> found;
+    std::vector<core::PublishedResult> found;
     RunOptions options;
     options.preset = info.preset;
     options.variant = info.variant;
@@ -227,8 +230,8 @@ const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) 
         std::vector<std::pair<std::string, std::string>> values;
         for (const auto& option : info.options)
             if (!option.first.starts_with("train.")) values.push_back(option);
-        setOptions(options, values, OtherArchitectures::Ignore);
-        found = publishedResults(options);
+        core::setOptions(options, values, core::OtherArchitectures::Ignore);
+        found = core::publishedResults(options);
     } catch (const Error&) {
         // A run of another version: no number stands beside it.
     }
@@ -237,25 +240,26 @@ const std::vector<PublishedResult>& ComparePage::published(const RunInfo& info) 
 
 /// The published number of a split that was tested, against ours on the same; before the end, that
 /// of the training family against the best on validation.
-TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
-    TableRow row{info, colorIndex};
+widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
+    widgets::TableRow row{info, colorIndex};
     row.note = m_texts.ofRun(QString::fromStdString(info.path));
     const auto& all = published(info);
     if (all.empty()) return row;
     std::string family;
     for (const auto& [key, text] : info.options)
         if (key == "data.family") family = text;
-    const PublishedResult* shown = nullptr;
+    const core::PublishedResult* shown = nullptr;
     QStringList lines;
     for (const auto& printed : all) {
         QString line = QStringLiteral("%1: accuracy %2")
                            .arg(QString::fromStdString(printed.split),
-                                metricText("accuracy", printed.accuracy));
+                                widgets::metricText("accuracy", printed.accuracy));
         if (printed.standardError > 0)
             line += QStringLiteral(" \u00B1 %1").arg(100.0 * printed.standardError, 0, 'f', 1);
         for (const auto& result : info.results) {
             if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
-            line += QStringLiteral(", ours ") + metricText("accuracy", result.value("accuracy"));
+            line += QStringLiteral(", ours ") +
+                    widgets::metricText("accuracy", result.value("accuracy"));
             // The training family's first, where several were printed.
             if (!shown || printed.split == family) {
                 shown = &printed;
@@ -276,8 +280,9 @@ TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
 }
 
 void ComparePage::fillTable() {
-    std::vector<TableRow> rows;
-    for (const RunRow& row : m_context.runs.rows()) rows.push_back(rowOf(row.info, row.colorIndex));
+    std::vector<widgets::TableRow> rows;
+    for (const widgets::RunRow& row : m_context.runs.rows())
+        rows.push_back(rowOf(row.info, row.colorIndex));
     m_table->setRows(rows);
     m_table->setOverlaid(m_context.selection.runs());
 }
@@ -303,9 +308,9 @@ void ComparePage::takePoints(const QString& path) {
 }
 
 void ComparePage::showPublished() {
-    std::vector<PublishedValue> values;
+    std::vector<widgets::PublishedValue> values;
     for (const QString& path : m_context.selection.runs())
-        for (const PublishedValue& value : m_context.runs.published(path))
+        for (const widgets::PublishedValue& value : m_context.runs.published(path))
             // Seeds of one model share their colour and their published number.
             if (std::find(values.begin(), values.end(), value) == values.end())
                 values.push_back(value);
@@ -313,20 +318,20 @@ void ComparePage::showPublished() {
 }
 
 void ComparePage::showDifferences() {
-    std::vector<DiffRun> runs;
+    std::vector<widgets::DiffRun> runs;
     const QString first = reference();
-    for (const RunRow& row : m_context.runs.rows()) {
+    for (const widgets::RunRow& row : m_context.runs.rows()) {
         const QString path = QString::fromStdString(row.info.path);
         if (!m_context.selection.runs().contains(path)) continue;
-        DiffRun run{row.info, row.colorIndex};
+        widgets::DiffRun run{row.info, row.colorIndex};
         if (row.info.parameters > 0)
-            run.info.options.emplace_back("parameters",
-                                          groupedNumber(row.info.parameters).toStdString());
+            run.info.options.emplace_back(
+                "parameters", widgets::groupedNumber(row.info.parameters).toStdString());
         runs.insert(path == first ? runs.begin() : runs.end(), std::move(run));
     }
     // Only what the table shows counts: a new point of a run is no news here.
     decltype(m_compared) compared;
-    for (const DiffRun& run : runs)
+    for (const widgets::DiffRun& run : runs)
         compared.emplace_back(QString::fromStdString(run.info.path + '\n' + run.info.name),
                               run.info.options);
     if (compared == m_compared) return;
@@ -390,4 +395,4 @@ void ComparePage::fillComparisons() {
         m_comparisons->addAction(QStringLiteral("No comparison has notes yet"))->setEnabled(false);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

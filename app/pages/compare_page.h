@@ -20,8 +20,7 @@ class QMenu;
 class QPlainTextEdit;
 class QStackedWidget;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class CurvePanel;
 class DiffTable;
 class EmptyState;
@@ -29,6 +28,9 @@ class PanelHead;
 class RunsTable;
 struct TableRow;
 class ViewMenu;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 /// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of
 /// the runs folder: one text a run, and one for each set of runs that was compared.
@@ -37,14 +39,14 @@ class ComparePage : public QWidget {
 public:
     explicit ComparePage(AppContext& context, QWidget* parent = nullptr);
 
-    RunsTable* table() const { return m_table; }
-    CurvePanel* curves() const { return m_curves; }
-    DiffTable* differences() const { return m_differences; }
+    widgets::RunsTable* table() const { return m_table; }
+    widgets::CurvePanel* curves() const { return m_curves; }
+    widgets::DiffTable* differences() const { return m_differences; }
     QPlainTextEdit* notes() const { return m_notes; }
-    EmptyState* emptyState() const { return m_empty; }
-    ViewMenu* tableMenu() const { return m_tableMenu; }
-    ViewMenu* curvesMenu() const { return m_curvesMenu; }
-    ViewMenu* differencesMenu() const { return m_differencesMenu; }
+    widgets::EmptyState* emptyState() const { return m_empty; }
+    widgets::ViewMenu* tableMenu() const { return m_tableMenu; }
+    widgets::ViewMenu* curvesMenu() const { return m_curvesMenu; }
+    widgets::ViewMenu* differencesMenu() const { return m_differencesMenu; }
     /// The run that the others are held against: the row chosen last, else the Workbench's.
     QString reference() const;
 
@@ -59,9 +61,9 @@ protected:
 private:
     void layOut();
     void wire();
-    ViewMenu* exportInto(QMenu* menu, QWidget* view, std::function<QString()> name,
-                         std::function<QString()> csv,
-                         const std::function<void(ViewMenu&)>& prepare = {});
+    widgets::ViewMenu* exportInto(QMenu* menu, QWidget* view, std::function<QString()> name,
+                                  std::function<QString()> csv,
+                                  const std::function<void(widgets::ViewMenu&)>& prepare = {});
     void rowsChanged();
     void fillTable();
     void overlay();
@@ -70,8 +72,8 @@ private:
     void showDifferences();
     void openRun(const QString& path);
     /// The papers' numbers for a run's model, size and splits.
-    const std::vector<PublishedResult>& published(const RunInfo& info);
-    TableRow rowOf(const RunInfo& info, int colorIndex);
+    const std::vector<core::PublishedResult>& published(const RunInfo& info);
+    widgets::TableRow rowOf(const RunInfo& info, int colorIndex);
 
     void showNotes();
     void noteTyped();
@@ -79,21 +81,21 @@ private:
 
     AppContext m_context;
     QStackedWidget* m_stack;
-    EmptyState* m_empty;
-    RunsTable* m_table;
-    CurvePanel* m_curves;
-    DiffTable* m_differences;
-    PanelHead* m_notesHead;
+    widgets::EmptyState* m_empty;
+    widgets::RunsTable* m_table;
+    widgets::CurvePanel* m_curves;
+    widgets::DiffTable* m_differences;
+    widgets::PanelHead* m_notesHead;
     QPlainTextEdit* m_notes;
     QMenu* m_comparisons;
-    ViewMenu *m_tableMenu = nullptr, *m_curvesMenu = nullptr, *m_differencesMenu = nullptr;
+    widgets::ViewMenu *m_tableMenu = nullptr, *m_curvesMenu = nullptr, *m_differencesMenu = nullptr;
 
     QStringList m_drawn;  ///< runs whose points the curves have
     QString m_reference;
     std::optional<QString> m_comparison;  ///< whose notes are shown
-    QHash<QString, std::vector<PublishedResult>> m_published;
+    QHash<QString, std::vector<core::PublishedResult>> m_published;
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
     CompareNotes m_texts;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -24,7 +24,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRole + 2,
@@ -35,31 +35,32 @@ const char* const kFilesKey = "data/files";
 constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
 
 /// Lines as the rail has them, and heads between them.
-class ChooserDelegate : public LineDelegate {
+class ChooserDelegate : public widgets::LineDelegate {
 public:
-    using LineDelegate::LineDelegate;
+    using widgets::LineDelegate::LineDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
         const bool head = index.data(kHead).toBool();
         if (!head && index.flags() & Qt::ItemIsSelectable)
-            return LineDelegate::paint(painter, option, index);
+            return widgets::LineDelegate::paint(painter, option, index);
         painter->save();
         if (!head) {
-            painter->setFont(smallFont());
-            painter->setPen(Theme::current().muted);
+            painter->setFont(widgets::smallFont());
+            painter->setPen(widgets::Theme::current().muted);
             painter->drawText(option.rect.adjusted(12, 0, -12, 0), Qt::AlignVCenter,
                               index.data().toString());
             painter->restore();
             return;
         }
-        painter->setFont(headFont());
-        painter->setPen(Theme::current().text);
+        painter->setFont(widgets::headFont());
+        painter->setPen(widgets::Theme::current().text);
         painter->drawText(option.rect.adjusted(12, 6, -12, 0), Qt::AlignVCenter,
                           index.data().toString());
         painter->restore();
     }
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        return index.data(kHead).toBool() ? QSize(100, 34) : LineDelegate::sizeHint(option, index);
+        return index.data(kHead).toBool() ? QSize(100, 34)
+                                          : widgets::LineDelegate::sizeHint(option, index);
     }
 };
 
@@ -90,13 +91,13 @@ DataChoice choiceOfSetting(const QString& setting) {
 DataChooser::DataChooser(QWidget* parent)
     : QWidget(parent),
       m_list(new QListWidget(this)),
-      m_form(new OptionsForm(this)),
-      m_import(new QPushButton(icon("import"), QString::fromUtf8("Import\u2026"), this)) {
+      m_form(new widgets::OptionsForm(this)),
+      m_import(new QPushButton(widgets::icon("import"), QString::fromUtf8("Import\u2026"), this)) {
     setAccessibleName(QStringLiteral("Datasets"));
     m_import->setProperty("compact", true);
     m_import->setToolTip(QStringLiteral(
         "Read images, questions or texts from files; files can also be dropped onto the page"));
-    auto* head = new PanelHead(QStringLiteral("Dataset"), this);
+    auto* head = new widgets::PanelHead(QStringLiteral("Dataset"), this);
     head->addControl(m_import);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setItemDelegate(new ChooserDelegate(m_list));
@@ -107,7 +108,7 @@ DataChooser::DataChooser(QWidget* parent)
     auto* column = columnOf(this);
     column->addWidget(head);
     column->addWidget(m_list, 1);
-    column->addWidget(horizontalLine(this));
+    column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_form, 1);
 
     // The form stands below the list here: folding it sideways would leave a strip in the middle of
@@ -132,7 +133,7 @@ DataChooser::DataChooser(QWidget* parent)
         Q_EMIT chosen(choice);
     });
     connect(m_list, &QListWidget::customContextMenuRequested, this, &DataChooser::itemMenu);
-    connect(m_form, &OptionsForm::valueChanged, this,
+    connect(m_form, &widgets::OptionsForm::valueChanged, this,
             [this](const QString& key, const FieldValue& value) {
                 if (m_current.kind != DataChoice::Kind::Generated) return;
                 const std::string name = key.section(u'.', 1).toStdString();
@@ -155,8 +156,8 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
     if (kind == DataOptions().kind) return options;  // the defaults are this kind's
     const auto& known = dataKind(kind);
     for (const bool exact : {true, false})
-        for (const auto& preset : presets()) {
-            const DataOptions of = presetOptions(preset.name).data;
+        for (const auto& preset : core::presets()) {
+            const DataOptions of = core::presetOptions(preset.name).data;
             if (of.kind != kind || (exact && of.task != task)) continue;
             options = of;
             options.task = task;
@@ -197,8 +198,9 @@ QListWidgetItem* DataChooser::addLine(const DataChoice& choice, const QString& n
     item->setData(kPath, choice.path);
     item->setData(kDataKind, QString::fromStdString(choice.options.kind));
     item->setData(kTask, QString::fromStdString(choice.options.task));
-    item->setData(LineDelegate::Note, note);
-    if (choice.kind != DataChoice::Kind::Generated) item->setToolTip(plainTip(choice.path));
+    item->setData(widgets::LineDelegate::Note, note);
+    if (choice.kind != DataChoice::Kind::Generated)
+        item->setToolTip(widgets::plainTip(choice.path));
     return item;
 }
 
@@ -206,7 +208,7 @@ void DataChooser::fill() {
     const QSignalBlocker quiet(m_list);
     m_list->clear();
     QString family;
-    for (const auto& entry : listDatasets()) {
+    for (const auto& entry : datasets::listDatasets()) {
         const auto& kind = dataKind(entry.kind);
         if (const QString here = QString::fromStdString(kind.family); here != family) {
             family = here;
@@ -382,4 +384,4 @@ bool DataChooser::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,9 +15,11 @@ class QListWidget;
 class QListWidgetItem;
 class QPushButton;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class OptionsForm;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 /// Data that can be opened.
 struct DataChoice {
@@ -49,11 +51,11 @@ public:
     /// What such data usually are: as their preset has it.
     static DataOptions usualOptions(const std::string& kind, const std::string& task);
     QListWidget* list() const { return m_list; }
-    OptionsForm* form() const { return m_form; }
+    widgets::OptionsForm* form() const { return m_form; }
     QPushButton* importButton() const { return m_import; }
 
 Q_SIGNALS:
-    void chosen(const relascope::DataChoice& choice);
+    void chosen(const relascope::app::DataChoice& choice);
     void importRequested();
 
 protected:
@@ -70,7 +72,7 @@ private:
     QListWidgetItem* addLine(const DataChoice& choice, const QString& note);
 
     QListWidget* m_list;
-    OptionsForm* m_form;
+    widgets::OptionsForm* m_form;
     QPushButton* m_import;
     DataChoice m_current;
     /// Of the form, as edited: by kind, where tasks have sizes of their own by kind and task.
@@ -81,4 +83,4 @@ private:
     std::vector<DataChoice> m_files;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

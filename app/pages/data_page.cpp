@@ -34,7 +34,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 bool isPicture(const QString& path) {
@@ -55,17 +55,18 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_context(context),
       m_chooser(new DataChooser(this)),
       m_source(new DataSource(this)),
-      m_grid(new SampleGrid(this)),
-      m_sample(new SampleView(this)),
-      m_statistics(new StatisticsView(this)),
-      m_head(new PanelHead(QStringLiteral("Samples"), this)),
-      m_sampleHead(new PanelHead(QStringLiteral("Sample"), this)),
-      m_statisticsHead(new PanelHead(QStringLiteral("Statistics"), this)),
+      m_grid(new widgets::SampleGrid(this)),
+      m_sample(new widgets::SampleView(this)),
+      m_statistics(new widgets::StatisticsView(this)),
+      m_head(new widgets::PanelHead(QStringLiteral("Samples"), this)),
+      m_sampleHead(new widgets::PanelHead(QStringLiteral("Sample"), this)),
+      m_statisticsHead(new widgets::PanelHead(QStringLiteral("Statistics"), this)),
       m_part(new QComboBox(this)),
       m_label(new QComboBox(this)),
-      m_save(new QPushButton(icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
-      m_train(new QPushButton(icon("play"), QStringLiteral("Train on this"), this)),
-      m_labelWord(mutedLabel(QStringLiteral("Label"), this)),
+      m_save(
+          new QPushButton(widgets::icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
+      m_train(new QPushButton(widgets::icon("play"), QStringLiteral("Train on this"), this)),
+      m_labelWord(widgets::mutedLabel(QStringLiteral("Label"), this)),
       m_reading(new JobStrip(this)),
       m_saving(new JobStrip(this)),
       m_error(new ErrorStrip(this)),
@@ -113,10 +114,10 @@ QWidget* DataPage::middle() {
         button->setProperty("compact", true);
         m_head->addControl(button);
     }
-    auto* more = iconButton("more", QStringLiteral("More for the samples"), this);
+    auto* more = widgets::iconButton("more", QStringLiteral("More for the samples"), this);
     m_head->addControl(more);
-    auto* menu = new ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
-    connect(menu, &ViewMenu::failed, this, &DataPage::fail);
+    auto* menu = new widgets::ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
+    connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
     m_part->setAccessibleName(QStringLiteral("Split of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
     auto* filters = new QWidget(panel);
@@ -127,7 +128,7 @@ QWidget* DataPage::middle() {
     auto* row = new QHBoxLayout(filters);
     row->setContentsMargins(16, 5, 16, 5);
     row->setSpacing(8);
-    row->addWidget(mutedLabel(QStringLiteral("Split"), filters));
+    row->addWidget(widgets::mutedLabel(QStringLiteral("Split"), filters));
     row->addWidget(m_part);
     row->addSpacing(8);
     row->addWidget(m_labelWord);
@@ -141,27 +142,27 @@ QWidget* DataPage::middle() {
     column->addWidget(m_reading);
     column->addWidget(m_saving);
     column->addWidget(filters);
-    column->addWidget(horizontalLine(panel));
+    column->addWidget(widgets::horizontalLine(panel));
     column->addWidget(m_grid, 1);
     return panel;
 }
 
 QWidget* DataPage::right() {
     auto* panel = new QWidget(this);
-    const auto withMenu = [this](PanelHead* head, QWidget* view, const QString& name,
+    const auto withMenu = [this](widgets::PanelHead* head, QWidget* view, const QString& name,
                                  std::function<QString()> csv) {
-        auto* more = iconButton("more", QStringLiteral("More for the %1").arg(name), this);
+        auto* more = widgets::iconButton("more", QStringLiteral("More for the %1").arg(name), this);
         head->addControl(more);
-        auto* menu = new ViewMenu(
+        auto* menu = new widgets::ViewMenu(
             more, view, [name] { return name; }, std::move(csv));
-        connect(menu, &ViewMenu::failed, this, &DataPage::fail);
+        connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
         return menu;
     };
     withMenu(m_sampleHead, m_sample, QStringLiteral("sample"), [this] { return m_sample->csv(); });
     auto* statistics = withMenu(m_statisticsHead, m_statistics, QStringLiteral("statistics"),
                                 [this] { return m_statistics->csv(); });
     statistics->addPgfplots(
-        [this] { return m_statistics->pgfplots(property(kFigureSubject).toString()); });
+        [this] { return m_statistics->pgfplots(property(widgets::kFigureSubject).toString()); });
     auto* scroll = new QScrollArea(panel);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
@@ -169,7 +170,7 @@ QWidget* DataPage::right() {
     auto* column = columnOf(panel);
     column->addWidget(m_sampleHead);
     column->addWidget(m_sample, 5);
-    column->addWidget(horizontalLine(panel));
+    column->addWidget(widgets::horizontalLine(panel));
     column->addWidget(m_statisticsHead);
     column->addWidget(scroll, 4);
     return panel;
@@ -198,14 +199,14 @@ void DataPage::wire() {
     connect(m_source, &DataSource::shownChanged, this, &DataPage::shown);
     connect(m_source, &DataSource::failed, this, &DataPage::fail);
     connect(m_source, &DataSource::statisticsReady, this, &DataPage::count);
-    connect(m_source, &DataSource::samplesReady, m_grid, &SampleGrid::setSamples);
+    connect(m_source, &DataSource::samplesReady, m_grid, &widgets::SampleGrid::setSamples);
     connect(m_source, &DataSource::sampleReady, this,
-            [this](qint64 shown, const ShownSample& sample) {
+            [this](qint64 shown, const widgets::ShownSample& sample) {
                 m_sample->setSample(sample, m_source->classNames());
-                m_sampleHead->setSubText(groupedNumber(m_source->indexOf(shown)));
+                m_sampleHead->setSubText(widgets::groupedNumber(m_source->indexOf(shown)));
             });
     connect(m_source, &DataSource::pictureReady, this,
-            [this](const QString& path, const ShownSample& sample) {
+            [this](const QString& path, const widgets::ShownSample& sample) {
                 m_error->setSentence({});
                 m_grid->setCurrent(-1);
                 m_sample->setSample(sample, {});
@@ -228,8 +229,8 @@ void DataPage::wire() {
     });
     connect(m_saving, &JobStrip::cancelled, this,
             [this] { m_context.messages.info(QStringLiteral("Cancelled; no file was written")); });
-    connect(m_grid, &SampleGrid::samplesNeeded, m_source, &DataSource::requestSamples);
-    connect(m_grid, &SampleGrid::indexChosen, this, &DataPage::chosen);
+    connect(m_grid, &widgets::SampleGrid::samplesNeeded, m_source, &DataSource::requestSamples);
+    connect(m_grid, &widgets::SampleGrid::indexChosen, this, &DataPage::chosen);
     connect(m_part, &QComboBox::textActivated, m_source, &DataSource::setPart);
     connect(m_label, &QComboBox::activated, this, [this](int row) { m_source->setLabel(row - 1); });
     connect(m_save, &QPushButton::clicked, this, &DataPage::saveShown);
@@ -320,7 +321,7 @@ void DataPage::shown() {
     const QString words = exampleCount(m_source->options(), count);
     const bool partial = m_source->label() >= 0 && info.size > DataSource::kSearched;
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
-                                     .arg(words, groupedNumber(DataSource::kSearched))
+                                     .arg(words, widgets::groupedNumber(DataSource::kSearched))
                                : words);
     m_grid->setData(count, m_source->example(), m_source->classNames());
     m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
@@ -345,11 +346,13 @@ void DataPage::chosen(qint64 index) {
 
 void DataPage::count(const DataStatistics& s) {
     const DatasetInfo& info = m_source->data()->info();
-    setProperty(kFigureSubject, m_source->choice().name + QStringLiteral(", ") + m_source->part());
+    setProperty(widgets::kFigureSubject,
+                m_source->choice().name + QStringLiteral(", ") + m_source->part());
     m_statistics->setClasses(s.bars, s.what);
     m_statisticsHead->setSubText(
-        s.counted < info.size ? QStringLiteral("of the first %1").arg(groupedNumber(s.counted))
-                              : QStringLiteral("of all %1").arg(groupedNumber(s.counted)));
+        s.counted < info.size
+            ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(s.counted))
+            : QStringLiteral("of all %1").arg(widgets::groupedNumber(s.counted)));
     // The seed is the one in the form; the generator makes another of it for each part.
     const DataChoice& choice = m_source->choice();
     const QString known = QString::fromStdString(info.origin);
@@ -360,7 +363,7 @@ void DataPage::count(const DataStatistics& s) {
         if (choice.options.streaming && m_source->part() == QLatin1String("train"))
             origin += QStringLiteral(", epoch %1").arg(choice.pass);
     }
-    m_statistics->setToolTip(plainTip(known));
+    m_statistics->setToolTip(widgets::plainTip(known));
     auto rows = s.rows;
     rows.emplace_back(QStringLiteral("Origin"), origin);
     m_statistics->setRows(std::move(rows));
@@ -417,4 +420,4 @@ void DataPage::dropEvent(QDropEvent* event) {
         importFile(path);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

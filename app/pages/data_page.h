@@ -19,16 +19,19 @@ class QLabel;
 class QPushButton;
 class QSplitter;
 
-namespace relascope {
+namespace relascope::widgets {
+class PanelHead;
+class SampleGrid;
+class SampleView;
+class StatisticsView;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
 
 class DataSource;
 class ErrorStrip;
 class JobQueue;
 class JobStrip;
-class PanelHead;
-class SampleGrid;
-class SampleView;
-class StatisticsView;
 struct DataStatistics;
 
 class DataPage : public QWidget {
@@ -49,9 +52,9 @@ public:
 
     DataChooser* chooser() const { return m_chooser; }
     DataSource* source() const { return m_source; }
-    SampleGrid* grid() const { return m_grid; }
-    SampleView* sampleView() const { return m_sample; }
-    StatisticsView* statistics() const { return m_statistics; }
+    widgets::SampleGrid* grid() const { return m_grid; }
+    widgets::SampleView* sampleView() const { return m_sample; }
+    widgets::StatisticsView* statistics() const { return m_statistics; }
     QComboBox* partBox() const { return m_part; }
     QComboBox* labelBox() const { return m_label; }
     QPushButton* saveButton() const { return m_save; }
@@ -97,10 +100,10 @@ private:
     AppContext m_context;
     DataChooser* m_chooser;
     DataSource* m_source;
-    SampleGrid* m_grid;
-    SampleView* m_sample;
-    StatisticsView* m_statistics;
-    PanelHead *m_head, *m_sampleHead, *m_statisticsHead;
+    widgets::SampleGrid* m_grid;
+    widgets::SampleView* m_sample;
+    widgets::StatisticsView* m_statistics;
+    widgets::PanelHead *m_head, *m_sampleHead, *m_statisticsHead;
     QComboBox *m_part, *m_label;
     QPushButton *m_save, *m_train;
     QLabel* m_labelWord;
@@ -110,4 +113,4 @@ private:
     std::unique_ptr<JobQueue> m_looks;     ///< at what is imported
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -13,15 +13,15 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 JobStrip::JobStrip(QWidget* parent)
     : QWidget(parent),
-      m_words(new ElidedLabel({}, this)),
+      m_words(new widgets::ElidedLabel({}, this)),
       m_bar(new QProgressBar(this)),
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)) {
     setAccessibleName(QStringLiteral("Progress"));
-    m_words->setFont(smallFont());
+    m_words->setFont(widgets::smallFont());
     m_bar->setRange(0, 1000);
     m_bar->setTextVisible(false);
     m_bar->setFixedHeight(4);
@@ -74,11 +74,11 @@ void JobStrip::end() {
 ErrorStrip::ErrorStrip(QWidget* parent)
     : QWidget(parent), m_icon(new QLabel(this)), m_text(new QLabel(this)) {
     setAccessibleName(QStringLiteral("Error"));
-    m_text->setFont(smallFont());
+    m_text->setFont(widgets::smallFont());
     m_text->setTextFormat(Qt::PlainText);  // sentences name files, and files have any name
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* away = iconButton("close", QStringLiteral("Dismiss"), this);
+    auto* away = widgets::iconButton("close", QStringLiteral("Dismiss"), this);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(16, 4, 8, 4);
     row->setSpacing(8);
@@ -101,18 +101,18 @@ QString ErrorStrip::sentence() const {
 }
 
 void ErrorStrip::restyle() {
-    const Theme& t = Theme::current();
-    m_icon->setPixmap(iconPixmap("error", t.error, 16, devicePixelRatioF()));
+    const widgets::Theme& t = widgets::Theme::current();
+    m_icon->setPixmap(widgets::iconPixmap("error", t.error, 16, devicePixelRatioF()));
     QPalette colors = m_text->palette();
     colors.setColor(QPalette::WindowText, t.error);
     m_text->setPalette(colors);
 }
 void ErrorStrip::paintEvent(QPaintEvent*) {
-    QPainter(this).fillRect(rect(), Theme::current().errorFill);
+    QPainter(this).fillRect(rect(), widgets::Theme::current().errorFill);
 }
 void ErrorStrip::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange && m_icon) restyle();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,9 +10,12 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class ElidedLabel;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
 struct LongJob;
 class LongTask;
 
@@ -36,7 +39,7 @@ Q_SIGNALS:
     void cancelled();
 
 private:
-    ElidedLabel* m_words;
+    widgets::ElidedLabel* m_words;
     QProgressBar* m_bar;
     QPushButton* m_cancel;
     QTimer m_delay, m_tick;
@@ -60,4 +63,4 @@ private:
     QLabel *m_icon, *m_text;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,23 +15,23 @@
 #include "run/run_folder.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr int kLargestPicture = 256;  // dropped pictures are shown no larger than this
 
-ShownSample readPicture(const std::string& path) {
-    const Image image = readImageFile(path);
-    ShownSample shown;
+widgets::ShownSample readPicture(const std::string& path) {
+    const Image image = datasets::readImageFile(path);
+    widgets::ShownSample shown;
     ProbeSample& sample = shown.sample;
     sample.origin = QFileInfo(QString::fromStdString(path)).fileName().toStdString() + ", " +
                     std::to_string(image.width) + " x " + std::to_string(image.height);
     const int longer = std::max(image.width, image.height);
-    sample.image =
-        longer <= kLargestPicture
-            ? image
-            : fitImage(image, std::max(1, image.width * kLargestPicture / longer),
-                       std::max(1, image.height * kLargestPicture / longer), image.channels);
+    sample.image = longer <= kLargestPicture
+                       ? image
+                       : datasets::fitImage(
+                             image, std::max(1, image.width * kLargestPicture / longer),
+                             std::max(1, image.height * kLargestPicture / longer), image.channels);
     return shown;
 }
 
@@ -47,19 +47,19 @@ DataSource::~DataSource() {
     ++*m_counted;
 }
 
-DataSource::Read DataSource::read(const DataChoice& choice, const ProgressCallback& progress,
+DataSource::Read DataSource::read(const DataChoice& choice, const core::ProgressCallback& progress,
                                   std::stop_token stop) {
     Read found;
     found.options = choice.options;
-    std::vector<std::pair<std::string, DatasetPtr>> parts;
+    std::vector<std::pair<std::string, core::DatasetPtr>> parts;
     if (choice.kind == DataChoice::Kind::File) {
-        parts = openImported(choice.options, progress, stop);
+        parts = datasets::openImported(choice.options, progress, stop);
     } else {
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();
-            found.options = runData(run, readRunOptions(run).data);
+            found.options = core::runData(run, core::readRunOptions(run).data);
         }
-        const DataSplits splits = openData(found.options, progress, stop);
+        const core::DataSplits splits = datasets::openData(found.options, progress, stop);
         for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
         if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
             parts[0].second = splits.trainPass(choice.pass);
@@ -101,7 +101,7 @@ QStringList DataSource::labels() const {
 }
 
 bool DataSource::savable() const {
-    return m_data && !std::dynamic_pointer_cast<const TokenDataset>(m_data);
+    return m_data && !std::dynamic_pointer_cast<const core::TokenDataset>(m_data);
 }
 
 QStringList DataSource::classNames() const {
@@ -140,7 +140,7 @@ void DataSource::show(const QString& part) {
     count(m_data);
 }
 
-void DataSource::count(const DatasetPtr& data) {
+void DataSource::count(const core::DatasetPtr& data) {
     const auto work = [data, options = m_options, turn = m_counted,
                        mine = m_counted->load()](std::stop_token stop) {
         return countExamples(*data, options, kCounted,
@@ -190,7 +190,7 @@ void DataSource::requestSamples(qint64 first, int count) {
     if (first < 0 || count < 1) return;
     const auto work = [data = m_data, matches = m_matches, first, count, shown = m_shown,
                        mine = m_shown->load()](std::stop_token stop) {
-        std::vector<ShownSample> samples;
+        std::vector<widgets::ShownSample> samples;
         for (qint64 i = first; i < first + count; ++i) {
             if (stop.stop_requested() || *shown != mine) throw Cancelled();
             samples.push_back(
@@ -200,7 +200,7 @@ void DataSource::requestSamples(qint64 first, int count) {
     };
     m_reads.post(
         this, work,
-        [this, first, mine = m_shown->load()](std::vector<ShownSample> samples) {
+        [this, first, mine = m_shown->load()](std::vector<widgets::ShownSample> samples) {
             if (*m_shown == mine) Q_EMIT samplesReady(first, std::move(samples));
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
@@ -209,7 +209,7 @@ void DataSource::requestSamples(qint64 first, int count) {
 void DataSource::requestSample(qint64 shown) {
     if (shown < 0 || shown >= count()) return;
     const auto request = ++m_sampleRequest;
-    const auto done = [this, shown, request](ShownSample sample) {
+    const auto done = [this, shown, request](widgets::ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT sampleReady(shown, std::move(sample));
     };
     m_reads.post(
@@ -222,7 +222,7 @@ void DataSource::requestSample(qint64 shown) {
 
 void DataSource::requestPicture(const QString& path) {
     const auto request = ++m_sampleRequest;
-    const auto done = [this, path, request](ShownSample sample) {
+    const auto done = [this, path, request](widgets::ShownSample sample) {
         if (request == m_sampleRequest) Q_EMIT pictureReady(path, std::move(sample));
     };
     m_reads.post(
@@ -235,11 +235,11 @@ void DataSource::save(const QString& path, qint64 count) {
     const auto picked = pickedOf(m_data, m_matches, std::clamp<qint64>(count, 0, this->count()));
     if (!picked) return Q_EMIT failed(QStringLiteral("A text is already a file; copy it instead."));
     const auto work = [picked, file = path.toStdString()](LongJob& job, std::stop_token stop) {
-        writeNpz(file, *picked, job.callback(stop));
+        datasets::writeNpz(file, *picked, job.callback(stop));
         return picked->size();
     };
     m_saving.run(m_saves, QStringLiteral("Saving %1").arg(QFileInfo(path).fileName()), work,
                  [this, path](std::int64_t written) { Q_EMIT saved(path, written); });
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

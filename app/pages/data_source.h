@@ -17,7 +17,7 @@
 #include "data/dataset.h"
 #include "widgets/data/shown_sample.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or
 /// one label of it. Whatever is asked anew makes the answers that are still under way worthless:
@@ -40,7 +40,7 @@ public:
     void save(const QString& path, qint64 count);
 
     const DataChoice& choice() const { return m_choice; }
-    const DatasetPtr& data() const { return m_data; }
+    const core::DatasetPtr& data() const { return m_data; }
     QStringList parts() const;
     QString part() const { return m_part; }
     int label() const { return m_label; }
@@ -53,7 +53,7 @@ public:
     /// The options that say what the data are: those chosen, or the run's.
     const DataOptions& options() const { return m_options; }
     /// How examples of the part look: its first one.
-    const ShownSample& example() const { return m_example; }
+    const widgets::ShownSample& example() const { return m_example; }
     /// Whether what is shown can be saved: a text is a file already.
     bool savable() const;
     /// How many examples are shown, and which one of the part stands at a place.
@@ -66,32 +66,32 @@ Q_SIGNALS:
     void saved(const QString& path, qint64 count);
     void opened();        ///< choice and parts
     void shownChanged();  ///< part or label
-    void samplesReady(qint64 first, std::vector<relascope::ShownSample> samples);
-    void sampleReady(qint64 shown, relascope::ShownSample sample);
-    void pictureReady(const QString& path, relascope::ShownSample sample);
-    void statisticsReady(const relascope::DataStatistics& statistics);
+    void samplesReady(qint64 first, std::vector<relascope::widgets::ShownSample> samples);
+    void sampleReady(qint64 shown, relascope::widgets::ShownSample sample);
+    void pictureReady(const QString& path, relascope::widgets::ShownSample sample);
+    void statisticsReady(const relascope::app::DataStatistics& statistics);
     void failed(const QString& sentence);
 
 private:
     struct Part {
         std::string name;
-        DatasetPtr data;
-        ShownSample example;
+        core::DatasetPtr data;
+        widgets::ShownSample example;
     };
     struct Read {
         DataOptions options;
         std::vector<Part> parts;
     };
-    static Read read(const DataChoice& choice, const ProgressCallback& progress,
+    static Read read(const DataChoice& choice, const core::ProgressCallback& progress,
                      std::stop_token stop);
     void show(const QString& part);
-    void count(const DatasetPtr& data);
+    void count(const core::DatasetPtr& data);
 
     DataChoice m_choice;
     DataOptions m_options;
     std::vector<Part> m_parts;
-    ShownSample m_example;
-    DatasetPtr m_data;
+    widgets::ShownSample m_example;
+    core::DatasetPtr m_data;
     QString m_part;
     int m_label = -1;
     std::shared_ptr<const std::vector<std::int64_t>> m_matches;  ///< of the label; null: all
@@ -105,4 +105,4 @@ private:
     LongTask m_task, m_saving;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,7 +10,7 @@
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 using Rows = std::vector<std::pair<QString, QString>>;
@@ -22,7 +22,7 @@ QString text(const std::string& s) {
     return QString::fromStdString(s);
 }
 QString plain(double value, int digits = 2) {
-    QString number = signedNumber(value, digits);
+    QString number = widgets::signedNumber(value, digits);
     return number.remove(u'+');
 }
 
@@ -82,7 +82,7 @@ void nameClasses(DataStatistics& s, const DatasetInfo& info, const std::vector<q
             k < info.classNames.size() ? text(info.classNames[k]) : QString::number(k), counts[k]);
 }
 
-void count(const ImageDataset& data, Counting& c) {
+void count(const core::ImageDataset& data, Counting& c) {
     const auto& info = data.info();
     std::vector<qint64> classes(info.classNames.size());
     std::vector<double> mean(static_cast<std::size_t>(std::max(1, info.channels)));
@@ -109,7 +109,7 @@ void count(const ImageDataset& data, Counting& c) {
                  means.join(QStringLiteral(", "))}};
 }
 
-void count(const ObjectDataset& data, Counting& c) {
+void count(const core::ObjectDataset& data, Counting& c) {
     const auto& info = data.info();
     const auto shape = data.shape();
     std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width)),
@@ -142,7 +142,7 @@ void count(const ObjectDataset& data, Counting& c) {
                               answers.words(3));
 }
 
-void count(const SequenceDataset& data, Counting& c) {
+void count(const core::SequenceDataset& data, Counting& c) {
     const auto shape = data.shape();
     std::vector<float> vectors(static_cast<std::size_t>(shape.source * shape.width));
     std::vector<std::int64_t> tokens(static_cast<std::size_t>(shape.width > 0 ? 0 : shape.source)),
@@ -175,10 +175,10 @@ void count(const SequenceDataset& data, Counting& c) {
         c.s.rows = {{QStringLiteral("Question length"), questions.words(0)}};
     c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.words(0));
     c.s.rows.emplace_back(QStringLiteral("Answer vocabulary"),
-                          groupedNumber(shape.targetVocabulary));
+                          widgets::groupedNumber(shape.targetVocabulary));
 }
 
-void count(const TokenDataset& data, Counting& c) {
+void count(const core::TokenDataset& data, Counting& c) {
     std::vector<std::int64_t> window(static_cast<std::size_t>(data.context() + 1));
     std::map<std::int64_t, qint64> seen;
     for (; c.next(); ++c.s.counted) {
@@ -192,36 +192,38 @@ void count(const TokenDataset& data, Counting& c) {
     for (std::size_t k = 0; k < std::min<std::size_t>(most.size(), kMostBars); ++k) {
         const auto id = most[k].first;
         const bool known = tokenizer && id >= 0 && id < tokenizer->size();
-        c.s.bars.emplace_back(known ? pieceLabel(tokenizer->piece(static_cast<std::int32_t>(id)))
-                                    : QString::number(id),
-                              most[k].second);
+        c.s.bars.emplace_back(
+            known ? widgets::pieceLabel(tokenizer->piece(static_cast<std::int32_t>(id)))
+                  : QString::number(id),
+            most[k].second);
     }
     c.s.what = QStringLiteral("token");
-    c.s.rows = {{QStringLiteral("Tokens per window"), groupedNumber(data.context())},
-                {QStringLiteral("Different tokens"), groupedNumber(std::ssize(seen))}};
+    c.s.rows = {{QStringLiteral("Tokens per window"), widgets::groupedNumber(data.context())},
+                {QStringLiteral("Different tokens"), widgets::groupedNumber(std::ssize(seen))}};
     if (tokenizer) {
         c.s.rows.emplace_back(QStringLiteral("Tokenizer"), text(tokenizer->name()));
-        c.s.rows.emplace_back(QStringLiteral("Vocabulary"), groupedNumber(tokenizer->size()));
+        c.s.rows.emplace_back(QStringLiteral("Vocabulary"),
+                              widgets::groupedNumber(tokenizer->size()));
     }
 }
 
 }  // namespace
 
-DataStatistics countExamples(const Dataset& data, const DataOptions& options, std::int64_t most,
-                             const std::function<bool()>& wanted) {
+DataStatistics countExamples(const core::Dataset& data, const DataOptions& options,
+                             std::int64_t most, const std::function<bool()>& wanted) {
     Counting c{std::min(data.size(), most), wanted, {}};
-    if (const auto* images = dynamic_cast<const ImageDataset*>(&data))
+    if (const auto* images = dynamic_cast<const core::ImageDataset*>(&data))
         count(*images, c);
-    else if (const auto* sets = dynamic_cast<const ObjectDataset*>(&data))
+    else if (const auto* sets = dynamic_cast<const core::ObjectDataset*>(&data))
         count(*sets, c);
-    else if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data))
+    else if (const auto* pairs = dynamic_cast<const core::SequenceDataset*>(&data))
         count(*pairs, c);
-    else if (const auto* windows = dynamic_cast<const TokenDataset*>(&data))
+    else if (const auto* windows = dynamic_cast<const core::TokenDataset*>(&data))
         count(*windows, c);
     QString several = exampleWord(options, true);
     several[0] = several[0].toUpper();
-    c.s.rows.insert(c.s.rows.begin(), {several, groupedNumber(data.size())});
+    c.s.rows.insert(c.s.rows.begin(), {several, widgets::groupedNumber(data.size())});
     return c.s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -10,7 +10,7 @@
 #include "data/dataset.h"
 #include "types/data_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// Of the first examples of a part.
 struct DataStatistics {
@@ -21,7 +21,7 @@ struct DataStatistics {
 };
 
 /// Counts at most `most` examples. `wanted` is asked for each of them; false ends in Cancelled.
-DataStatistics countExamples(const Dataset& data, const DataOptions& options, std::int64_t most,
-                             const std::function<bool()>& wanted);
+DataStatistics countExamples(const core::Dataset& data, const DataOptions& options,
+                             std::int64_t most, const std::function<bool()>& wanted);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -17,7 +17,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 enum { kKind = Qt::UserRole, kTask, kFile };
@@ -50,10 +50,10 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
     form->setHorizontalSpacing(16);
     form->setVerticalSpacing(8);
     const auto row = [&](const QString& name, QWidget* field) {
-        field->setFont(smallFont());
+        field->setFont(widgets::smallFont());
         field->setMinimumWidth(220);
         field->setAccessibleName(name);
-        auto* label = mutedLabel(name, this);
+        auto* label = widgets::mutedLabel(name, this);
         label->setBuddy(field);
         form->addRow(label, field);
     };
@@ -118,7 +118,7 @@ void EvaluateDialog::fillText(bool own) {
     if (own) m_data->addItem(QStringLiteral("The text of the run"));
     for (const QString& file : QSettings().value(QLatin1String(kTextsKey)).toStringList())
         addFile(file);
-    if (const auto installed = installedText(); !installed.empty())
+    if (const auto installed = core::installedText(); !installed.empty())
         addFile(QString::fromStdString(installed));
     m_data->addItem(lastLine());
     m_split->addItems({QStringLiteral("validation"), QStringLiteral("train")});
@@ -202,4 +202,4 @@ EvaluationRequest EvaluateDialog::request() const {
     return request;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

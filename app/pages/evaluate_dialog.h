@@ -11,7 +11,7 @@
 class QComboBox;
 class QSpinBox;
 
-namespace relascope {
+namespace relascope::app {
 
 class EvaluateDialog : public QDialog {
     Q_OBJECT
@@ -42,4 +42,4 @@ private:
     int m_before = 0;  ///< the data chosen before a file was asked for
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

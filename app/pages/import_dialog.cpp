@@ -19,14 +19,14 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 ImportDialog::ImportDialog(QWidget* parent)
     : QDialog(parent),
       m_path(new QLineEdit(this)),
       m_kind(new QComboBox(this)),
       m_task(new QComboBox(this)),
-      m_note(new FieldNote(this)),
+      m_note(new widgets::FieldNote(this)),
       m_import(new QPushButton(QStringLiteral("Import"), this)),
       m_pause(new QTimer(this)),
       m_jobs(std::make_unique<JobQueue>()) {
@@ -46,11 +46,11 @@ ImportDialog::ImportDialog(QWidget* parent)
     grid->setHorizontalSpacing(12);
     grid->setVerticalSpacing(10);
     const auto label = [&](int row, const QString& text, QWidget* field) {
-        auto* words = mutedLabel(text, this);
-        words->setFont(smallFont());
+        auto* words = widgets::mutedLabel(text, this);
+        words->setFont(widgets::smallFont());
         words->setBuddy(field);
         grid->addWidget(words, row, 0);
-        field->setFont(smallFont());
+        field->setFont(widgets::smallFont());
         field->setAccessibleName(text);
         return words;
     };
@@ -186,4 +186,4 @@ DataOptions ImportDialog::options() const {
                          m_task->currentData().toString().toStdString(), m_read);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

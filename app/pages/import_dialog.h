@@ -15,10 +15,13 @@ class QLineEdit;
 class QPushButton;
 class QTimer;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class ElidedLabel;
 class FieldNote;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
 class JobQueue;
 struct ImportGuess;
 
@@ -57,7 +60,7 @@ private:
     QLineEdit* m_path;
     QComboBox *m_kind, *m_task;
     QLabel* m_taskLabel;
-    FieldNote* m_note;
+    widgets::FieldNote* m_note;
     QPushButton* m_import;
     QTimer* m_pause;
     std::string m_read;  ///< the path that is opened: of a part of a folder the folder
@@ -67,4 +70,4 @@ private:
     std::unique_ptr<JobQueue> m_jobs;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

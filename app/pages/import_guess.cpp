@@ -6,7 +6,7 @@
 #include "app/controllers/examples.h"
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,4 +87,4 @@ std::string importIdOf(const DataOptions& o) {
     return form ? form->id : std::string();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -8,7 +8,7 @@
 
 #include "types/data_options.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// A form that data on disk can have.
 struct ImportKind {
@@ -35,4 +35,4 @@ DataOptions importOptions(const std::string& id, const std::string& task, const 
 /// The form that such options have; empty where their kind cannot be imported.
 std::string importIdOf(const DataOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::app

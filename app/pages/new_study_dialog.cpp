@@ -22,7 +22,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// What looking through a plan found.
 struct NewStudyDialog::Verdict {
@@ -41,11 +41,11 @@ namespace {
 void lookThrough(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
                  double* steps) {
     try {
-        const auto cells = studyCells(plan);
+        const auto cells = core::studyCells(plan);
         *runs = cells.size();
         for (const auto& cell : cells)
             if (cell.seed == plan.seeds.front())
-                *steps += static_cast<double>(totalSteps(cellOptions(plan, cell))) *
+                *steps += static_cast<double>(core::totalSteps(core::cellOptions(plan, cell))) *
                           static_cast<double>(plan.seeds.size());
     } catch (const OptionError& error) {
         *field = QString::fromStdString(error.field());
@@ -81,10 +81,10 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
       m_jobs(new QSpinBox(this)),
       m_sameData(new QCheckBox(QStringLiteral("Same data for all seeds"), this)),
       m_keys(nullptr),
-      m_modelsNote(new FieldNote(this)),
-      m_sizesNote(new FieldNote(this)),
-      m_nameNote(new FieldNote(this)),
-      m_note(new FieldNote(this)),
+      m_modelsNote(new widgets::FieldNote(this)),
+      m_sizesNote(new widgets::FieldNote(this)),
+      m_nameNote(new widgets::FieldNote(this)),
+      m_note(new widgets::FieldNote(this)),
       m_summary(new QLabel(this)),
       m_create(new QPushButton(QStringLiteral("Create"), this)),
       m_start(new QPushButton(QStringLiteral("Create and start"), this)),
@@ -124,7 +124,7 @@ NewStudyDialog::~NewStudyDialog() = default;
 
 void NewStudyDialog::fillPresets(const QString& preset) {
     QString family;
-    for (const auto& p : presets()) {
+    for (const auto& p : core::presets()) {
         const QString name = QString::fromStdString(p.name);
         const QString group = QString::fromStdString(p.family);
         if (std::exchange(family, group) != group && m_preset->count() > 0)
@@ -141,18 +141,19 @@ void NewStudyDialog::presetChosen() {
     const std::string preset = m_preset->currentData().toString().toStdString();
     const QSignalBlocker quiet(m_models);
     m_models->clear();
-    for (const auto& info : presets()) {
+    for (const auto& info : core::presets()) {
         if (info.name != preset) continue;
         for (const auto& model : info.variants) {
             auto* item = new QListWidgetItem(QString::fromStdString(model), m_models);
             item->setFlags(Qt::ItemIsUserCheckable | Qt::ItemIsEnabled | Qt::ItemIsSelectable);
             item->setCheckState(m_models->count() <= 2 ? Qt::Checked : Qt::Unchecked);
             try {
-                const auto options = presetOptions(preset, model);
-                item->setToolTip(QStringLiteral("%1\n%2, %3 parameters")
-                                     .arg(QString::fromStdString(info.helpOf(model)),
-                                          QString::fromStdString(modelWords(options.model)),
-                                          groupedNumber(parameterCount(options.model))));
+                const auto options = core::presetOptions(preset, model);
+                item->setToolTip(
+                    QStringLiteral("%1\n%2, %3 parameters")
+                        .arg(QString::fromStdString(info.helpOf(model)),
+                             QString::fromStdString(core::modelWords(options.model)),
+                             widgets::groupedNumber(core::parameterCount(options.model))));
                 if (m_models->count() == 1)
                     m_sizes->setPlaceholderText(
                         QStringLiteral("%1, as in the preset").arg(options.data.train_size));
@@ -281,8 +282,8 @@ void NewStudyDialog::judge() {
     QString words = factors.join(QStringLiteral(" \u00D7 "));
     if (m_verdict && m_verdict->runs > 0)
         words += QStringLiteral(" = %1 runs, %2 steps in total")
-                     .arg(groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
-                          shortCount(static_cast<qlonglong>(m_verdict->steps)));
+                     .arg(widgets::groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
+                          widgets::shortCount(static_cast<qlonglong>(m_verdict->steps)));
     m_summary->setText(words);
     const bool on = ready();
     const QStringList wrong = problems();
@@ -330,4 +331,4 @@ QStringList NewStudyDialog::problems() const {
     return all;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -19,9 +19,12 @@ class QPushButton;
 class QSpinBox;
 class QVBoxLayout;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class FieldNote;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
 class JobQueue;
 
 /// One option and its values, or its value: two fields with what is wrong below them.
@@ -41,7 +44,7 @@ Q_SIGNALS:
 
 private:
     QLineEdit *m_key, *m_values;
-    FieldNote* m_note;
+    widgets::FieldNote* m_note;
 };
 
 /// Every change is held against the preset off the window's thread; what is wrong is said at its
@@ -94,7 +97,7 @@ private:
     QCheckBox* m_sameData;
     QVBoxLayout *m_varied, *m_settings;
     QCompleter* m_keys;
-    FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote, *m_note;
+    widgets::FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote, *m_note;
     QLabel* m_summary;
     QPushButton *m_create, *m_start;
     std::vector<OptionRow*> m_variedRows, m_settingRows;
@@ -106,4 +109,4 @@ private:
     std::unique_ptr<JobQueue> m_queue;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

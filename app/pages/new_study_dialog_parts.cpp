@@ -16,13 +16,13 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 OptionRow::OptionRow(QCompleter* keys, bool several, QWidget* parent)
     : QWidget(parent),
       m_key(new QLineEdit(this)),
       m_values(new QLineEdit(this)),
-      m_note(new FieldNote(this)) {
+      m_note(new widgets::FieldNote(this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
@@ -30,14 +30,14 @@ OptionRow::OptionRow(QCompleter* keys, bool several, QWidget* parent)
     line->setSpacing(8);
     m_key->setCompleter(keys);
     m_key->setPlaceholderText(QStringLiteral("model.n_layers"));
-    m_key->setFont(monoFont(12));
+    m_key->setFont(widgets::monoFont(12));
     m_key->setAccessibleName(several ? QStringLiteral("Option to sweep")
                                      : QStringLiteral("Option to set"));
     m_values->setPlaceholderText(several ? QStringLiteral("1, 2, 4") : QStringLiteral("2"));
-    m_values->setFont(numberFont(12));
+    m_values->setFont(widgets::numberFont(12));
     m_values->setAccessibleName(several ? QStringLiteral("Values of the option")
                                         : QStringLiteral("Value of the option"));
-    auto* remove = iconButton("close", QStringLiteral("Remove this option"), this);
+    auto* remove = widgets::iconButton("close", QStringLiteral("Remove this option"), this);
     line->addWidget(m_key, 3);
     line->addWidget(m_values, 2);
     line->addWidget(remove);
@@ -68,13 +68,13 @@ void NewStudyDialog::layOut() {
     grid->setVerticalSpacing(10);
     grid->setColumnStretch(1, 1);
     int row = 0;
-    const auto add = [&](const QString& name, QWidget* field, FieldNote* note = nullptr,
+    const auto add = [&](const QString& name, QWidget* field, widgets::FieldNote* note = nullptr,
                          const QString& help = {}) {
-        auto* label = mutedLabel(name, this);
+        auto* label = widgets::mutedLabel(name, this);
         label->setBuddy(field);
         grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
         label->setContentsMargins(0, 4, 0, 0);
-        field->setFont(smallFont());
+        field->setFont(widgets::smallFont());
         if (field->accessibleName().isEmpty()) field->setAccessibleName(name);
         field->setToolTip(help);
         auto* column = new QVBoxLayout;
@@ -100,7 +100,7 @@ void NewStudyDialog::layOut() {
 
     const auto section = [&](const QString& name, const QString& button, QVBoxLayout*& rows,
                              bool varied) {
-        auto* label = mutedLabel(name, this);
+        auto* label = widgets::mutedLabel(name, this);
         label->setContentsMargins(0, 4, 0, 0);
         grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
         auto* column = new QVBoxLayout;
@@ -108,7 +108,7 @@ void NewStudyDialog::layOut() {
         rows = new QVBoxLayout;
         rows->setSpacing(6);
         column->addLayout(rows);
-        auto* more = new QPushButton(icon("plus"), button, this);
+        auto* more = new QPushButton(widgets::icon("plus"), button, this);
         more->setProperty("compact", true);
         more->setAutoDefault(false);
         connect(more, &QPushButton::clicked, this, [this, varied] { addRow(varied); });
@@ -133,13 +133,13 @@ void NewStudyDialog::layOut() {
     buttons->addStretch(1);
     for (auto* button : {cancel, m_create, m_start}) buttons->addWidget(button);
 
-    m_summary->setFont(smallFont());
+    m_summary->setFont(widgets::smallFont());
     m_summary->setWordWrap(true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(20, 16, 20, 16);
     column->setSpacing(14);
     column->addLayout(grid);
-    column->addWidget(horizontalLine(this));
+    column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_summary);
     column->addWidget(m_note);
     column->addLayout(buttons);
@@ -147,4 +147,4 @@ void NewStudyDialog::layOut() {
     setMinimumWidth(520);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -4,7 +4,7 @@
 
 #include <QVBoxLayout>
 
-namespace relascope {
+namespace relascope::app {
 
 /// A column without gaps or margins.
 inline QVBoxLayout* columnOf(QWidget* widget) {
@@ -20,4 +20,4 @@ inline void paper(QWidget* widget) {
     widget->setBackgroundRole(QPalette::Base);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

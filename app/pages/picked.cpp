@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 using Indices = std::shared_ptr<const std::vector<std::int64_t>>;
@@ -30,7 +30,7 @@ private:
     DatasetInfo m_info;
 };
 
-class PickedImages : public Picked<ImageDataset> {
+class PickedImages : public Picked<core::ImageDataset> {
 public:
     using Picked::Picked;
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override {
@@ -38,7 +38,7 @@ public:
     }
 };
 
-class PickedObjects : public Picked<ObjectDataset> {
+class PickedObjects : public Picked<core::ObjectDataset> {
 public:
     using Picked::Picked;
     Shape shape() const override { return m_data->shape(); }
@@ -48,7 +48,7 @@ public:
     }
 };
 
-class PickedSequences : public Picked<SequenceDataset> {
+class PickedSequences : public Picked<core::SequenceDataset> {
 public:
     using Picked::Picked;
     Shape shape() const override { return m_data->shape(); }
@@ -60,14 +60,14 @@ public:
 
 }  // namespace
 
-DatasetPtr pickedOf(const DatasetPtr& data, Indices indices, std::int64_t count) {
-    if (auto images = std::dynamic_pointer_cast<const ImageDataset>(data))
+core::DatasetPtr pickedOf(const core::DatasetPtr& data, Indices indices, std::int64_t count) {
+    if (auto images = std::dynamic_pointer_cast<const core::ImageDataset>(data))
         return std::make_shared<PickedImages>(std::move(images), std::move(indices), count);
-    if (auto sets = std::dynamic_pointer_cast<const ObjectDataset>(data))
+    if (auto sets = std::dynamic_pointer_cast<const core::ObjectDataset>(data))
         return std::make_shared<PickedObjects>(std::move(sets), std::move(indices), count);
-    if (auto pairs = std::dynamic_pointer_cast<const SequenceDataset>(data))
+    if (auto pairs = std::dynamic_pointer_cast<const core::SequenceDataset>(data))
         return std::make_shared<PickedSequences>(std::move(pairs), std::move(indices), count);
     return nullptr;
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -7,10 +7,11 @@
 
 #include "data/dataset.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// The first `count` of those numbers (null: of all). Null for a text, which has no such form.
-DatasetPtr pickedOf(const DatasetPtr& data,
-                    std::shared_ptr<const std::vector<std::int64_t>> indices, std::int64_t count);
+core::DatasetPtr pickedOf(const core::DatasetPtr& data,
+                          std::shared_ptr<const std::vector<std::int64_t>> indices,
+                          std::int64_t count);
 
-}  // namespace relascope
+}  // namespace relascope::app

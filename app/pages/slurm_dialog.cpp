@@ -18,7 +18,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* parent)
     : QDialog(parent),
@@ -31,22 +31,22 @@ SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* 
     m_tasks->setValue(8);
     m_tasks->setAccessibleName(QStringLiteral("Tasks"));
     m_text->setReadOnly(true);
-    m_text->setFont(monoFont(12));
+    m_text->setFont(widgets::monoFont(12));
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
     m_text->setAccessibleName(QStringLiteral("Script"));
     m_text->setProperty("field", true);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    row->addWidget(mutedLabel(QStringLiteral("Tasks"), this));
+    row->addWidget(widgets::mutedLabel(QStringLiteral("Tasks"), this));
     row->addWidget(m_tasks);
     row->addWidget(
-        mutedLabel(
+        widgets::mutedLabel(
             QStringLiteral(
                 "The folder of the study and the program must have the same paths on the cluster."),
             this),
         1);
-    auto* copy = new QPushButton(icon("copy"), QStringLiteral("Copy"), this);
-    auto* save = new QPushButton(icon("export"), QStringLiteral("Save\u2026"), this);
+    auto* copy = new QPushButton(widgets::icon("copy"), QStringLiteral("Copy"), this);
+    auto* save = new QPushButton(widgets::icon("export"), QStringLiteral("Save\u2026"), this);
     auto* close = new QPushButton(QStringLiteral("Close"), this);
     copy->setProperty("primary", true);
     copy->setDefault(true);
@@ -75,7 +75,7 @@ QString SlurmDialog::text() const {
 
 void SlurmDialog::write() {
     m_text->setPlainText(QString::fromStdString(
-        slurmScript(m_study.toStdString(), m_tasks->value(), m_program.toStdString())));
+        core::slurmScript(m_study.toStdString(), m_tasks->value(), m_program.toStdString())));
 }
 
 void SlurmDialog::save() {
@@ -84,8 +84,8 @@ void SlurmDialog::save() {
                                                 QStringLiteral("Slurm scripts (*.sbatch *.sh)"));
     if (path.isEmpty()) return;
     QString error;
-    if (!exportCsv(text(), path, &error))
+    if (!widgets::exportCsv(text(), path, &error))
         QMessageBox::warning(this, QStringLiteral("Slurm script"), error);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -7,7 +7,7 @@
 class QPlainTextEdit;
 class QSpinBox;
 
-namespace relascope {
+namespace relascope::app {
 
 class SlurmDialog : public QDialog {
     Q_OBJECT
@@ -25,4 +25,4 @@ private:
     QPlainTextEdit* m_text;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -12,30 +12,30 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
     : QWidget(parent),
       m_c(controller),
-      m_head(new PanelHead(QStringLiteral("Sample efficiency"), this)),
-      m_plot(new EfficiencyPlot(this)),
+      m_head(new widgets::PanelHead(QStringLiteral("Sample efficiency"), this)),
+      m_plot(new widgets::EfficiencyPlot(this)),
       m_band(new QComboBox(this)),
-      m_log(new ToggleChip(QStringLiteral("log x"), this)),
-      m_published(new ToggleChip(QStringLiteral("Published"), this)),
-      m_reference(new ToggleChip(QStringLiteral("Relascope\u2019s own"), this)) {
+      m_log(new widgets::ToggleChip(QStringLiteral("log x"), this)),
+      m_published(new widgets::ToggleChip(QStringLiteral("Published"), this)),
+      m_reference(new widgets::ToggleChip(QStringLiteral("Relascope\u2019s own"), this)) {
     m_band->addItems({QStringLiteral("95% bootstrap"), QStringLiteral("\u00B1 2 s.e.m."),
                       QStringLiteral("No band")});
     m_band->setAccessibleName(QStringLiteral("Band"));
     m_band->setToolTip(QStringLiteral("Band around the mean over seeds"));
-    m_band->setFont(smallFont());
+    m_band->setFont(widgets::smallFont());
     m_published->setChecked(true);
     addMenu();
     auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_plot, 1);
     connect(m_band, &QComboBox::activated, m_plot,
-            [this](int index) { m_plot->setBand(static_cast<StudyBand>(index)); });
-    connect(m_log, &QAbstractButton::toggled, m_plot, &EfficiencyPlot::setLogX);
+            [this](int index) { m_plot->setBand(static_cast<widgets::StudyBand>(index)); });
+    connect(m_log, &QAbstractButton::toggled, m_plot, &widgets::EfficiencyPlot::setLogX);
     connect(m_published, &QAbstractButton::toggled, m_plot,
             [this](bool on) { m_plot->setShown(CurveSource::Published, on); });
     connect(m_reference, &QAbstractButton::toggled, m_plot,
@@ -43,8 +43,8 @@ StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
 }
 
 void StudyCurves::addMenu() {
-    auto* more = iconButton("more", QStringLiteral("Plot: copy, save"), m_head);
-    auto* menu = new ViewMenu(
+    auto* more = widgets::iconButton("more", QStringLiteral("Plot: copy, save"), m_head);
+    auto* menu = new widgets::ViewMenu(
         more, m_plot, [this] { return studyFileName(m_c.path(), "curves"); },
         [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
     constexpr QSize size(720, 480);  // as `study --figure` draws it
@@ -55,7 +55,8 @@ void StudyCurves::addMenu() {
     menu->caption = [this] { return studyCaption(m_c); };
     menu->addPgfplots([this, menu] { return m_plot->pgfplots(menu->caption()); });
     menu->menu()->addSeparator();
-    menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot, &EfficiencyPlot::resetZoom);
+    menu->menu()->addAction(QStringLiteral("Reset zoom"), m_plot,
+                            &widgets::EfficiencyPlot::resetZoom);
     for (QWidget* control :
          std::initializer_list<QWidget*>{m_log, m_published, m_reference, m_band, more})
         m_head->addControl(control);
@@ -91,9 +92,9 @@ void StudyCurves::showStudy() {
                   "The papers have no curve for this experiment, these models and this metric"));
 }
 
-void StudyCurves::setBand(StudyBand band) {
+void StudyCurves::setBand(widgets::StudyBand band) {
     m_band->setCurrentIndex(static_cast<int>(band));
     m_plot->setBand(band);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

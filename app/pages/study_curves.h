@@ -9,11 +9,14 @@
 
 class QComboBox;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class PanelHead;
-class StudyController;
 class ToggleChip;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class StudyController;
 
 class StudyCurves : public QWidget {
     Q_OBJECT
@@ -22,22 +25,22 @@ public:
 
     /// Shows what the controller has read, or nothing.
     void showStudy();
-    void setBand(StudyBand band);
+    void setBand(widgets::StudyBand band);
 
-    EfficiencyPlot* plot() const { return m_plot; }
+    widgets::EfficiencyPlot* plot() const { return m_plot; }
     QComboBox* bandBox() const { return m_band; }
-    ToggleChip* logChip() const { return m_log; }
-    ToggleChip* publishedChip() const { return m_published; }
-    ToggleChip* referenceChip() const { return m_reference; }
+    widgets::ToggleChip* logChip() const { return m_log; }
+    widgets::ToggleChip* publishedChip() const { return m_published; }
+    widgets::ToggleChip* referenceChip() const { return m_reference; }
 
 private:
     void addMenu();
 
     StudyController& m_c;
-    PanelHead* m_head;
-    EfficiencyPlot* m_plot;
+    widgets::PanelHead* m_head;
+    widgets::EfficiencyPlot* m_plot;
     QComboBox* m_band;
-    ToggleChip *m_log, *m_published, *m_reference;
+    widgets::ToggleChip *m_log, *m_published, *m_reference;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -32,23 +32,24 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 StudyPage::StudyPage(StudyController& controller, Messages& messages, QWidget* parent)
     : QWidget(parent),
       m_c(controller),
       m_messages(messages),
-      m_empty(new EmptyState(QStringLiteral("No study yet. A study trains models with several "
-                                            "training sizes and seeds and plots the results."),
-                             QStringLiteral("New study\u2026"), this)),
-      m_nothingYet(new EmptyState({}, {}, this)),
+      m_empty(
+          new widgets::EmptyState(QStringLiteral("No study yet. A study trains models with several "
+                                                 "training sizes and seeds and plots the results."),
+                                  QStringLiteral("New study\u2026"), this)),
+      m_nothingYet(new widgets::EmptyState({}, {}, this)),
       m_chooser(new QComboBox(this)),
       m_start(new QPushButton(this)),
       m_jobs(new QSpinBox(this)),
-      m_progress(new StudyProgressLine(this)),
-      m_failures(new StudyFailures(this)),
+      m_progress(new widgets::StudyProgressLine(this)),
+      m_failures(new widgets::StudyFailures(this)),
       m_runs(new StudyRuns(controller, this)),
       m_curves(new StudyCurves(controller, this)),
-      m_table(new StudyTable(this)),
+      m_table(new widgets::StudyTable(this)),
       m_rows(new QSplitter(Qt::Vertical, this)),
       m_columns(new QSplitter(Qt::Horizontal, this)) {
     setAccessibleName(QStringLiteral("Study"));
@@ -83,7 +84,7 @@ void StudyPage::layOut() {
     paper(study);
     auto* column = columnOf(study);
     column->addWidget(makeBar());
-    column->addWidget(horizontalLine(study));
+    column->addWidget(widgets::horizontalLine(study));
     column->addWidget(m_failures);
     column->addWidget(m_rows, 1);
     paper(m_empty);
@@ -99,12 +100,12 @@ QWidget* StudyPage::makeBar() {
     row->setContentsMargins(16, 0, 8, 0);
     row->setSpacing(8);
     m_chooser->setAccessibleName(QStringLiteral("Study"));
-    m_chooser->setFont(smallFont());
+    m_chooser->setFont(widgets::smallFont());
     m_chooser->setMinimumContentsLength(14);
     m_chooser->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_chooser->setMaximumWidth(260);
     m_chooser->setPlaceholderText(QStringLiteral("Choose a study"));
-    auto* fresh = new QPushButton(icon("plus"), QStringLiteral("New study\u2026"), bar);
+    auto* fresh = new QPushButton(widgets::icon("plus"), QStringLiteral("New study\u2026"), bar);
     fresh->setToolTip(QStringLiteral("Choose models, training sizes, seeds and options to sweep"));
     connect(fresh, &QPushButton::clicked, this, &StudyPage::newStudy);
     m_start->setMinimumWidth(112);
@@ -112,9 +113,9 @@ QWidget* StudyPage::makeBar() {
     m_jobs->setValue(std::max(1, QThread::idealThreadCount() / 2));
     m_jobs->setAccessibleName(QStringLiteral("Processes"));
     m_jobs->setFixedWidth(58);
-    auto* jobs = mutedLabel(QStringLiteral("Processes"), bar);
+    auto* jobs = widgets::mutedLabel(QStringLiteral("Processes"), bar);
     jobs->setBuddy(m_jobs);
-    auto* more = iconButton("more", QStringLiteral("Study: open, retry, cluster"), bar);
+    auto* more = widgets::iconButton("more", QStringLiteral("Study: open, retry, cluster"), bar);
     addMenu(more);
     row->addWidget(m_chooser);
     row->addWidget(fresh);
@@ -131,18 +132,18 @@ QWidget* StudyPage::makeBar() {
 void StudyPage::addMenu(QToolButton* button) {
     auto* menu = new QMenu(button);
     menu->setToolTipsVisible(true);
-    menu->addAction(icon("folder"), QStringLiteral("Open a study\u2026"), this,
+    menu->addAction(widgets::icon("folder"), QStringLiteral("Open a study\u2026"), this,
                     &StudyPage::openStudy);
     auto* folder = menu->addAction(QStringLiteral("Open folder"), this, &StudyPage::openFolder);
-    auto* retry = menu->addAction(icon("restart"), QStringLiteral("Retry failed runs"), this,
-                                  &StudyPage::retryFailed);
+    auto* retry = menu->addAction(widgets::icon("restart"), QStringLiteral("Retry failed runs"),
+                                  this, &StudyPage::retryFailed);
     menu->addSeparator();
     auto* slurm =
         menu->addAction(QStringLiteral("Slurm script\u2026"), this, &StudyPage::showSlurm);
     slurm->setToolTip(QStringLiteral("Script of a job array that runs the study on a cluster"));
     menu->addSeparator();
-    auto* forget = menu->addAction(icon("close"), QStringLiteral("Hide from the list"), this,
-                                   [this] { m_c.forget(m_c.path()); });
+    auto* forget = menu->addAction(widgets::icon("close"), QStringLiteral("Hide from the list"),
+                                   this, [this] { m_c.forget(m_c.path()); });
     connect(menu, &QMenu::aboutToShow, this, [this, folder, retry, slurm, forget] {
         const bool any = !m_c.path().isEmpty();
         folder->setEnabled(any);
@@ -164,7 +165,7 @@ void StudyPage::addTableMenu() {
     // its entries are listed in the table's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
-    auto* exporter = new ViewMenu(
+    auto* exporter = new widgets::ViewMenu(
         carrier, m_table, [this] { return studyFileName(m_c.path(), "table"); },
         [this] { return m_c.reading() ? m_c.reading()->csv : QString(); });
     QMenu* menu = m_table->menu();
@@ -176,7 +177,7 @@ void StudyPage::addTableMenu() {
         if (action->text() != QLatin1String("Copy") && !action->isSeparator())
             menu->addAction(action);
     menu->addAction(QStringLiteral("LaTeX..."), this, &StudyPage::saveLatex);
-    connect(m_table, &StudyTable::csvRequested, exporter,
+    connect(m_table, &widgets::StudyTable::csvRequested, exporter,
             [exporter] { exporter->save(QStringLiteral("csv")); });
     m_table->setMinimumWidth(280);
 }
@@ -195,14 +196,14 @@ void StudyPage::wire() {
     });
     connect(c, &StudyController::changed, this, &StudyPage::showStudy);
     connect(c, &StudyController::workChanged, this, &StudyPage::showWork);
-    connect(m_empty, &EmptyState::activated, this, &StudyPage::newStudy);
+    connect(m_empty, &widgets::EmptyState::activated, this, &StudyPage::newStudy);
     connect(m_chooser, &QComboBox::activated, this, &StudyPage::studyChosen);
     connect(m_start, &QPushButton::clicked, this, &StudyPage::toggleWork);
-    connect(m_runs->grid(), &StudyGrid::runActivated, this, &StudyPage::runRequested);
-    connect(m_runs->grid(), &StudyGrid::folderRequested, this, &StudyPage::openPath);
-    connect(m_runs->grid(), &StudyGrid::retryRequested, this, &StudyPage::retryFailed);
-    connect(m_failures, &StudyFailures::retryRequested, this, &StudyPage::retryFailed);
-    connect(m_failures, &StudyFailures::showRequested, this, &StudyPage::showFailed);
+    connect(m_runs->grid(), &widgets::StudyGrid::runActivated, this, &StudyPage::runRequested);
+    connect(m_runs->grid(), &widgets::StudyGrid::folderRequested, this, &StudyPage::openPath);
+    connect(m_runs->grid(), &widgets::StudyGrid::retryRequested, this, &StudyPage::retryFailed);
+    connect(m_failures, &widgets::StudyFailures::retryRequested, this, &StudyPage::retryFailed);
+    connect(m_failures, &widgets::StudyFailures::showRequested, this, &StudyPage::showFailed);
     fillChooser();
     showStudy();
 }
@@ -233,13 +234,13 @@ void StudyPage::fillChooser() {
     m_chooser->clear();
     for (const QString& path : m_c.studies()) {
         m_chooser->addItem(StudyController::name(path), path);
-        m_chooser->setItemData(m_chooser->count() - 1, plainTip(path), Qt::ToolTipRole);
+        m_chooser->setItemData(m_chooser->count() - 1, widgets::plainTip(path), Qt::ToolTipRole);
     }
     if (m_chooser->count() > 0) m_chooser->insertSeparator(m_chooser->count());
-    m_chooser->addItem(icon("folder"), QStringLiteral("Open a study\u2026"));
+    m_chooser->addItem(widgets::icon("folder"), QStringLiteral("Open a study\u2026"));
     m_chooser->setCurrentIndex(m_c.path().isEmpty() ? -1 : m_chooser->findData(m_c.path()));
     m_chooser->setToolTip(m_c.path().isEmpty() ? QStringLiteral("Study to show")
-                                               : plainTip(m_c.path()));
+                                               : widgets::plainTip(m_c.path()));
     // The newest is what one most likely came for.
     if (m_c.path().isEmpty() && isVisible() && !m_c.studies().isEmpty())
         m_c.open(m_c.studies().first());
@@ -289,7 +290,7 @@ void StudyPage::showStudy() {
     }
     const StudyReading& r = *reading;
     m_table->setStudy(r.layout, r.metric, r.points, r.published, r.needed);
-    setProperty(kFigureSubject, StudyController::name(m_c.path()));
+    setProperty(widgets::kFigureSubject, StudyController::name(m_c.path()));
     m_results->setCurrentIndex(r.measure ? 1 : 0);
     m_nothingYet->setSentence(
         r.done > 0      ? QStringLiteral("The finished runs have no measurements.")
@@ -308,8 +309,8 @@ void StudyPage::showWork() {
                      : again ? QStringLiteral("Resume")
                              : QStringLiteral("Start study"));
     m_start->setIcon(
-        icon(here ? "stop" : "play",
-             palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
+        widgets::icon(here ? "stop" : "play",
+                      palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
     m_start->setProperty("primary", !here);
     m_start->setEnabled(here ? !m_c.ending() : obstacle.isEmpty());
     m_start->setToolTip(
@@ -373,10 +374,10 @@ void StudyPage::saveLatex() {
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += QStringLiteral(".tex");
     QString error;
-    if (exportCsv(m_c.reading()->latex, path, &error))
+    if (widgets::exportCsv(m_c.reading()->latex, path, &error))
         m_messages.ok(QStringLiteral("Wrote %1").arg(path));
     else
         m_messages.error(error);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

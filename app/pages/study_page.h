@@ -12,17 +12,20 @@ class QSplitter;
 class QStackedLayout;
 class QToolButton;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class EmptyState;
+class StudyFailures;
+class StudyProgressLine;
+class StudyTable;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
 class Messages;
 class NewStudyDialog;
 class StudyController;
 class StudyCurves;
-class StudyFailures;
-class StudyProgressLine;
 class StudyRuns;
-class StudyTable;
 
 /// Shows what the controller has read and asks it for work; knows no folder of its own.
 class StudyPage : public QWidget {
@@ -32,13 +35,13 @@ public:
 
     StudyRuns* runs() const { return m_runs; }
     StudyCurves* curves() const { return m_curves; }
-    StudyTable* table() const { return m_table; }
-    EmptyState* emptyState() const { return m_empty; }
+    widgets::StudyTable* table() const { return m_table; }
+    widgets::EmptyState* emptyState() const { return m_empty; }
     QComboBox* chooser() const { return m_chooser; }
     QPushButton* startButton() const { return m_start; }
     QSpinBox* jobsBox() const { return m_jobs; }
-    StudyProgressLine* progress() const { return m_progress; }
-    StudyFailures* failures() const { return m_failures; }
+    widgets::StudyProgressLine* progress() const { return m_progress; }
+    widgets::StudyFailures* failures() const { return m_failures; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 
@@ -84,16 +87,16 @@ private:
     StudyController& m_c;
     Messages& m_messages;
     QStackedLayout *m_stack = nullptr, *m_results = nullptr;
-    EmptyState *m_empty, *m_nothingYet;
+    widgets::EmptyState *m_empty, *m_nothingYet;
     QComboBox* m_chooser;
     QPushButton* m_start;
     QSpinBox* m_jobs;
-    StudyProgressLine* m_progress;
-    StudyFailures* m_failures;
+    widgets::StudyProgressLine* m_progress;
+    widgets::StudyFailures* m_failures;
     StudyRuns* m_runs;
     StudyCurves* m_curves;
-    StudyTable* m_table;
+    widgets::StudyTable* m_table;
     QSplitter *m_rows, *m_columns;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

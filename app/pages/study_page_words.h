@@ -9,10 +9,10 @@
 #include "options/presets.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 /// "accuracy on hexos"
-inline QString measureWords(const StudyMeasure& measure) {
+inline QString measureWords(const core::StudyMeasure& measure) {
     return QString::fromStdString(measure.metric).replace(u'_', u' ') + QStringLiteral(" on ") +
            QString::fromStdString(measure.split);
 }
@@ -32,7 +32,7 @@ inline QString planWords(const StudyInfo& study) {
     factors << counted(plan.seeds.size(), "seed", "seeds");
     QString words = QString::fromStdString(plan.preset) + QStringLiteral(": ") +
                     factors.join(QStringLiteral(" \u00D7 "));
-    const PresetInfo* preset = findPreset(plan.preset);
+    const core::PresetInfo* preset = core::findPreset(plan.preset);
     if (preset && !preset->notes.empty()) words += QStringLiteral(" \u00B7 partly inferred");
     return words;
 }
@@ -52,7 +52,7 @@ inline QString studyCaption(const StudyController& c) {
 /// How the values are known that the papers do not state, a line each; empty without any.
 inline QString inferredWords(const StudyInfo& study) {
     QStringList lines;
-    if (const PresetInfo* preset = findPreset(study.plan.preset))
+    if (const core::PresetInfo* preset = core::findPreset(study.plan.preset))
         for (const auto& [key, note] : preset->notes)
             lines << QString::fromStdString(key) + QStringLiteral(": ") +
                          QString::fromStdString(note);
@@ -66,13 +66,14 @@ inline QString workWords(const StudyReading& r, bool here, bool ending, int jobs
         const auto workers = static_cast<double>(here ? jobs : static_cast<int>(r.running));
         if (r.secondsARun <= 0.0 || r.left <= 0.0)
             return here ? QStringLiteral("running") : QStringLiteral("running in another process");
-        const QString left = QStringLiteral("about %1 left")
-                                 .arg(durationText(r.secondsARun * r.left /
-                                                   std::max(1.0, std::min(workers, r.left))));
+        const QString left =
+            QStringLiteral("about %1 left")
+                .arg(widgets::durationText(r.secondsARun * r.left /
+                                           std::max(1.0, std::min(workers, r.left))));
         return here ? left : QStringLiteral("running in another process, ") + left;
     }
     if (r.left <= 0.0) return r.failed > 0 ? QString() : QStringLiteral("complete");
     return r.done + r.interrupted > 0 ? QStringLiteral("stopped") : QString();
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -15,17 +15,17 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 
 StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
     : QWidget(parent),
       m_c(controller),
-      m_head(new PanelHead(QStringLiteral("Grid"), this)),
-      m_grid(new StudyGrid(this)),
-      m_legend(new StudyGridLegend(m_grid, this)),
+      m_head(new widgets::PanelHead(QStringLiteral("Grid"), this)),
+      m_grid(new widgets::StudyGrid(this)),
+      m_legend(new widgets::StudyGridLegend(m_grid, this)),
       m_measure(new QComboBox(this)) {
     m_measure->setAccessibleName(QStringLiteral("Measure"));
-    m_measure->setFont(smallFont());
+    m_measure->setFont(widgets::smallFont());
     m_measure->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_measure->setPlaceholderText(QStringLiteral("no measurements yet"));
     m_head->addControl(m_legend);
@@ -43,8 +43,8 @@ StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
 }
 
 void StudyRuns::addMenu() {
-    auto* more = iconButton("more", QStringLiteral("Grid: copy, save"), m_head);
-    auto* menu = new ViewMenu(
+    auto* more = widgets::iconButton("more", QStringLiteral("Grid: copy, save"), m_head);
+    auto* menu = new widgets::ViewMenu(
         more, m_grid, [this] { return studyFileName(m_c.path(), "grid"); },
         [this] { return m_grid->picture().cells.csv(); });
     menu->paintVector = [this](QPainter& painter) { m_grid->picture().paintWhole(painter); };
@@ -100,4 +100,4 @@ QString StudyRuns::chooseFailed() {
     return {};
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -6,12 +6,15 @@
 
 class QComboBox;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class PanelHead;
-class StudyController;
 class StudyGrid;
 class StudyGridLegend;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class StudyController;
 
 class StudyRuns : public QWidget {
     Q_OBJECT
@@ -23,7 +26,7 @@ public:
     /// Chooses the next run that failed; what happened to it, in words. Empty: none has.
     QString chooseFailed();
 
-    StudyGrid* grid() const { return m_grid; }
+    widgets::StudyGrid* grid() const { return m_grid; }
     QComboBox* measureBox() const { return m_measure; }
 
 private:
@@ -31,10 +34,10 @@ private:
     void showMeasures();
 
     StudyController& m_c;
-    PanelHead* m_head;
-    StudyGrid* m_grid;
-    StudyGridLegend* m_legend;
+    widgets::PanelHead* m_head;
+    widgets::StudyGrid* m_grid;
+    widgets::StudyGridLegend* m_legend;
     QComboBox* m_measure;
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -4,7 +4,7 @@
 #include <QRegularExpression>
 #include <set>
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 constexpr qint64 kMostSizes = 1000;
@@ -73,4 +73,4 @@ QString nameProblem(const QString& name) {
     return {};
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

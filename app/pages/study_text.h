@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace relascope {
+namespace relascope::app {
 
 /// "250, 500, 1000", "250..2500 step 250", or both; ascending, each once. On a mistake the list is
 /// empty and `error` says which part it is.
@@ -20,4 +20,4 @@ QStringList parseValues(const QString& text);
 /// A name that can be a folder; empty, or a sentence.
 QString nameProblem(const QString& name);
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -28,17 +28,17 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::app {
 namespace {
 
 /// Steps on another axis of the curves, between the points that were measured.
 std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
-                               const std::vector<MetricPoint>& points, CurveAxis axis) {
+                               const std::vector<MetricPoint>& points, widgets::CurveAxis axis) {
     std::vector<double> keys;
-    if (axis == CurveAxis::Step || points.empty()) return keys;
+    if (axis == widgets::CurveAxis::Step || points.empty()) return keys;
     const auto value = [axis](const MetricPoint& p) {
-        if (axis == CurveAxis::Tokens) return p.value("tokens");
-        return axis == CurveAxis::Epoch ? p.epoch : p.seconds;
+        if (axis == widgets::CurveAxis::Tokens) return p.value("tokens");
+        return axis == widgets::CurveAxis::Epoch ? p.epoch : p.seconds;
     };
     for (const qint64 step : steps) {
         const auto after =
@@ -66,7 +66,7 @@ QString optionOf(const RunInfo& info, const char* key) {
 }
 
 /// Of a text: from the last token that stood there before, to where it did.
-void lookAtText(const ProbeSequence& text, InspectorView* view) {
+void lookAtText(const ProbeSequence& text, widgets::InspectorView* view) {
     const auto& pieces = text.words;
     view->source = std::max(0, text.size() - 1);
     view->target = std::max(0, text.size() - 2);
@@ -89,8 +89,8 @@ bool isOneText(const ProbeSample& sample) {
 
 /// Where to look first: at the first two patches that show something, of objects at the first
 /// relation between two of them.
-InspectorView firstView(const ProbeResult& result) {
-    InspectorView view;
+widgets::InspectorView firstView(const ProbeResult& result) {
+    widgets::InspectorView view;
     if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
         const auto relation =
             std::find_if(result.maps.begin(), result.maps.end(),
@@ -108,13 +108,13 @@ InspectorView firstView(const ProbeResult& result) {
     std::vector<int> tokens;
     for (int patch = 0; patch < grid.rows * grid.columns && tokens.size() < 2 && !image.empty();
          ++patch) {
-        const QRect box = patchRect(grid, patch, {image.width, image.height});
+        const QRect box = widgets::patchRect(grid, patch, {image.width, image.height});
         const auto first = image.pixels[image.index(box.top(), box.left(), 0)];
         bool varied = false;
         for (int y = box.top(); y <= box.bottom() && !varied; ++y)
             for (int x = box.left(); x <= box.right() && !varied; ++x)
                 varied = image.pixels[image.index(y, x, 0)] != first;
-        if (varied) tokens.push_back(tokenOfPatch(grid, patch));
+        if (varied) tokens.push_back(widgets::tokenOfPatch(grid, patch));
     }
     view.source = tokens.empty() ? (grid.classToken ? 1 : 0) : tokens.front();
     view.target = tokens.size() < 2 ? view.source : tokens.back();
@@ -135,12 +135,13 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     : QWidget(parent),
       m_c(controllers),
       m_stack(new QStackedLayout(this)),
-      m_empty(new EmptyState(QStringLiteral("Choose an experiment on the left and press Start."),
-                             QStringLiteral("Train the quick start"), this)),
+      m_empty(new widgets::EmptyState(
+          QStringLiteral("Choose an experiment on the left and press Start."),
+          QStringLiteral("Train the quick start"), this)),
       m_splitter(new QSplitter(Qt::Vertical, this)),
-      m_curves(new CurvePanel(this)),
-      m_track(new CapturesTrack(this)),
-      m_inspector(new RelationInspector(this)) {
+      m_curves(new widgets::CurvePanel(this)),
+      m_track(new widgets::CapturesTrack(this)),
+      m_inspector(new widgets::RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
     paper(m_empty);
     m_stack->addWidget(m_empty);
@@ -150,7 +151,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
     paper(above);
     auto* column = columnOf(above);
     column->addWidget(m_curves, 1);
-    column->addWidget(horizontalLine(above));
+    column->addWidget(widgets::horizontalLine(above));
     column->addWidget(m_track);
     m_splitter->addWidget(above);
     m_splitter->addWidget(m_inspector);
@@ -162,7 +163,7 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
 
     connectCurves();
     connectInspector();
-    connect(m_empty, &EmptyState::activated, this, [this] {
+    connect(m_empty, &widgets::EmptyState::activated, this, [this] {
         m_c.experiment.choosePreset(QStringLiteral("quick"));
         m_c.selection.setPreset(QStringLiteral("quick"));
         m_c.experiment.start();
@@ -188,7 +189,8 @@ void WorkbenchPage::connectCurves() {
         showHead();
         showOutcome();
     });
-    connect(&c.runs.records(), &RunRecords::pointsAppended, m_curves, &CurvePanel::appendPoints);
+    connect(&c.runs.records(), &RunRecords::pointsAppended, m_curves,
+            &widgets::CurvePanel::appendPoints);
     connect(&c.runs.records(), &RunRecords::marksChanged, this, &WorkbenchPage::showMarks);
     connect(&c.runs.records(), &RunRecords::capturesChanged, this, [this](const QString& path) {
         if (path == m_c.selection.current()) showCaptures();
@@ -198,13 +200,13 @@ void WorkbenchPage::connectCurves() {
     connect(&c.runs.records(), &RunRecords::samplesChanged, this, [this](const QString& path) {
         if (path == m_c.selection.current()) showOutcome();
     });
-    connect(m_curves, &CurvePanel::cursorMoved, this,
+    connect(m_curves, &widgets::CurvePanel::cursorMoved, this,
             [this](qint64 step) { m_c.selection.setStep(step); });
-    connect(m_track, &CapturesTrack::stepChosen, this,
+    connect(m_track, &widgets::CapturesTrack::stepChosen, this,
             [this](qint64 step) { m_c.selection.setStep(step); });
-    connect(m_track, &CapturesTrack::liveRequested, this,
+    connect(m_track, &widgets::CapturesTrack::liveRequested, this,
             [this] { m_c.selection.setStep(std::nullopt); });
-    connect(m_curves, &CurvePanel::axisChanged, this,
+    connect(m_curves, &widgets::CurvePanel::axisChanged, this,
             [this](double low, double high, bool logarithmic, int left, int right) {
                 m_track->setAxis(low, high, logarithmic, left, right);
                 m_track->setKeys(keysOnAxis(m_track->steps(),
@@ -216,7 +218,7 @@ void WorkbenchPage::connectCurves() {
     // seen.
     auto* hidden = new QToolButton(m_curves);
     hidden->hide();
-    auto* save = new ViewMenu(
+    auto* save = new widgets::ViewMenu(
         hidden, m_curves, [this] { return m_curves->figureName(); },
         [this] { return m_curves->csv(); });
     m_curves->setFigure(*save);
@@ -225,13 +227,16 @@ void WorkbenchPage::connectCurves() {
 
 void WorkbenchPage::connectInspector() {
     auto& c = m_c;
-    auto* more = iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
+    auto* more = widgets::iconButton("more", QStringLiteral("Inspector: copy, save"), m_inspector);
     m_inspector->bar()->addControl(more);
-    auto* save = new ViewMenu(
+    auto* save = new widgets::ViewMenu(
         more, m_inspector,
-        [this] { return m_inspector->choice().figureName(FigurePart::Source | FigurePart::Map); },
+        [this] {
+            return m_inspector->choice().figureName(widgets::FigurePart::Source |
+                                                    widgets::FigurePart::Map);
+        },
         [this] { return m_inspector->choice().csv(); });
-    m_inspector->choice().setFigure(*save, FigurePart::Source | FigurePart::Map);
+    m_inspector->choice().setFigure(*save, widgets::FigurePart::Source | widgets::FigurePart::Map);
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
     connect(&c.probe, &ProbeController::resultReady, this,
@@ -244,13 +249,13 @@ void WorkbenchPage::connectInspector() {
                 m_inspector->setSubText(
                     sample ? QString()
                            : QString("step %1 · %2")
-                                 .arg(groupedNumber(result->step),
+                                 .arg(widgets::groupedNumber(result->step),
                                       QString::fromStdString(result->sample.origin)));
-                if (m_c.selection.view() == InspectorView()) {
+                if (m_c.selection.view() == widgets::InspectorView()) {
                     m_c.selection.setView(firstView(*result));
                 } else if (text && !m_text) {
                     // The place of a patch says nothing of a text.
-                    InspectorView view = m_c.selection.view();
+                    widgets::InspectorView view = m_c.selection.view();
                     lookAtText(result->sample.source, &view);
                     m_c.selection.setView(view);
                 }
@@ -258,10 +263,10 @@ void WorkbenchPage::connectInspector() {
                 m_inspector->setResult(result);
                 showOutcome();
             });
-    connect(m_inspector->sourcePane()->textInput(), &TextInput::textTyped, &c.probe.session(),
-            &InspectionSession::chooseText);
+    connect(m_inspector->sourcePane()->textInput(), &widgets::TextInput::textTyped,
+            &c.probe.session(), &InspectionSession::chooseText);
     connect(&c.probe, &ProbeController::textProblem, m_inspector->sourcePane()->textInput(),
-            &TextInput::setProblem);
+            &widgets::TextInput::setProblem);
     connect(&c.probe.session(), &InspectionSession::textOffered, this, [this](const QString& text) {
         auto* input = m_inspector->sourcePane()->textInput();
         input->setOpen(true);
@@ -278,21 +283,23 @@ void WorkbenchPage::connectInspector() {
         m_inspector->setResult(nullptr);
     });
     connect(&c.probe, &ProbeController::splitsChanged, m_inspector->sourcePane()->samples(),
-            &SampleChooser::setSplits);
+            &widgets::SampleChooser::setSplits);
     connect(&c.probe, &ProbeController::labelsChanged, m_inspector->sourcePane()->samples(),
-            &SampleChooser::setLabels);
+            &widgets::SampleChooser::setLabels);
     connect(&c.probe, &ProbeController::sampleShown, m_inspector->sourcePane()->samples(),
-            &SampleChooser::setSample);
-    connect(m_inspector->sourcePane()->samples(), &SampleChooser::sampleRequested, &c.probe,
-            &ProbeController::chooseSample);
-    connect(m_inspector->sourcePane()->samples(), &SampleChooser::randomSampleRequested, &c.probe,
-            [this](const QString& split) {
+            &widgets::SampleChooser::setSample);
+    connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::sampleRequested,
+            &c.probe, &ProbeController::chooseSample);
+    connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::randomSampleRequested,
+            &c.probe, [this](const QString& split) {
                 m_c.probe.chooseRandom(split, m_inspector->sourcePane()->samples()->labelFilter());
             });
-    connect(m_inspector->sourcePane()->samples(), &SampleChooser::labelRequested, &c.probe,
+    connect(m_inspector->sourcePane()->samples(), &widgets::SampleChooser::labelRequested, &c.probe,
             &ProbeController::chooseByLabel);
-    connect(m_inspector, &RelationInspector::imageDropped, &c.probe, &ProbeController::chooseImage);
-    connect(m_inspector, &RelationInspector::viewChanged, &c.selection, &Selection::setView);
+    connect(m_inspector, &widgets::RelationInspector::imageDropped, &c.probe,
+            &ProbeController::chooseImage);
+    connect(m_inspector, &widgets::RelationInspector::viewChanged, &c.selection,
+            &Selection::setView);
     connect(&c.selection, &Selection::viewChanged, this,
             [this] { m_inspector->setView(m_c.selection.view()); });
 }
@@ -348,14 +355,14 @@ void WorkbenchPage::showCursor() {
 
 void WorkbenchPage::showHead() {
     const QString path = m_c.selection.current();
-    auto published =
-        m_c.selection.runs().size() == 1 ? m_c.runs.published(path) : std::vector<PublishedValue>();
+    auto published = m_c.selection.runs().size() == 1 ? m_c.runs.published(path)
+                                                      : std::vector<widgets::PublishedValue>();
     if (published != m_published) m_curves->setPublished(m_published = std::move(published));
     const RunInfo* info = m_c.runs.info(path);
     m_inspector->setFigureRun(info ? QString::fromStdString(info->name) : QString());
     if (!info) return m_curves->setTitle(QStringLiteral("Curves"));
     QString title = QString::fromStdString(info->preset);
-    for (const auto& preset : presets())
+    for (const auto& preset : core::presets())
         if (preset.name == info->preset) title = QString::fromStdString(preset.title);
     DataOptions data;
     data.kind = optionOf(*info, "data.kind").toStdString();
@@ -379,11 +386,10 @@ void WorkbenchPage::showOutcome() {
     // Below a text of one's own stands what the model would write next.
     if (newest == samples.begin() || result->sample.origin == kTyped) {
         const auto& words = result->sample.source.words;
-        outcome->setNextTokens(
-            words.empty()
-                ? QStringLiteral("Next token")
-                : QStringLiteral("Next token after \u201C%1\u201D").arg(pieceLabel(words.back())),
-            nextTokens(*result));
+        outcome->setNextTokens(words.empty() ? QStringLiteral("Next token")
+                                             : QStringLiteral("Next token after \u201C%1\u201D")
+                                                   .arg(widgets::pieceLabel(words.back())),
+                               nextTokens(*result));
         return;
     }
     --newest;
@@ -393,8 +399,9 @@ void WorkbenchPage::showOutcome() {
         written.remove(0, prompt.size());
     else
         prompt.clear();
-    outcome->setContinuation(QStringLiteral("Sample at step %1").arg(groupedNumber(newest->first)),
-                             prompt, written);
+    outcome->setContinuation(
+        QStringLiteral("Sample at step %1").arg(widgets::groupedNumber(newest->first)), prompt,
+        written);
 }
 
 bool WorkbenchPage::arrowKey(int key) {
@@ -426,4 +433,4 @@ void WorkbenchPage::hideEvent(QHideEvent* event) {
     m_c.probe.setActive(false);
 }
 
-}  // namespace relascope
+}  // namespace relascope::app

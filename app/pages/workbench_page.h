@@ -11,23 +11,26 @@
 class QSplitter;
 class QStackedLayout;
 
-namespace relascope {
-
+namespace relascope::widgets {
 class CapturesTrack;
-class Controllers;
 class CurvePanel;
 class EmptyState;
 class RelationInspector;
+}  // namespace relascope::widgets
+
+namespace relascope::app {
+
+class Controllers;
 
 class WorkbenchPage : public QWidget {
     Q_OBJECT
 public:
     explicit WorkbenchPage(Controllers& controllers, QWidget* parent = nullptr);
 
-    CurvePanel* curves() const { return m_curves; }
-    CapturesTrack* track() const { return m_track; }
-    RelationInspector* inspector() const { return m_inspector; }
-    EmptyState* emptyState() const { return m_empty; }
+    widgets::CurvePanel* curves() const { return m_curves; }
+    widgets::CapturesTrack* track() const { return m_track; }
+    widgets::RelationInspector* inspector() const { return m_inspector; }
+    widgets::EmptyState* emptyState() const { return m_empty; }
     QSplitter* splitter() const { return m_splitter; }
     /// Curves and inspector are shown even without a run, for the tour that points at them.
     void showPanes(bool always);
@@ -52,16 +55,16 @@ private:
     void showEmptyOrNot();
 
     Controllers& m_c;
-    std::vector<CurveRun> m_shown;
-    std::vector<PublishedValue> m_published;
+    std::vector<widgets::CurveRun> m_shown;
+    std::vector<widgets::PublishedValue> m_published;
     QStackedLayout* m_stack;
-    EmptyState* m_empty;
+    widgets::EmptyState* m_empty;
     bool m_alwaysPanes = false;
     QSplitter* m_splitter;
-    CurvePanel* m_curves;
-    CapturesTrack* m_track;
-    RelationInspector* m_inspector;
+    widgets::CurvePanel* m_curves;
+    widgets::CapturesTrack* m_track;
+    widgets::RelationInspector* m_inspector;
     bool m_text = false;  ///< what is looked at is a text
 };
 
-}  // namespace relascope
+}  // namespace relascope::app

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr off_t kReadAhead = 4 * kReadPiece;
@@ -121,4 +121,4 @@ std::uint64_t littleEndian(const std::uint8_t* bytes, int count) {
     return value;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

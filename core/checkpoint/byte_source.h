@@ -11,7 +11,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Large reads go in pieces of this size, so that cancelling answers at once and progress moves.
 constexpr std::size_t kReadPiece = 4u << 20;
@@ -44,4 +44,4 @@ std::shared_ptr<const ByteSource> memoryBytes(std::span<const std::uint8_t> byte
 /// `bytes` (at most eight) as a little-endian number.
 std::uint64_t littleEndian(const std::uint8_t* bytes, int count);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Reads headers only, whatever the size of the weights: tensors, configuration, the model's
 /// outline, and every difference between the two. Throws FileError when the file is no checkpoint.
@@ -31,4 +31,4 @@ TensorStatistics tensorStatistics(const std::string& path, const std::string& te
 void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

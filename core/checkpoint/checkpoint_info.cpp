@@ -6,7 +6,7 @@
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // The model, what it is made of and how the file differs from it.
@@ -48,4 +48,4 @@ CheckpointInfo readCheckpointInfo(const std::string& path) {
     return info;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

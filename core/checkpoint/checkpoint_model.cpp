@@ -9,7 +9,7 @@
 #include "options/published_config.h"
 #include "run/run_folder.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
     return problems;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "model/outline.h"
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The model that the checkpoint's configuration describes, or the run that a run's checkpoint
 /// folder lies in; what only the tensors tell (a norm before the classifier, the decoder blocks
@@ -27,4 +27,4 @@ std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& mo
 /// "[4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "options/published_config.h"
 #include "text/tokenizer.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -184,4 +184,4 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // A number is not finite when its exponent is all ones. Blocks of a fixed length become vector
@@ -35,4 +35,4 @@ bool allFinite(std::string_view dtype, std::span<const std::uint8_t> bytes) {
     return true;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

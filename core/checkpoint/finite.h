@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 /// False when a floating-point number among `bytes` (whole elements) is infinite or no
 /// number; true for dtypes without such.
 bool allFinite(std::string_view dtype, std::span<const std::uint8_t> bytes);
 
-}  // namespace relascope
+}  // namespace relascope::core

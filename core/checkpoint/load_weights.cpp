@@ -8,7 +8,7 @@
 #include "checkpoint/finite.h"
 #include "checkpoint/tensor_io.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::string listed(const char* what, const std::vector<std::string>& names) {
@@ -135,4 +135,4 @@ LoadReport loadWeights(ModelImpl& model, const std::string& path) {
     return loadWeights(model, *CheckpointSource::open(path));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

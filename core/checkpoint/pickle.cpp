@@ -6,7 +6,7 @@
 #include "checkpoint/pickle_opcodes.h"
 #include "checkpoint/utf8.h"
 
-namespace relascope {
+namespace relascope::core {
 
 using namespace pickle_opcode;
 
@@ -462,4 +462,4 @@ std::string Pickle::describe(const PickleValue& value) const {
     return kWords[static_cast<int>(value.kind)];
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -18,7 +18,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 enum class PickleKind : std::uint8_t {
     None,
@@ -76,4 +76,4 @@ private:
     std::uint32_t m_root = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

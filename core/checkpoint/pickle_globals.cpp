@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // Made into values by pickle.cpp and torch_archive.cpp. Sorted.
@@ -123,4 +123,4 @@ GlobalUse globalUse(std::string_view name) {
     return GlobalUse::Refused;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

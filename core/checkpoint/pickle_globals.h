@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 enum class GlobalUse {
     Refused,
@@ -16,4 +16,4 @@ enum class GlobalUse {
 /// `name` is "module.name".
 GlobalUse globalUse(std::string_view name);
 
-}  // namespace relascope
+}  // namespace relascope::core

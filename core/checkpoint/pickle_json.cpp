@@ -7,7 +7,7 @@
 
 #include "checkpoint/byte_source.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = nlohmann::json;
@@ -133,4 +133,4 @@ std::optional<Json> plainJson(const Pickle& pickle, const PickleValue& value,
     return Walk(pickle, path).json(value, 0);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

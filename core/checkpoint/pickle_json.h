@@ -8,7 +8,7 @@
 
 #include "checkpoint/pickle.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Dictionaries with text as keys, lists, tuples, text, numbers (numpy's scalars too), booleans and
 /// None. Entries of a dictionary that are anything else are left out; nothing when `value` itself
@@ -17,4 +17,4 @@ namespace relascope {
 std::optional<nlohmann::json> plainJson(const Pickle& pickle, const PickleValue& value,
                                         const std::string& path);
 
-}  // namespace relascope
+}  // namespace relascope::core

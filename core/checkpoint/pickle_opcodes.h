@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace relascope::pickle_opcode {
+namespace relascope::core::pickle_opcode {
 
 enum Opcode : std::uint8_t {
     kMark = '(',
@@ -60,4 +60,4 @@ enum Opcode : std::uint8_t {
     kByteArray8 = 0x96
 };
 
-}  // namespace relascope::pickle_opcode
+}  // namespace relascope::core::pickle_opcode

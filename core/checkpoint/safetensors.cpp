@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kMaxHeader = 100'000'000;
@@ -319,4 +319,4 @@ void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensor
     writer.commit();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What is wrong with a file, under the names that the format's own reader uses.
 enum class SafetensorsFault {
@@ -126,4 +126,4 @@ struct TensorToWrite {
 void writeSafetensors(const std::string& path, std::vector<TensorToWrite> tensors,
                       const std::map<std::string, std::string>& metadata = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

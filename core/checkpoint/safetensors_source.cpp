@@ -8,7 +8,7 @@
 #include "checkpoint/source_parts.h"
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& path)
     return source;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

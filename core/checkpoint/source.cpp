@@ -9,7 +9,7 @@
 #include "checkpoint/source_parts.h"
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ void CheckpointSource::indexNames() {
     for (std::size_t i = 0; i < all.size(); ++i) m_byName.emplace(all[i].name, i);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -16,7 +16,7 @@
 
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The weights of one checkpoint. Headers are read and checked when it is opened; bytes are read
 /// with pread when asked for, so that a file cut short behind our back is an error, not a fault.
@@ -57,4 +57,4 @@ protected:
     std::unordered_map<std::string_view, std::size_t> m_byName;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 
 #include "checkpoint/source.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A source whose facts are found when it is made.
 class CheckpointParts : public CheckpointSource {
@@ -43,4 +43,4 @@ std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 const std::vector<std::pair<const char*, torch::ScalarType>>& dtypes() {
@@ -76,4 +76,4 @@ void saveWeights(ModelImpl& model, const std::string& path) {
     saveTensors(path, tensors, metadata);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "checkpoint/source.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// torch's type for a dtype of safetensors, if it is one that models and optimisers hold.
 std::optional<torch::ScalarType> scalarType(const std::string& dtype);
@@ -60,4 +60,4 @@ LoadReport loadWeights(ModelImpl& model, const std::string& path);
 /// Writes the model's weights, a tied tensor once with its second name in the metadata.
 void saveWeights(ModelImpl& model, const std::string& path);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // A small float: sign, `exponent` bits, `mantissa` bits. IEEE: the highest exponent holds infinity
@@ -105,4 +105,4 @@ void decodeNumbers(std::string_view dtype, std::span<const std::uint8_t> bytes,
     decoders().at(dtype)(bytes, out);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 /// False for complex numbers and those of less than a byte.
 bool hasNumbers(std::string_view dtype);
@@ -16,4 +16,4 @@ bool hasNumbers(std::string_view dtype);
 void decodeNumbers(std::string_view dtype, std::span<const std::uint8_t> bytes,
                    std::span<double> out);
 
-}  // namespace relascope
+}  // namespace relascope::core

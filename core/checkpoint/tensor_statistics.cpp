@@ -9,7 +9,7 @@
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_numbers.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kPiece = 1u << 20;
@@ -98,4 +98,4 @@ TensorStatistics tensorStatistics(const std::string& path, const std::string& na
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

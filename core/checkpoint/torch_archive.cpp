@@ -11,7 +11,7 @@
 #include "checkpoint/torch_tensor.h"
 #include "files/crc32.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kMaxPickle = 64u << 20;
@@ -174,4 +174,4 @@ void TorchArchive::gather(const ArchiveTensor& tensor, std::uint64_t at,
     if (at + out.size() == tensor.bytes) m_last = nullptr, m_gathered = {};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 
 #include "checkpoint/zip_directory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class Pickle;
 struct PickleValue;
@@ -73,4 +73,4 @@ private:
     mutable std::vector<std::uint8_t> m_gathered;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

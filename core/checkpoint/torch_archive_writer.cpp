@@ -9,7 +9,7 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/zip_writer.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -193,4 +193,4 @@ void writeTorchArchive(const std::string& path, const std::vector<StoredTensor>&
     zip.commit();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 #include "types/checkpoint_info.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 using ByteSink = std::function<void(std::span<const std::uint8_t>)>;
 
@@ -23,4 +23,4 @@ void writeTorchArchive(const std::string& path, const std::vector<StoredTensor>&
                        const std::string& config,
                        const std::function<void(const StoredTensor&, const ByteSink&)>& produce);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,7 +3,7 @@
 #include "checkpoint/source_parts.h"
 #include "checkpoint/torch_archive.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 class TorchSource : public CheckpointParts {
@@ -38,4 +38,4 @@ std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path) {
     return std::make_unique<TorchSource>(openFileBytes(path));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

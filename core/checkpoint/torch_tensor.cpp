@@ -6,7 +6,7 @@
 
 #include "checkpoint/safetensors.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kMaxRank = 64;
@@ -214,4 +214,4 @@ ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, cons
     return TensorReader(pickle, name, zip, folder).read(&value);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "checkpoint/pickle.h"
 #include "checkpoint/torch_archive.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// True for a call of one of the functions that PyTorch writes for tensors and parameters.
 bool isPickledTensor(const Pickle& pickle, const PickleValue& value);
@@ -18,4 +18,4 @@ bool isPickledTensor(const Pickle& pickle, const PickleValue& value);
 ArchiveTensor pickledTensor(const Pickle& pickle, const PickleValue& value, const std::string& name,
                             const ZipDirectory& zip, const std::string& folder);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A name from a file for a message: at most 200 bytes, ASCII without control characters.
 inline std::string printable(std::string_view text) {
@@ -19,4 +19,4 @@ inline std::string printable(std::string_view text) {
     return shown;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

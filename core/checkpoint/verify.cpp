@@ -14,7 +14,7 @@
 #include "model/decode/generate.h"
 #include "probe/collector.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Tensors = std::map<std::string, torch::Tensor>;
@@ -189,4 +189,4 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     return report;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

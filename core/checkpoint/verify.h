@@ -9,7 +9,7 @@
 #include "types/checkpoint_info.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Reads the checkpoint (any form of checkpoint.h) and io.safetensors of the folder, computes every
 /// stored tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5
@@ -18,4 +18,4 @@ namespace relascope {
 /// not such a case. `device` is "cpu" or "cuda:0".
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu");
 
-}  // namespace relascope
+}  // namespace relascope::core

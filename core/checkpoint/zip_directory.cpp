@@ -7,7 +7,7 @@
 #include "checkpoint/utf8.h"
 #include "files/crc32.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50,
@@ -211,4 +211,4 @@ void ZipDirectory::readPart(const ZipEntry& entry, std::uint64_t at, std::span<s
     m_bytes->read(entry.offset + at, out, std::move(stop));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

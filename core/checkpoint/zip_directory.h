@@ -11,7 +11,7 @@
 
 #include "checkpoint/byte_source.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct ZipEntry {
     std::string name;
@@ -49,4 +49,4 @@ private:
     std::vector<std::uint32_t> m_byName;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

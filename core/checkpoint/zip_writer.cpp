@@ -3,7 +3,7 @@
 
 #include "files/crc32.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
@@ -104,4 +104,4 @@ void ZipWriter::commit() {
     m_file.commit();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

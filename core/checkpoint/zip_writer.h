@@ -9,7 +9,7 @@
 
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Whole or not at all (temporary file, fsync, rename); ZIP64 where sizes need it. Entries are
 /// streamed: the size is told first, the CRC follows the bytes. Throws FileError, DiskFull.
@@ -38,4 +38,4 @@ private:
     std::vector<Entry> m_entries;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-namespace relascope {
+namespace relascope::core {
 
 namespace {
 
@@ -200,4 +200,4 @@ std::optional<Batch> BatchLoader::next() {
     return batch;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -14,7 +14,7 @@
 
 #include "data/dataset.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct Batch {
     /// On the CPU: images [b, c, H, W] float, 0..1; tokens [b, n] int64; objects [b, n, width]
@@ -70,4 +70,4 @@ private:
     std::jthread m_thread;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

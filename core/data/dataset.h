@@ -15,7 +15,7 @@
 #include "types/error.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class Dataset {
 public:
@@ -136,4 +136,4 @@ struct DataSplits {
 /// Called with the share done, 0..1, some times a second; returns false to cancel.
 using ProgressCallback = std::function<bool(double)>;
 
-}  // namespace relascope
+}  // namespace relascope::core

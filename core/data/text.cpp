@@ -9,7 +9,7 @@
 #include "data/token_cache.h"
 #include "data/token_windows.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kScanned = 1u << 20;
@@ -160,4 +160,4 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "data/dataset.h"
 #include "types/data_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
 /// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
@@ -37,4 +37,4 @@ std::string installedText();
 void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
                          const ProgressCallback& progress = {}, std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

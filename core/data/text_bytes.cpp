@@ -6,7 +6,7 @@
 
 #include "data/text_files.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kPiece = 1u << 18;
@@ -114,4 +114,4 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
     give(held);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 
 #include "files/sha256.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ std::string signatureOf(const std::vector<TextFile>& files) {
     return hash.hex();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 
 #include "checkpoint/byte_source.h"
 
-namespace relascope {
+namespace relascope::core {
 
 enum class TextForm { Plain, Json, Shard };
 
@@ -72,4 +72,4 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
 /// The JSON records of readDocuments.
 void readJsonDocuments(TextBytes& bytes, const std::string& field, const DocumentSink& sink);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,7 +3,7 @@
 
 #include "data/text.h"
 
-namespace relascope {
+namespace relascope::core {
 
 std::string installedText() {
     for (const char* path : {RELASCOPE_ENGLISH_TEXT, "/usr/share/doc/jargon-text/jargon.txt.gz",
@@ -14,4 +14,4 @@ std::string installedText() {
     return "";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include "data/text_files.h"
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using nlohmann::json;
@@ -169,4 +169,4 @@ void readJsonDocuments(TextBytes& bytes, const std::string& field, const Documen
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

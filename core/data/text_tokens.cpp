@@ -11,7 +11,7 @@
 #include "text/text_encoder.h"
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using nlohmann::json;
@@ -185,4 +185,4 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     return {made.tokens, used};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "data/token_file.h"
 #include "types/data_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Reports the share done of several passes, ten times a second, and throws Cancelled when that or
 /// the stop token asks for it.
@@ -39,4 +39,4 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
 /// True unless the files were written so lately that a change could hide behind the same time.
 bool isSettled(const std::vector<TextFile>& files);
 
-}  // namespace relascope
+}  // namespace relascope::core

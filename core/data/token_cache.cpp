@@ -19,7 +19,7 @@
 #include "files/crc32.h"
 #include "files/memory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -261,4 +261,4 @@ CachedTokens makeCachedTokens(const std::string& key, int width,
         "some space");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 
 #include "data/token_file.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// $XDG_CACHE_HOME/relascope, else ~/.cache/relascope; empty where neither is.
 std::string cacheFolder();
@@ -55,4 +55,4 @@ private:
 CachedTokens makeCachedTokens(const std::string& key, int width,
                               const std::function<std::string(TokenWriter&)>& fill);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -12,7 +12,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 MappedFile::MappedFile(const std::string& path)
     : m_path(path), m_file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -91,4 +91,4 @@ void TokenSequence::read(std::int64_t begin, std::span<std::int64_t> out) const 
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

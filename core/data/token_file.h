@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 /// A file mapped read-only: its pages are in memory only as long as there is room.
 class MappedFile {
@@ -70,4 +70,4 @@ TokenPart openShard(std::shared_ptr<const MappedFile> file);
 /// True for a shard whose header says that its ids are GPT-2's.
 bool isGpt2Shard(const TokenPart& shard);
 
-}  // namespace relascope
+}  // namespace relascope::core

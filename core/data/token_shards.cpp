@@ -5,7 +5,7 @@
 #include "files/npy.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kHeader = 256 * 4;
@@ -97,4 +97,4 @@ bool isGpt2Shard(const TokenPart& shard) {
     return shard.offset == kHeader && shard.width == 2 && headerField(*shard.file, 0) == kGpt2;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace relascope {
+namespace relascope::core {
 
 std::int64_t TokenRange::windowsARound() const {
     // The last offset, context - 1, leaves room for these.
@@ -65,4 +65,4 @@ ProbeSample TokenWindows::sample(std::int64_t index) const {
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "data/token_file.h"
 
-namespace relascope {
+namespace relascope::core {
 
 using TokenSequencePtr = std::shared_ptr<const TokenSequence>;
 
@@ -49,4 +49,4 @@ private:
     Start m_start;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

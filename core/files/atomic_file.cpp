@@ -13,7 +13,7 @@
 
 #include "files/crc32.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::string parentOf(const std::string& path) {
@@ -141,4 +141,4 @@ std::uint32_t fileCrc32(const std::string& path) {
     return crc;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

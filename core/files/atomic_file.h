@@ -9,7 +9,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// No room left: the caller may wait and try again; nothing was replaced.
 class DiskFull : public FileError {
@@ -54,4 +54,4 @@ void requireWritable(const std::string& directory);
 /// CRC-32 (zlib's) of a file's content; for the manifest of a checkpoint.
 std::uint32_t fileCrc32(const std::string& path);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::uint32_t byTable(std::uint32_t crc, const std::uint8_t* bytes, std::size_t size) {
@@ -58,4 +58,4 @@ std::uint32_t crc32Of(std::uint32_t crc, const void* data, std::size_t size) {
     return byTable(crc, bytes, size);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Goes on from `crc` (0 at the start) over `size` bytes.
 std::uint32_t crc32Of(std::uint32_t crc, const void* bytes, std::size_t size);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 
 std::uint64_t memoryFigure(const char* file, const char* name) {
     const std::string key = std::string(name) + ":";
@@ -28,4 +28,4 @@ std::string byteText(std::uint64_t bytes) {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 
 /// A figure of /proc in bytes ("/proc/meminfo", "MemAvailable"; "/proc/self/status", "VmRSS"); 0
 /// when the system does not say.
@@ -19,4 +19,4 @@ inline std::uint64_t availableMemory() {
 /// "1.3 GiB", "210 MiB".
 std::string byteText(std::uint64_t bytes);
 
-}  // namespace relascope
+}  // namespace relascope::core

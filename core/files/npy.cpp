@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kMaxHeader = 64 * 1024;
@@ -185,4 +185,4 @@ std::string makeNpyHeader(const std::string& descr, const std::vector<std::int64
     return bytes + dict;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct NpyHeader {
     char kind = 'u';    ///< u, i, f or b
@@ -35,4 +35,4 @@ NpyHeader parseNpyHeader(std::span<const std::uint8_t> bytes, const std::string&
 /// The header NumPy would write for a little-endian array, padded to 64 bytes.
 std::string makeNpyHeader(const std::string& descr, const std::vector<std::int64_t>& shape);
 
-}  // namespace relascope
+}  // namespace relascope::core

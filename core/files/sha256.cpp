@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // The first 32 bits of the fractions of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
@@ -78,4 +78,4 @@ std::string Sha256::hex() {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

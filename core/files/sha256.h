@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 class Sha256 {
 public:
@@ -34,4 +34,4 @@ inline std::string sha256Of(std::string_view text) {
     return hash.hex();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,13 +6,51 @@
 
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::vector<std::unique_ptr<const ArchitectureInfo>>& registered() {
     static std::vector<std::unique_ptr<const ArchitectureInfo>> all;
     return all;
 }
+
+}  // namespace
+
+RegisterArchitecture::RegisterArchitecture(std::unique_ptr<const ArchitectureInfo> info) {
+    auto& all = registered();
+    all.insert(std::upper_bound(all.begin(), all.end(), info->order,
+                                [](int order, const auto& other) { return order < other->order; }),
+               std::move(info));
+}
+
+const std::vector<const ArchitectureInfo*>& architectures() {
+    static const auto list = [] {
+        std::vector<const ArchitectureInfo*> all;
+        for (const auto& info : registered()) all.push_back(info.get());
+        return all;
+    }();
+    return list;
+}
+
+const ArchitectureInfo& architectureInfo(const std::string& name) {
+    for (const auto* info : architectures())
+        if (info->name == name) return *info;
+    throw OptionError("model.architecture",
+                      unknownName("model", name, ModelOptions::architectures()));
+}
+
+const Field<ModelOptions>* ArchitectureInfo::field(const std::string& wanted) const {
+    for (const auto& candidate : fields)
+        if (candidate.spec.name == wanted) return &candidate;
+    for (const auto& candidate : fields)
+        if (!wanted.empty() && candidate.spec.formerName == wanted) return &candidate;
+    return nullptr;
+}
+
+}  // namespace relascope::core
+
+namespace relascope {
+namespace {
 
 // The field of the model's own architecture; null where it has none of that name.
 const Field<ModelOptions>* own(const ModelOptions& m, const std::string& name) {
@@ -60,7 +98,7 @@ FieldTable<ModelOptions> allFields() {
                   "another relational baseline.",
                   FieldKind::Choice};
     which.spec.choices = ModelOptions::architectures();
-    for (const auto* info : architectures()) which.spec.choiceTitles.push_back(info->title);
+    for (const auto* info : core::architectures()) which.spec.choiceTitles.push_back(info->title);
     which.get = [](const ModelOptions& m) { return FieldValue(m.architecture()); };
     which.set = [](ModelOptions& m, const FieldValue& value) {
         m.setArchitecture(std::get<std::string>(value));
@@ -70,7 +108,7 @@ FieldTable<ModelOptions> allFields() {
         return std::find_if(all.begin(), all.end(),
                             [&name](const auto& field) { return field.spec.name == name; });
     };
-    for (const auto* info : architectures()) {
+    for (const auto* info : core::architectures()) {
         std::string before = "architecture";
         const auto defaults = info->defaults();
         for (const auto& field : info->fields) {
@@ -95,41 +133,10 @@ FieldTable<ModelOptions> allFields() {
 
 }  // namespace
 
-RegisterArchitecture::RegisterArchitecture(std::unique_ptr<const ArchitectureInfo> info) {
-    auto& all = registered();
-    all.insert(std::upper_bound(all.begin(), all.end(), info->order,
-                                [](int order, const auto& other) { return order < other->order; }),
-               std::move(info));
-}
-
-const std::vector<const ArchitectureInfo*>& architectures() {
-    static const auto list = [] {
-        std::vector<const ArchitectureInfo*> all;
-        for (const auto& info : registered()) all.push_back(info.get());
-        return all;
-    }();
-    return list;
-}
-
-const ArchitectureInfo& architectureInfo(const std::string& name) {
-    for (const auto* info : architectures())
-        if (info->name == name) return *info;
-    throw OptionError("model.architecture",
-                      unknownName("model", name, ModelOptions::architectures()));
-}
-
-const Field<ModelOptions>* ArchitectureInfo::field(const std::string& wanted) const {
-    for (const auto& candidate : fields)
-        if (candidate.spec.name == wanted) return &candidate;
-    for (const auto& candidate : fields)
-        if (!wanted.empty() && candidate.spec.formerName == wanted) return &candidate;
-    return nullptr;
-}
-
-ModelOptions::ModelOptions() : ModelOptions(relascope::architectures().front()->defaults()) {}
+ModelOptions::ModelOptions() : ModelOptions(core::architectures().front()->defaults()) {}
 
 ModelOptions::ModelOptions(const std::string& architecture)
-    : ModelOptions(architectureInfo(architecture).defaults()) {}
+    : ModelOptions(core::architectureInfo(architecture).defaults()) {}
 
 ModelOptions::ModelOptions(const ModelOptions& other)
     : m_info(other.m_info), m_options(other.m_options->clone()) {}
@@ -213,7 +220,7 @@ const FieldTable<ModelOptions>& ModelOptions::fieldTable() {
 const std::vector<std::string>& ModelOptions::architectures() {
     static const auto names = [] {
         std::vector<std::string> all;
-        for (const auto* info : relascope::architectures()) all.push_back(info->name);
+        for (const auto* info : core::architectures()) all.push_back(info->name);
         return all;
     }();
     return names;

@@ -16,7 +16,7 @@
 #include "types/model_options.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A layer of the probe and the modules that belong to it: those whose registered path begins with
 /// `module`, unless a longer prefix claims them.
@@ -141,6 +141,7 @@ private:
 };
 
 namespace fields {
+using namespace relascope::fields;  // those of one value; here are those of an architecture
 
 /// The fields of a group as those of a struct that inherits it.
 template <class Options, class Group>
@@ -223,4 +224,4 @@ ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
         };
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 struct Maker {
@@ -64,4 +64,4 @@ std::vector<torch::Tensor> trainableParameters(ModelImpl& model) {
     return parameters;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Builds the model; its weights as the ParameterScope in force says (fresh from torch's default
 /// generator without one). Every recording point knows its path. Throws OptionError before
@@ -50,4 +50,4 @@ std::vector<NamedTensor> stateOf(ModelImpl& model);
 /// Parameters that training changes, each once.
 std::vector<torch::Tensor> trainableParameters(ModelImpl& model);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace relascope::fields {
+namespace relascope::core::fields {
 
 FieldTable<StreamOptions> stream() {
     return {integer(&StreamOptions::d_model, "d_model", "Width d",
@@ -135,4 +135,4 @@ FieldTable<SymbolOptions> symbolOptions(const std::vector<std::string>& kinds) {
     return t;
 }
 
-}  // namespace relascope::fields
+}  // namespace relascope::core::fields

@@ -8,7 +8,7 @@
 
 #include "model/architecture.h"
 
-namespace relascope::fields {
+namespace relascope::core::fields {
 
 FieldTable<StreamOptions> stream();
 FieldTable<StackDepth> depth();
@@ -120,4 +120,4 @@ Field<Options> abstractorNorm(std::string Options::*member) {
                                     {"layernorm", "rmsnorm", "none"}));
 }
 
-}  // namespace relascope::fields
+}  // namespace relascope::core::fields

@@ -10,7 +10,7 @@
 
 #include "model/attention/chunked_attention.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The tensors of one batch: images [b, c, H, W] in 0..1, tokens [b, n] int64, objects [b, n, dim],
 /// or a source sequence (tokens [b, n] or vectors [b, n, dim]) with the target's input.
@@ -41,4 +41,4 @@ protected:
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
 
-}  // namespace relascope
+}  // namespace relascope::core

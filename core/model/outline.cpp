@@ -3,7 +3,7 @@
 
 #include "model/architecture.h"
 
-namespace relascope {
+namespace relascope::core {
 
 std::string countText(std::int64_t n, const std::string& one) {
     return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
@@ -47,4 +47,4 @@ OutlineNode modelOutline(const ModelOptions& options) {
     return std::move(builder.root());
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

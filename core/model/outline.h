@@ -11,7 +11,7 @@
 #include "types/checkpoint_info.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 OutlineNode modelOutline(const ModelOptions& options);
 
@@ -41,4 +41,4 @@ private:
 /// "1 head", "3 heads".
 std::string countText(std::int64_t n, const std::string& one);
 
-}  // namespace relascope
+}  // namespace relascope::core

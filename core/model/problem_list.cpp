@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void ProblemList::images(const ImageInput& o) {
     if (o.image_shape.size() != 3)
@@ -29,4 +29,4 @@ void ProblemList::symbols(const SymbolOptions& o, std::int64_t d, std::int64_t f
     if (neighbours) divides("rel_n_heads", o.rel_n_heads, d);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 #include "types/field.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class ProblemList {
 public:
@@ -63,4 +63,4 @@ private:
     std::vector<FieldProblem> m_found;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "model/architecture.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void ShapeList::parameter(const std::string& name, std::vector<std::int64_t> shape,
                           bool trainable) {
@@ -82,4 +82,4 @@ ParameterCount countParameters(const ModelOptions& options) {
     return count;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A parameter or stored buffer.
 struct TensorShape {
@@ -67,4 +67,4 @@ private:
 /// The width of a feed-forward block: dff, or what 0 stands for.
 std::int64_t feedForwardWidth(std::int64_t d, std::int64_t dff, const std::string& activation);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope::builtin {
+namespace relascope::core::builtin {
 
 /// Each file of resources/presets.
 const std::vector<std::string>& presetFiles();
@@ -21,4 +21,4 @@ const std::string& referenceRelationalGames();
 /// The program's version, "0.2.0".
 const char* version();
 
-}  // namespace relascope::builtin
+}  // namespace relascope::core::builtin

@@ -9,7 +9,7 @@
 #include "model/architecture.h"
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::core {
 
 std::int64_t parameterCount(const ModelOptions& m) {
     return countParameters(m).total;
@@ -119,4 +119,4 @@ double trainingFlops(const RunOptions& o) {
            (2.0 * static_cast<double>(parameterCount(o.model)) + attention);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

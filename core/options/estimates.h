@@ -7,7 +7,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Parameters, each counted once (tied ones too), equal to those of the built model.
 std::int64_t parameterCount(const ModelOptions& model);
@@ -26,4 +26,4 @@ double tokensPerStep(const RunOptions& options);
 /// time.
 double trainingFlops(const RunOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

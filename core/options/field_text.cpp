@@ -8,7 +8,7 @@
 #include "model/architecture.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 const std::string kModel = "model.", kArchitecture = "model.architecture";
@@ -177,4 +177,4 @@ std::string modelWords(const ModelOptions& m) {
     return m.info().words(m);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// "0.001", "true", "0, 1", "swiglu"; the shortest text that reads back as the same value.
 std::string fieldValueText(const FieldValue& value);
@@ -35,4 +35,4 @@ std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& o
 /// "ViDAT sa1 ra1", "ViT sa2".
 std::string modelWords(const ModelOptions& model);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -3,11 +3,11 @@
 
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void fitToData(RunOptions& options) {
     const auto& kind = dataKind(options.data.kind);
     if (kind.fit) kind.fit(options.data, options.model);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

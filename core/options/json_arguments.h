@@ -9,7 +9,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class JsonArguments {
 public:
@@ -116,4 +116,4 @@ private:
     std::vector<std::string> m_taken;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

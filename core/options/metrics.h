@@ -8,7 +8,7 @@
 #include "types/metric.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// That of the kind of data; of sequences another one where answers are generated.
 inline const std::string& shownMetric(const RunOptions& o) {
@@ -16,4 +16,4 @@ inline const std::string& shownMetric(const RunOptions& o) {
     return kind.freeMetric.empty() || o.train.decode_examples == 0 ? kind.metric : kind.freeMetric;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

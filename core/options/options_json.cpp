@@ -5,7 +5,7 @@
 
 #include "options/field_text.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -110,4 +110,4 @@ RunOptions runOptionsFromJson(const std::string& text) {
     return options;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

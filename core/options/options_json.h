@@ -6,7 +6,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// {"preset", "variant", "model": {...}, "train": {...}, "data": {...}}, every field that this
 /// architecture has.
@@ -15,4 +15,4 @@ std::string runOptionsToJson(const RunOptions& options);
 /// by earlier versions) are left out, unknown or ill-typed ones throw OptionError.
 RunOptions runOptionsFromJson(const std::string& text);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "options/fit_data.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -102,4 +102,4 @@ RunOptions presetOptions(const std::string& preset, const std::string& variant) 
     throw OptionError("preset", unknownName("preset", preset, names));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

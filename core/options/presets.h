@@ -8,7 +8,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct PresetInfo {
     std::string name;                      ///< "relational-games-between"
@@ -33,4 +33,4 @@ const PresetInfo* findPreset(const std::string& name);
 /// nearest presets or models.
 RunOptions presetOptions(const std::string& preset, const std::string& variant = "");
 
-}  // namespace relascope
+}  // namespace relascope::core

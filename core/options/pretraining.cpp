@@ -30,12 +30,12 @@ std::optional<RunOptions> RunOptions::pretraining() const {
         if (equals == std::string::npos)
             throw OptionError("train.pretrain", "'" + word + "' is not key=value");
         try {
-            setOption(stage, word.substr(0, equals), word.substr(equals + 1));
+            core::setOption(stage, word.substr(0, equals), word.substr(equals + 1));
         } catch (const OptionError& error) {
             throw OptionError("train.pretrain", error.what());
         }
     }
-    fitToData(stage);
+    core::fitToData(stage);
     stage.variant += " before";
     return stage;
 }

@@ -8,7 +8,7 @@
 #include "options/builtin_resources.h"
 #include "types/metric.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Row = std::vector<std::string>;
@@ -132,4 +132,4 @@ std::vector<PublishedResult> publishedResults(const RunOptions& options) {
     return results;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "types/run_options.h"
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A published result that belongs beside a run: the mean over the authors' trials.
 struct PublishedResult {
@@ -29,4 +29,4 @@ std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std
 std::vector<PublishedPoint> referencePoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 
-}  // namespace relascope
+}  // namespace relascope::core

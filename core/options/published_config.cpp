@@ -6,7 +6,7 @@
 #include "options/json_arguments.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = JsonArguments::Json;
@@ -102,4 +102,4 @@ std::string modelToPublishedConfig(const ModelOptions& m) {
                             : Json{{"class", m.architecture()}, {"arguments", arguments}}.dump(1);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Reads the golden form {"class", "arguments"}, or the hub's: the arguments of a language model,
 /// image model or sequence model alone, its class told by its keys (`n_heads_ra` means dual
@@ -18,4 +18,4 @@ ModelOptions modelFromPublishedConfig(const std::string& text);
 /// (as the hub stores them), {"class", "arguments"} for all others.
 std::string modelToPublishedConfig(const ModelOptions& model);
 
-}  // namespace relascope
+}  // namespace relascope::core

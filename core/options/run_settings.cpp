@@ -5,7 +5,7 @@
 #include "options/fit_data.h"
 #include "options/presets.h"
 
-namespace relascope {
+namespace relascope::core {
 
 RunOptions runOptions(const RunSettings& s) {
     if (s.preset.empty())
@@ -30,4 +30,4 @@ RunOptions runOptions(const RunSettings& s) {
     return options;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What is asked of a preset. Empty strings, 0 and -1 leave the preset's value.
 struct RunSettings {
@@ -23,4 +23,4 @@ struct RunSettings {
 /// The checked options. Throws OptionError naming the key and what it takes.
 RunOptions runOptions(const RunSettings& settings);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 
 #include "model/blocks/recording.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Keeps every recorded tensor, detached, on the device it came from.
 class Collector : public Recorder {
@@ -38,4 +38,4 @@ private:
     std::map<std::string, torch::Tensor> m_tensors;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

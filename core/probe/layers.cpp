@@ -3,7 +3,7 @@
 
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::vector<std::string> labelsOf(const ProbeSequence& sequence) {
@@ -67,4 +67,4 @@ std::vector<ProbeSide> probeSides(const ModelOptions& o, const ProbeSample& samp
     return sides;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

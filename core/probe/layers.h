@@ -9,7 +9,7 @@
 #include "model/architecture.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The index into `places` that a module belongs to, -1 for none.
 int layerOfModule(const std::vector<LayerPlace>& places, const std::string& module);
@@ -21,4 +21,4 @@ int layerOfSymbols(const std::vector<LayerPlace>& places, const ModelOptions& op
 /// The objects along the maps of a sample: patches, tokens, source and target, selections.
 std::vector<ProbeSide> probeSides(const ModelOptions& options, const ProbeSample& sample);
 
-}  // namespace relascope
+}  // namespace relascope::core

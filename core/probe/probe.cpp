@@ -11,7 +11,7 @@
 #include "probe/layers.h"
 #include "probe/probe_memory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kShownOutputs = 256, kLikeliest = 12;
@@ -243,4 +243,4 @@ ProbeSample randomSample(const ModelOptions& o, std::uint64_t seed) {
     return sample;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "model/factory.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A batch of one from what the screens hold. Throws OptionError when it does not fit the model.
 ModelInput inputOf(const ProbeSample& sample, const ModelOptions& options);
@@ -23,4 +23,4 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
 /// pixels evenly. The same for the same seed.
 ProbeSample randomSample(const ModelOptions& options, std::uint64_t seed);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "model/architecture.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // Below this much, what is free is no reason to refuse: the figures are estimates.
@@ -60,4 +60,4 @@ void requireProbeMemory(const ModelOptions& m, std::int64_t tokens) {
                                   std::to_string(longestProbe(m, budget)) + " tokens");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Bytes of a probe of `tokens` tokens at its highest, weights not counted: every map of every
 /// layer in float32, and what one layer's forward pass takes.
@@ -23,4 +23,4 @@ std::uint64_t probeBudget();
 /// does not fit into the memory that is free.
 void requireProbeMemory(const ModelOptions& model, std::int64_t tokens);
 
-}  // namespace relascope
+}  // namespace relascope::core

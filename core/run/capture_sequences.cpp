@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 template <class T>
@@ -149,4 +149,4 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

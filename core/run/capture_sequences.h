@@ -12,7 +12,7 @@
 #include "checkpoint/safetensors.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 inline std::span<const std::uint8_t> bytesOf(const auto& values) {
     return {reinterpret_cast<const std::uint8_t*>(values.data()),
@@ -46,4 +46,4 @@ private:
 ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefix,
                            std::int64_t sample);
 
-}  // namespace relascope
+}  // namespace relascope::core

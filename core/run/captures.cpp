@@ -11,7 +11,7 @@
 #include "checkpoint/safetensors.h"
 #include "run/capture_sequences.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 const std::vector<MapKind>& storedKinds() {
@@ -245,4 +245,4 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
     return result;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

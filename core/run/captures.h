@@ -8,7 +8,7 @@
 
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What all captures of a run may take on disk together; fewer inputs are kept when they would not
 /// fit.
@@ -30,4 +30,4 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
 /// How many inputs a capture holds.
 std::int64_t captureSamples(const std::string& folder, std::int64_t step);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 
 /// The file in a checkpoint that keeps it: the options in force at its step.
 inline std::string keptMark(const std::string& checkpoint) {
@@ -22,4 +22,4 @@ inline bool hasKeptCheckpoint(const std::string& run, std::int64_t step) {
     return isKeptCheckpoint(run + "/checkpoints/step-" + std::to_string(step));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -18,7 +18,7 @@
 #include "options/metrics.h"
 #include "options/options_json.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -519,4 +519,4 @@ std::string freshRunPath(const std::string& parent, const RunOptions& options, s
     return path;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 #include "types/run_options.h"
 #include "types/train_event.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A run on disk, held by the process that trains it. Reading a run needs no RunFolder: see the
 /// free functions below.
@@ -103,4 +103,4 @@ std::string freshRunPath(const std::string& parent, const RunOptions& options, s
 std::string metricToLine(const MetricPoint& point);
 std::optional<MetricPoint> metricFromLine(const std::string& line);
 
-}  // namespace relascope
+}  // namespace relascope::core

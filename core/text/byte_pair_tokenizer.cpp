@@ -7,7 +7,7 @@
 #include "files/sha256.h"
 #include "text/words.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // Below this a fresh cache costs more than it saves.
@@ -109,4 +109,4 @@ std::size_t BytePairTokenizer::lastCut(std::string_view text) const {
     return m_parts.splitsWords ? lastWordCut(text, m_parts.prefixSpace) : 0;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

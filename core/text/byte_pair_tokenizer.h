@@ -9,7 +9,7 @@
 #include "text/byte_pairs.h"
 #include "text/tokenizer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class BytePairTokenizer : public Tokenizer {
 public:
@@ -48,4 +48,4 @@ private:
     mutable std::unique_ptr<WordCache> m_cache;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

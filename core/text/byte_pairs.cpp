@@ -5,7 +5,7 @@
 #include <bit>
 #include <queue>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kLongestWord = 100;
@@ -116,4 +116,4 @@ void BytePairs::applyToRun(std::vector<std::int32_t>& symbols) const {
     std::erase(symbols, gone);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 class BytePairs {
 public:
@@ -39,4 +39,4 @@ private:
     int m_shift;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include "files/sha256.h"
 #include "text/unicode.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
@@ -76,4 +76,4 @@ std::string CharacterSet::characters() const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

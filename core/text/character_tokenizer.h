@@ -4,7 +4,7 @@
 
 #include "text/tokenizer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class CharacterTokenizer : public Tokenizer {
 public:
@@ -45,4 +45,4 @@ private:
     std::string m_rest;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "text/byte_pair_tokenizer.h"
 #include "text/gpt2_ranks.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::size_t kRanks = 50256;
@@ -70,4 +70,4 @@ TokenizerPtr gpt2Tokenizer() {
     return tokenizer;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

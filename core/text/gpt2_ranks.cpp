@@ -19,11 +19,11 @@ extern const char relascope_gpt2_ranks[] __attribute__((visibility("hidden")));
 extern const char relascope_gpt2_ranks_end[] __attribute__((visibility("hidden")));
 }
 
-namespace relascope {
+namespace relascope::core {
 
 std::string_view gpt2Ranks() {
     return {relascope_gpt2_ranks,
             static_cast<std::size_t>(relascope_gpt2_ranks_end - relascope_gpt2_ranks)};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

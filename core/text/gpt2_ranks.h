@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 /// 50256 lines "BASE64 RANK", in the order of their ranks.
 std::string_view gpt2Ranks();
 
-}  // namespace relascope
+}  // namespace relascope::core

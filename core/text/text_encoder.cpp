@@ -5,7 +5,7 @@
 
 #include "text/unicode.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void TextEncoder::add(std::string_view piece) {
     while (!piece.empty()) {
@@ -34,4 +34,4 @@ void TextEncoder::encode(std::size_t bytes) {
     m_sink(m_ids);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "text/tokenizer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class TextEncoder {
 public:
@@ -30,4 +30,4 @@ private:
     std::vector<std::int32_t> m_ids;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 /// A vocabulary of pieces of text. Immutable, so that many threads may use one. Every function
 /// takes any bytes whatever: invalid UTF-8, NUL and very long runs are encoded, never refused.
@@ -73,4 +73,4 @@ void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);
 /// it), atomically. Throws FileError.
 void writeTokenizer(const Tokenizer& tokenizer, const std::string& path);
 
-}  // namespace relascope
+}  // namespace relascope::core

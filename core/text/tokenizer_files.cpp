@@ -8,7 +8,7 @@
 #include "text/tokenizer_json.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary) {
                               "; raise model.vocab_size, or choose the tokenizer of the model");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

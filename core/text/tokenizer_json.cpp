@@ -10,7 +10,7 @@
 #include "text/unicode.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using nlohmann::json;
@@ -277,4 +277,4 @@ TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& v
     return reader.bytePairs(vocabularyPath, true, false, mergesPath);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 
 #include "text/tokenizer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A tokenizer.json: a BPE model behind the ByteLevel splitter, or one of characters alone (no
 /// merges, an unk_token, no splitter). Everything else is refused by its name. `path` is for
@@ -18,4 +18,4 @@ TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& v
 /// The tokenizer as a tokenizer.json.
 std::string tokenizerJson(const Tokenizer& tokenizer);
 
-}  // namespace relascope
+}  // namespace relascope::core

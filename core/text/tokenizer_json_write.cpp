@@ -9,7 +9,7 @@
 #include "text/unicode.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -104,4 +104,4 @@ void writeTokenizer(const Tokenizer& tokenizer, const std::string& path) {
     writeTextFile(path, tokenizerJson(tokenizer));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 
 inline void appendUtf8(std::string& text, char32_t c) {
     const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
@@ -96,4 +96,4 @@ inline std::optional<std::string> unspelledBytes(std::string_view text) {
     return bytes;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 
 #include "text/unicode.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // GPT-2's pattern. The classes are spelled out: PCRE2's \s knows U+180E too, which is no white
@@ -81,4 +81,4 @@ std::size_t lastWordCut(std::string_view text, bool spacesOnly) {
     return 0;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Goes through the words of a text: letters, digits or other marks with the space before them,
 /// contractions, and white space. Bytes that are no character come out as words of their own, so
@@ -29,4 +29,4 @@ private:
 /// whatever follows it; 0 when there is none. With `spacesOnly`, text[n] is a space.
 std::size_t lastWordCut(std::string_view text, bool spacesOnly);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -27,7 +27,7 @@
 #include "train/optimizer.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 struct Workload {
@@ -285,4 +285,4 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     return result;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 struct BenchmarkResult {
     std::string name;
@@ -32,4 +32,4 @@ const std::vector<std::string>& benchmarkNames();
 BenchmarkResult runBenchmark(const std::string& name, const std::string& device,
                              double seconds = 8.0);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ void branchRun(const std::string& from, std::int64_t step, const std::string& to
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Makes the run folder `to`, which starts from the checkpoint of `from` at `step` that was kept
 /// before an edit: its weights, optimizer, generators and place in the data, the options in force
@@ -13,4 +13,4 @@ namespace relascope {
 /// resuming it trains on. Throws FileError; then `to` is not left behind.
 void branchRun(const std::string& from, std::int64_t step, const std::string& to);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "model/blocks/parameters.h"
 #include "train/optimizer.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kBatch = 32, kChannels = 32, kHidden = 64;
@@ -184,4 +184,4 @@ CardTable trainCardNetwork(const CardPictures& cards, const CardNetworkOptions& 
     return onOneThread([&] { return trained(cards, options, progress, stop); });
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 
 #include "data/dataset.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Every card once, with the values of its attributes.
 struct CardPictures {
@@ -40,4 +40,4 @@ struct CardTable {
 CardTable trainCardNetwork(const CardPictures& cards, const CardNetworkOptions& options,
                            const ProgressCallback& progress = {}, std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

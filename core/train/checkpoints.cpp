@@ -13,7 +13,7 @@
 #include "files/atomic_file.h"
 #include "options/options_json.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -242,4 +242,4 @@ std::string checkpointWeights(const std::string& run, const std::string& which,
     return checkpoints + "/step-" + std::to_string(chosen) + "/model.safetensors";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -12,7 +12,7 @@
 #include "train/optimizer.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Where a run stands between two steps, beside its tensors.
 struct TrainState {
@@ -62,4 +62,4 @@ void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep);
 std::string checkpointWeights(const std::string& run, const std::string& which,
                               std::int64_t* step = nullptr);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include "types/error.h"
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 
 TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const Tokenizer& tokenizer,
                      const std::string& prompt, const GenerateOptions& options,
@@ -69,4 +69,4 @@ void namePieces(ProbeResult& result, const Tokenizer& tokenizer) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

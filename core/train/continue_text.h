@@ -8,7 +8,7 @@
 #include "text/tokenizer.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Continues `prompt` with a model in eval mode. Without a prompt the text begins after the token
 /// that separates documents. Throws OptionError when the tokenizer and the model do not fit, or for
@@ -25,4 +25,4 @@ ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std:
 /// Names the likeliest next tokens of a probe by their pieces in place of their ids.
 void namePieces(ProbeResult& result, const Tokenizer& tokenizer);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 #include "types/field.h"
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
 /// Cancelling is the stop token's: at once, after a checkpoint.
@@ -86,4 +86,4 @@ private:
     Wishes m_wishes;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -16,7 +16,7 @@
 #include "types/error.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::string& cudaProblem() {
@@ -116,4 +116,4 @@ std::string torchVersion() {
     return "LibTorch " TORCH_VERSION;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

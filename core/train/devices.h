@@ -8,7 +8,7 @@
 
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct DeviceInfo {
     std::string name;   ///< "cpu", "cuda:0"
@@ -34,4 +34,4 @@ int threadCount();
 /// "LibTorch 2.11.0".
 std::string torchVersion();
 
-}  // namespace relascope
+}  // namespace relascope::core

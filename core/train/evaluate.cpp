@@ -6,7 +6,7 @@
 #include "data/batches.h"
 #include "train/free_running.h"
 
-namespace relascope {
+namespace relascope::core {
 
 AutocastScope::AutocastScope(bool enabled) : m_enabled(enabled) {
     if (!enabled) return;
@@ -75,4 +75,4 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
     return result;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

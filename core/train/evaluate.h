@@ -11,7 +11,7 @@
 #include "train/open_model.h"
 #include "train/scoring.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// How a data set is measured.
 struct EvaluationOptions {
@@ -40,4 +40,4 @@ private:
     bool m_enabled;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

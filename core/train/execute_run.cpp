@@ -7,7 +7,7 @@
 
 #include "train/checkpoints.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 
 #include "train/train.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Opens the data of a run with those of its pretraining stages (datasets: openRunData).
 using DataOpener = std::function<DataSplits(const RunOptions&, std::stop_token)>;
@@ -26,4 +26,4 @@ struct RunRequest {
 TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
                        const EventSink& sink, std::stop_token stop);
 
-}  // namespace relascope
+}  // namespace relascope::core

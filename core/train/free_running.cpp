@@ -7,7 +7,7 @@
 #include "data/batches.h"
 #include "model/decode/seq2seq_decode.h"
 
-namespace relascope {
+namespace relascope::core {
 
 FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               const SequenceDataset& data, std::int64_t examples,
@@ -39,4 +39,4 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
     return {count, share(rightTokens, tokens), share(rightSequences, count)};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "model/factory.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What became of the free answers to some sequences. Padding does not count.
 struct FreeRunning {
@@ -25,4 +25,4 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               std::int64_t batchSize, std::stop_token stop = {},
                               const ProgressCallback& progress = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void initFrom(const std::string& run, const std::string& which, ModelImpl& model) {
     const bool best = readRunOptions(run).train.early_stopping.restore_best;
@@ -57,4 +57,4 @@ void initFrom(const std::string& run, const std::string& which, ModelImpl& model
     for (auto& [tensor, entry] : pairs) tensor.copy_(readTensor(file, *entry));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

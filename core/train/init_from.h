@@ -6,7 +6,7 @@
 
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Copies weights of a finished run (its best, where it restores them) into a model. `which` is
 /// "all": every tensor of both by its name; or words, each the beginning of names, "abstractor.",
@@ -14,4 +14,4 @@ namespace relascope {
 /// when a word fits no tensor, or a tensor is missing or shaped otherwise; nothing is copied then.
 void initFrom(const std::string& run, const std::string& which, ModelImpl& model);
 
-}  // namespace relascope
+}  // namespace relascope::core

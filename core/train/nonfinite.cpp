@@ -6,7 +6,7 @@
 
 #include "model/blocks/recording.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 at::Generator generator(const torch::Device& device) {
@@ -64,4 +64,4 @@ std::string firstNonFinite(ModelImpl& model, const ModelInput& input) {
     return "the cause could not be located by repeating the step";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Torch's default generator of that device, and its return: so that a step can be looked at again
 /// with the same dropout.
@@ -19,4 +19,4 @@ void restoreGenerator(const torch::Device& device, const torch::Tensor& state);
 /// input, a weight, a layer's output, or a gradient; in words.
 std::string firstNonFinite(ModelImpl& model, const ModelInput& input);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "train/evaluate.h"
 #include "train/requirements.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct OpenedModel::Parts {
     ModelPtr model;
@@ -244,4 +244,4 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
     return evaluateModel(*m_parts->model, o, data, how, std::move(stop), progress);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct Evaluation {
     std::int64_t examples = 0;
@@ -77,4 +77,4 @@ private:
     std::unique_ptr<Parts> m_parts;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -12,7 +12,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 Optimizer::Optimizer(ModelImpl& model, const TrainOptions& options) : m_options(options) {
     for (const auto& entry : stateOf(model)) {
@@ -99,4 +99,4 @@ double scheduledRate(const TrainOptions& o, double base, std::int64_t step, std:
            0.5 * (base - o.min_learning_rate) * (1.0 + std::cos(std::numbers::pi * done));
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/factory.h"
 #include "types/train_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Adam (Kingma and Ba 2015; weight decay coupled, as L2) or AdamW (Loshchilov and Hutter 2019),
 /// one kernel for all parameters.
@@ -41,4 +41,4 @@ private:
 double scheduledRate(const TrainOptions& options, double baseRate, std::int64_t step,
                      std::int64_t total);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/requirements.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::string shape(std::int64_t channels, std::int64_t height, std::int64_t width) {
@@ -93,4 +93,4 @@ void requireReadable(const ModelOptions& m, const Dataset& data) {
     throw OptionError("data", data.info().name + " cannot be used with a " + m.architecture());
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,10 +5,10 @@
 #include "data/dataset.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Throws OptionError ("data: ...", "model.FIELD: ...") unless the model reads such examples and
 /// has an output for every answer.
 void requireReadable(const ModelOptions& model, const Dataset& data);
 
-}  // namespace relascope
+}  // namespace relascope::core

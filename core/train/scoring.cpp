@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr double kRecovered = 1e-3;  // experiments.md section 8
@@ -135,4 +135,4 @@ std::vector<std::pair<std::string, double>> MetricAccumulator::values() const {
                               static_cast<double>(std::max<std::int64_t>(1, m_examples))}};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "data/batches.h"
 #include "model/model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Mean (or summed) cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or [b,
 /// n].
@@ -58,4 +58,4 @@ private:
     std::vector<std::int64_t> m_classRight, m_classSeen;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

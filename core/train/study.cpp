@@ -19,7 +19,7 @@
 #include "train/study_plan.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -246,4 +246,4 @@ std::string slurmScript(const std::string& path, int tasks, const std::string& p
            program + " study --out " + quoted + " --threads \"${SLURM_CPUS_PER_TASK:-2}\"\n";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

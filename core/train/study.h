@@ -20,7 +20,7 @@
 #include "types/study.h"
 #include "types/train_event.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Every cell of a plan, waiting: models, then axes, then sizes, then seeds. Throws OptionError for
 /// a preset, model, key or value that is none, naming the nearest.
@@ -62,4 +62,4 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
 /// A Slurm job array, one task a shard, that works on the study with `program`.
 std::string slurmScript(const std::string& path, int tasks, const std::string& program);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -14,7 +14,7 @@
 #include "train/study.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ std::vector<std::string> listStudies(const std::string& folder) {
     return paths;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

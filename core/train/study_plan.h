@@ -6,7 +6,7 @@
 
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Throws FileError for a folder without one, a damaged one, or one of another format.
 StudyPlan readPlan(const std::string& path);
@@ -14,4 +14,4 @@ void writePlan(const std::string& path, const StudyPlan& plan);
 /// "its models are dat, not dat, transformer; its sizes are ..."; empty when they are the same.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
 
-}  // namespace relascope
+}  // namespace relascope::core

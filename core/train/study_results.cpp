@@ -13,7 +13,7 @@
 #include "options/published.h"
 #include "train/study.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -228,4 +228,4 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
     return text + "\\bottomrule\n\\end{tabular}\n";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What can be plotted: a metric of a test split, or of the validation set (split "validation", its
 /// best value along the run).
@@ -39,4 +39,4 @@ std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure);
 /// The same as a LaTeX table, sizes as columns, mean and standard error in each cell; `booktabs`.
 std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure);
 
-}  // namespace relascope
+}  // namespace relascope::core

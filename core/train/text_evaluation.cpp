@@ -7,7 +7,7 @@
 #include "run/run_folder.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::core {
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
                               const ProgressCallback& progress, std::stop_token stop) {
     DataOptions o =
@@ -37,4 +37,4 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
     return data;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

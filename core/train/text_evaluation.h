@@ -8,7 +8,7 @@
 
 #include "train/open_model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct TextToEvaluate {
     std::string run;    ///< run folder that the model belongs to; "" without one
@@ -23,4 +23,4 @@ struct TextToEvaluate {
 DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& text,
                               const ProgressCallback& progress = {}, std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

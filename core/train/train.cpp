@@ -8,7 +8,7 @@
 #include "train/nonfinite.h"
 #include "train/trainer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 TrainResult Trainer::run() {
     m_resumed = m_lastCheckpoint = m_lastProgress = m_rateStart = Clock::now();
@@ -109,7 +109,7 @@ std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches)
         torch::Tensor scores;
         {
             const AutocastScope autocast(bfloat16());
-            scores = m_model->forward(relascope::inputOf(batch, m_device)).to(torch::kFloat);
+            scores = m_model->forward(relascope::core::inputOf(batch, m_device)).to(torch::kFloat);
         }
         const double share = static_cast<double>(tally.answers(batch)) /
                              static_cast<double>(std::max<std::int64_t>(1, answers));
@@ -140,11 +140,11 @@ void Trainer::step(const std::vector<Batch>& batches) {
     const double norm = m_optimizer->clipGradNorm();
     if (!std::isfinite(loss) || !std::isfinite(norm)) {
         restoreGenerator(m_device, generator);
-        throw NonFinite("the loss is not finite at step " + std::to_string(m_state.step + 1) +
-                        ": " +
-                        firstNonFinite(*m_model, relascope::inputOf(batches.front(), m_device)) +
-                        "; lower train.learning_rate or set train.clip_norm; the weights of step " +
-                        std::to_string(m_state.step) + " are kept");
+        throw NonFinite(
+            "the loss is not finite at step " + std::to_string(m_state.step + 1) + ": " +
+            firstNonFinite(*m_model, relascope::core::inputOf(batches.front(), m_device)) +
+            "; lower train.learning_rate or set train.clip_norm; the weights of step " +
+            std::to_string(m_state.step) + " are kept");
     }
     const double rate =
         scheduledRate(m_options.train, m_state.baseRate, m_state.step, m_totalSteps);
@@ -206,4 +206,4 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
     return trainer.run();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "types/run_options.h"
 #include "types/train_event.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Receives what happens, on the training thread; must not block for long.
 using EventSink = std::function<void(TrainEvent)>;
@@ -30,4 +30,4 @@ struct TrainResult {
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
                   const EventSink& sink, std::stop_token stop);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "train/trainer.h"
 #include "types/text_piece.h"
 
-namespace relascope {
+namespace relascope::core {
 
 // What text adds to a point: perplexity, and the tokens trained on so far.
 void Trainer::addTextValues(MetricPoint& point) const {
@@ -163,4 +163,4 @@ void Trainer::test() {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -21,7 +21,7 @@
 #include "train/trainer.h"
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void Trainer::requireData() {
     for (const auto& [name, data] :
@@ -168,4 +168,4 @@ void Trainer::chooseProbes() {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

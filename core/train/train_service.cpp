@@ -5,7 +5,7 @@
 #include "train/continue_text.h"
 #include "train/trainer.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void Trainer::serve() {
     if (m_stop.stop_requested()) throw Cancelled();
@@ -144,4 +144,4 @@ void Trainer::finish(RunState state, const std::string& message) {
     whileDiskFull([&] { m_folder.flush(); });
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -18,7 +18,7 @@
 #include "train/optimizer.h"
 #include "train/train.h"
 
-namespace relascope {
+namespace relascope::core {
 
 using Clock = std::chrono::steady_clock;
 
@@ -158,4 +158,4 @@ void Trainer::whileDiskFull(Write write) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

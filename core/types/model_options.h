@@ -12,6 +12,10 @@
 #include "types/block_options.h"
 #include "types/option_groups.h"
 
+namespace relascope::core {
+struct ArchitectureInfo;
+}  // namespace relascope::core
+
 namespace relascope {
 
 /// What a model is fed with.
@@ -21,8 +25,6 @@ enum class InputKind {
     Pairs,    ///< a source sequence and a target sequence, each of tokens or of vectors
     Objects,  ///< [b, n_objects, object_dim]
 };
-
-struct ArchitectureInfo;
 
 /// An architecture and its own options: a value that holds one of the option structs of
 /// core/model/*/, and the descriptor that says all else about it (model/architecture.h).
@@ -39,7 +41,7 @@ public:
     ModelOptions& operator=(ModelOptions&&) noexcept = default;
     ~ModelOptions() = default;
 
-    const ArchitectureInfo& info() const { return *m_info; }
+    const core::ArchitectureInfo& info() const { return *m_info; }
     /// The published class name: "VisionDualAttnTransformer".
     const std::string& architecture() const;
     /// The defaults of another architecture, with the values of all fields that both have.
@@ -100,7 +102,7 @@ public:
     static const std::vector<std::string>& architectures();
 
 private:
-    friend struct ArchitectureInfo;
+    friend struct core::ArchitectureInfo;
     struct Holder {
         virtual ~Holder() = default;
         virtual std::unique_ptr<Holder> clone() const = 0;
@@ -117,11 +119,11 @@ private:
     };
 
     template <class Options>
-    ModelOptions(const ArchitectureInfo& info, Options options)
+    ModelOptions(const core::ArchitectureInfo& info, Options options)
         : m_info(&info), m_options(std::make_unique<Holding<Options>>(std::move(options))) {}
     [[noreturn]] void missing() const;
 
-    const ArchitectureInfo* m_info;
+    const core::ArchitectureInfo* m_info;
     std::unique_ptr<Holder> m_options;
 };
 

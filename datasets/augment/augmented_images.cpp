@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr int kBorder = 4;
@@ -100,7 +100,7 @@ void autoAugment(Image& image, SplitMix& random) {
     }
 }
 
-AugmentedImages::AugmentedImages(ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
+AugmentedImages::AugmentedImages(core::ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
                                  std::int64_t pass)
     : m_images(std::move(images)),
       m_how(how),
@@ -117,4 +117,4 @@ std::int64_t AugmentedImages::read(std::int64_t index, std::span<std::uint8_t> p
     return label;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -9,7 +9,7 @@
 #include "datasets/augment/image_operations.h"
 #include "datasets/generators/random.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// The image moved by up to 4 pixels either way, black where it is uncovered (a random crop of the
 /// image with a border of 4), and mirrored left to right half of the time.
@@ -34,17 +34,17 @@ enum class Augmentation { CropFlip, AutoAugment };
 
 /// Images after crop and flip, and AutoAugment after them where that is chosen. What becomes of an
 /// image depends on (seed, pass, index) alone; labels stay.
-class AugmentedImages : public ImageDataset {
+class AugmentedImages : public core::ImageDataset {
 public:
-    AugmentedImages(ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
+    AugmentedImages(core::ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
                     std::int64_t pass);
     const DatasetInfo& info() const override { return m_images->info(); }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 
 private:
-    ImageDatasetPtr m_images;
+    core::ImageDatasetPtr m_images;
     Augmentation m_how;
     std::uint64_t m_seed;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

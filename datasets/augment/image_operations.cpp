@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::uint8_t kUncovered = 128;
@@ -178,4 +178,4 @@ void applyOperation(Image& image, ImageOperation operation, double amount) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

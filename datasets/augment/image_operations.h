@@ -5,7 +5,7 @@
 
 #include "types/image.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 enum class ImageOperation {
     ShearX,        ///< by a factor: x moves by amount * y
@@ -31,4 +31,4 @@ void applyOperation(Image& image, ImageOperation operation, double amount);
 /// Grey of a pixel by Rec. 601, as the operations use it.
 std::uint8_t greyOf(const std::uint8_t* rgb);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

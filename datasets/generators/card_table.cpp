@@ -7,11 +7,11 @@
 
 #include "datasets/generators/cards.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
-CardPictures allCards() {
-    CardPictures cards;
+core::CardPictures allCards() {
+    core::CardPictures cards;
     cards.height = kCardHeight, cards.width = kCardWidth;
     cards.attributes = kCardAttributes, cards.values = kCardValues;
     for (int card = 0; card < kCards; ++card) {
@@ -24,10 +24,12 @@ CardPictures allCards() {
 
 }  // namespace
 
-std::shared_ptr<const CardTable> cardTable(std::int64_t width, std::uint64_t seed,
-                                           const ProgressCallback& progress, std::stop_token stop) {
+std::shared_ptr<const core::CardTable> cardTable(std::int64_t width, std::uint64_t seed,
+                                                 const core::ProgressCallback& progress,
+                                                 std::stop_token stop) {
     static std::mutex reading;
-    static std::map<std::pair<std::int64_t, std::uint64_t>, std::shared_ptr<const CardTable>> known;
+    static std::map<std::pair<std::int64_t, std::uint64_t>, std::shared_ptr<const core::CardTable>>
+        known;
     const auto find = [&] {
         const std::lock_guard lock(reading);
         const auto found = known.find({width, seed});
@@ -39,13 +41,13 @@ std::shared_ptr<const CardTable> cardTable(std::int64_t width, std::uint64_t see
     while (!turn.try_lock_for(std::chrono::milliseconds(50)))
         if (stop.stop_requested() || (progress && !progress(0.0))) throw Cancelled();
     if (auto table = find()) return table;
-    CardNetworkOptions options;
+    core::CardNetworkOptions options;
     options.embedding = width;
     options.seed = seed;
-    auto table = std::make_shared<const CardTable>(
-        trainCardNetwork(allCards(), options, progress, std::move(stop)));
+    auto table = std::make_shared<const core::CardTable>(
+        core::trainCardNetwork(allCards(), options, progress, std::move(stop)));
     const std::lock_guard lock(reading);
     return known[{width, seed}] = std::move(table);
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -6,13 +6,13 @@
 
 #include "train/card_network.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// The table of that seed and width, trained when it is first asked for and kept while the program
 /// runs. Who asks for one that is being trained waits for it. Throws what trainCardNetwork()
 /// throws.
-std::shared_ptr<const CardTable> cardTable(std::int64_t width, std::uint64_t seed,
-                                           const ProgressCallback& progress = {},
-                                           std::stop_token stop = {});
+std::shared_ptr<const core::CardTable> cardTable(std::int64_t width, std::uint64_t seed,
+                                                 const core::ProgressCallback& progress = {},
+                                                 std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr int kFine = 8;  // drawn that much larger, then averaged: smooth edges
@@ -176,4 +176,4 @@ bool isSet(int a, int b, int c) {
     return a != b && thirdCard(a, b) == c;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -8,7 +8,7 @@
 
 #include "types/image.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 inline constexpr int kCards = 81;
 /// A card lies on its long side, its symbols upright beside one another.
@@ -39,4 +39,4 @@ int thirdCard(int first, int second);
 /// Three different cards, of which each attribute is the same on all or different on all.
 bool isSet(int a, int b, int c);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

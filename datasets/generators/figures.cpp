@@ -8,7 +8,7 @@
 #include "types/error.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::uint16_t kFull = 0b111111111;
@@ -132,4 +132,4 @@ Figure differentFigure(FigureFamily family, const Figure& figure, Difference dif
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

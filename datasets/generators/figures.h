@@ -9,7 +9,7 @@
 
 #include "datasets/generators/random.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 enum class FigureFamily { Pentos, Hexos, Stripes };
 /// "pentos", "hexos", "stripes".
@@ -44,4 +44,4 @@ enum class Difference { Colour, Shape, Both };
 Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference,
                        SplitMix& random);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

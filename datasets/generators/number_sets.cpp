@@ -7,7 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 using Vector = std::span<const float>;
@@ -254,4 +254,4 @@ std::vector<std::string> SymbolRecovery::words(Vector objects, Vector targets) c
     return all;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -10,7 +10,7 @@
 #include "data/dataset.h"
 #include "datasets/generators/random.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Which of the examples of a seed: parts are drawn apart, none of them ever ends.
 struct NumberPart {
@@ -22,7 +22,7 @@ struct NumberPart {
 
 /// An example is a function of (seed, part, index) alone. What is told of it in `words` is computed
 /// from the example itself.
-class NumberSets : public ObjectDataset {
+class NumberSets : public core::ObjectDataset {
 public:
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override { return m_shape; }
@@ -138,4 +138,4 @@ private:
     SymbolRecoveryOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

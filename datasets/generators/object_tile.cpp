@@ -4,7 +4,7 @@
 #include <array>
 #include <opencv2/imgproc.hpp>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::array<std::array<int, 3>, 8> kHues = {{{0, 114, 178},
@@ -35,4 +35,4 @@ Image objectTile(int hue, const std::string& characters) {
     return tile;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

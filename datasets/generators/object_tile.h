@@ -6,7 +6,7 @@
 
 #include "types/image.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Sides of a tile in pixels.
 inline constexpr int kTileSide = 28;
@@ -15,4 +15,4 @@ inline constexpr int kTileSide = 28;
 /// counts round), with up to two characters in black or white upon it.
 Image objectTile(int hue, const std::string& characters);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 enum Stream : std::uint64_t { ObjectStream = 101, PairStream };
@@ -91,4 +91,4 @@ ProbeSample Pairs::sample(std::int64_t index) const {
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

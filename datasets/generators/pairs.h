@@ -10,7 +10,7 @@
 #include "datasets/generators/permutation.h"
 #include "datasets/generators/sorting.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Objects in their order, [count, width] row-major.
 struct OrderedObjects {
@@ -27,7 +27,7 @@ OrderedObjects sortingObjects(std::uint64_t seed);
 
 /// All ordered pairs i != j of the objects in an order of the seed's: numbers `first` on. The class
 /// is 1 when the first object comes before the second.
-class Pairs : public ObjectDataset {
+class Pairs : public core::ObjectDataset {
 public:
     Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, std::int64_t first,
           std::int64_t size, const std::string& part);
@@ -48,4 +48,4 @@ private:
     Permutation m_order;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

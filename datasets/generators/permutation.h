@@ -10,7 +10,7 @@
 
 #include "datasets/generators/random.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// A permutation of 0 .. size - 1 that (seed, stream) names: a Feistel network over the next even
 /// number of bits, followed until it lands below `size` (cycle walking; Black and Rogaway 2002).
@@ -52,4 +52,4 @@ private:
     std::array<std::uint64_t, 6> m_keys;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

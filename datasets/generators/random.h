@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// splitmix64 (Steele, Lea, Flood 2014): 64 random bits a call from a 64-bit state.
 class SplitMix {
@@ -47,4 +47,4 @@ private:
     std::uint64_t m_state;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

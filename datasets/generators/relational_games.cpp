@@ -6,7 +6,7 @@
 
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // Lines of the 3 x 3 grid. In the real files the middle row comes up twice as often as any other
@@ -208,4 +208,4 @@ void drawScene(const Scene& scene, std::span<std::uint8_t> pixels) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -13,7 +13,7 @@
 #include "data/dataset.h"
 #include "datasets/generators/figures.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 struct RelationalGamesOptions {
     std::string task = "between";
@@ -32,7 +32,7 @@ struct Scene {
 };
 
 /// Labels are half and half: of each pair of neighbouring indices one is positive.
-class RelationalGames : public ImageDataset {
+class RelationalGames : public core::ImageDataset {
 public:
     static constexpr int kSide = 36;
 
@@ -67,4 +67,4 @@ private:
 /// Draws a scene into [36, 36, 3] bytes.
 void drawScene(const Scene& scene, std::span<std::uint8_t> pixels);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -7,7 +7,7 @@
 
 #include "datasets/generators/cards.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // What is drawn from one seed, apart from each other. Each example has a stream from DrawStream on.
@@ -39,7 +39,8 @@ const Triple& drawn(const std::vector<Triple>& triples, const Permutation& order
     return triples[static_cast<std::size_t>(order(first + random.below64(end - first)))];
 }
 
-void putVectors(const CardTable& table, std::span<const int> cards, std::span<float> objects) {
+void putVectors(const core::CardTable& table, std::span<const int> cards,
+                std::span<float> objects) {
     auto out = objects.begin();
     for (const int card : cards)
         out = std::copy_n(table.vectors.begin() + card * table.width, table.width, out);
@@ -77,7 +78,8 @@ void showCards(ProbeSequence& source, std::span<const int> cards) {
 
 }  // namespace
 
-SetTriples::SetTriples(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part)
+SetTriples::SetTriples(std::shared_ptr<const core::CardTable> table, std::uint64_t seed,
+                       SetPart part)
     : m_table(std::move(table)),
       m_seed(seed),
       m_part(std::move(part)),
@@ -89,7 +91,7 @@ SetTriples::SetTriples(std::shared_ptr<const CardTable> table, std::uint64_t see
     m_info.targets = TargetKind::Class;
 }
 
-ObjectDataset::Shape SetTriples::shape() const {
+core::ObjectDataset::Shape SetTriples::shape() const {
     return {3, m_table ? m_table->width : kCardAttributes, 1};
 }
 
@@ -133,7 +135,7 @@ ProbeSample SetTriples::sample(std::int64_t index) const {
     return s;
 }
 
-CardPairs::CardPairs(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part)
+CardPairs::CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part)
     : m_table(std::move(table)),
       m_part(std::move(part)),
       m_info(infoOf("attributes", m_part, seed)),
@@ -142,7 +144,7 @@ CardPairs::CardPairs(std::shared_ptr<const CardTable> table, std::uint64_t seed,
     m_info.targets = TargetKind::Bits;
 }
 
-ObjectDataset::Shape CardPairs::shape() const {
+core::ObjectDataset::Shape CardPairs::shape() const {
     return {2, m_table->width, kCardAttributes};
 }
 
@@ -169,4 +171,4 @@ ProbeSample CardPairs::sample(std::int64_t index) const {
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -11,7 +11,7 @@
 #include "datasets/generators/cards.h"
 #include "datasets/generators/permutation.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Part of the pool of 10,000 triples, of which half are SETs.
 struct SetPart {
@@ -28,11 +28,11 @@ struct SetPart {
 /// random order. The class is 1 for a SET. Objects are the three cards, as the table has them; or,
 /// without a table, their three pairs (1 2, 1 3, 2 3), as four bits: 1 where the attribute (in the
 /// order of cards.h) is the same.
-class SetTriples : public ObjectDataset {
+class SetTriples : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kTriplePool;
 
-    SetTriples(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part);
+    SetTriples(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part);
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> objects,
@@ -42,7 +42,7 @@ public:
     std::array<int, 3> cards(std::int64_t index) const;
 
 private:
-    std::shared_ptr<const CardTable> m_table;
+    std::shared_ptr<const core::CardTable> m_table;
     std::uint64_t m_seed;
     SetPart m_part;
     DatasetInfo m_info;
@@ -51,11 +51,11 @@ private:
 
 /// All ordered pairs of different cards in an order of the seed's, each once: numbers `first` on.
 /// The answer is four bits, in the order of cards.h: 1 where the attribute is the same.
-class CardPairs : public ObjectDataset {
+class CardPairs : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kCardPairs;
 
-    CardPairs(std::shared_ptr<const CardTable> table, std::uint64_t seed, SetPart part);
+    CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part);
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> objects,
@@ -65,10 +65,10 @@ public:
     std::array<int, 2> cards(std::int64_t index) const;
 
 private:
-    std::shared_ptr<const CardTable> m_table;
+    std::shared_ptr<const core::CardTable> m_table;
     SetPart m_part;
     DatasetInfo m_info;
     Permutation m_order;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -8,7 +8,7 @@
 
 #include "datasets/generators/object_tile.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // What is drawn from one seed, apart from each other.
@@ -118,7 +118,7 @@ Sorting::Sorting(SortingOptions options)
     if (m_options.permuted) m_info.note = "The order of A is " + plain.order() + ".";
 }
 
-SequenceDataset::Shape Sorting::shape() const {
+core::SequenceDataset::Shape Sorting::shape() const {
     Shape s;
     s.source = s.target = m_options.length;
     s.width = SortingObjects::kWidth;
@@ -195,4 +195,4 @@ ProbeSample Sorting::sample(std::int64_t index) const {
     return s;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -9,7 +9,7 @@
 #include "data/dataset.h"
 #include "datasets/generators/permutation.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// The 48 objects of a seed: every value of attribute A, a ~ N(0, I_4), beside every value of B,
 /// b ~ N(0, I_8). Object number 12 A + B; ordered by A, then B. `permuted`: the order of A's values
@@ -63,7 +63,7 @@ struct SortingOptions {
 
 /// A pool of sequences of one length, none of which comes twice; numbered, so that parts of it are
 /// ranges. The answer at k is the position, in the sequence, of the object that is k-th in order.
-class Sorting : public SequenceDataset {
+class Sorting : public core::SequenceDataset {
 public:
     /// How many sequences a pool has: 100,000, or all there are when they are fewer.
     static constexpr std::int64_t poolSize(int length) {
@@ -98,4 +98,4 @@ private:
     Permutation m_pool;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -12,13 +12,13 @@
 #include "datasets/readers/npz_images.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // Images in a fixed random order, for those that lie in the order of their classes.
-class Shuffled : public ImageDataset {
+class Shuffled : public core::ImageDataset {
 public:
-    explicit Shuffled(ImageDatasetPtr images)
+    explicit Shuffled(core::ImageDatasetPtr images)
         : m_images(std::move(images)),
           m_order(static_cast<std::uint64_t>(m_images->size()), 0, 0) {}
     const DatasetInfo& info() const override { return m_images->info(); }
@@ -28,11 +28,12 @@ public:
     }
 
 private:
-    ImageDatasetPtr m_images;
+    core::ImageDatasetPtr m_images;
     Permutation m_order;
 };
 
-ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+ImageParts readParts(const DataOptions& o, const core::ProgressCallback& progress,
+                     std::stop_token stop) {
     if (o.task == "cifar10") return readCifar(10, o.path, progress, std::move(stop));
     if (o.task == "cifar100") return readCifar(100, o.path, progress, std::move(stop));
     if (o.task == "fashion-mnist") {
@@ -54,23 +55,23 @@ ImageParts readParts(const DataOptions& o, const ProgressCallback& progress, std
     if (test == 0)
         throw FileError(o.path,
                         "has " + std::to_string(all) + " readable images; at least 5 are needed");
-    parts.test = asImages(sliceOf(parts.train, all - test, test, "test"));
-    parts.train = asImages(sliceOf(parts.train, 0, all - test, "train"));
+    parts.test = core::asImages(sliceOf(parts.train, all - test, test, "test"));
+    parts.train = core::asImages(sliceOf(parts.train, 0, all - test, "train"));
     return parts;
 }
 
-DataSplits openImages(const DataOptions& o, const ProgressCallback& progress,
-                      std::stop_token stop) {
+core::DataSplits openImages(const DataOptions& o, const core::ProgressCallback& progress,
+                            std::stop_token stop) {
     const auto parts = readParts(o, progress, std::move(stop));
     const std::int64_t all = parts.train->size(), held = o.validation_size;
     if (held >= all)
         throw OptionError("data.validation_size", std::to_string(held) + " leaves none of the " +
                                                       std::to_string(all) + " images to train on");
     const auto name = [&](const char* part) { return o.task + ", " + part; };
-    const auto train = asImages(sliceOf(
+    const auto train = core::asImages(sliceOf(
         parts.train, 0, partOf("train_size", o.train_size, all - held, "images to train on"),
         name("train")));
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = train;
     const auto tested = sliceOf(
         parts.test, 0, partOf("test_size", o.test_size, parts.test->size(), "images to test on"),
@@ -83,15 +84,16 @@ DataSplits openImages(const DataOptions& o, const ProgressCallback& progress,
     if (o.augment == "none") return splits;
     const auto how =
         o.augment == "autoaugment" ? Augmentation::AutoAugment : Augmentation::CropFlip;
-    splits.trainPass =
-        [train, how, seed = static_cast<std::uint64_t>(o.seed)](std::int64_t pass) -> DatasetPtr {
+    splits.trainPass = [train, how, seed = static_cast<std::uint64_t>(o.seed)](
+                           std::int64_t pass) -> core::DatasetPtr {
         return std::make_shared<AugmentedImages>(train, how, seed, pass);
     };
     return splits;
 }
 
-DatasetPtr evaluateImages(const std::string& path, const DataOptions& o, const std::string& split,
-                          const ProgressCallback& progress, std::stop_token stop) {
+core::DatasetPtr evaluateImages(const std::string& path, const DataOptions& o,
+                                const std::string& split, const core::ProgressCallback& progress,
+                                std::stop_token stop) {
     if (std::filesystem::is_regular_file(path))
         return readNpzImages(path, progress, std::move(stop));
     DataOptions there = o;
@@ -106,4 +108,4 @@ DatasetPtr evaluateImages(const std::string& path, const DataOptions& o, const s
 const KindOpenerRegistrar registered("images", {openImages, evaluateImages});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

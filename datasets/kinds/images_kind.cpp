@@ -3,7 +3,7 @@
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/class_names.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool ownFolder(const DataOptions& o) {
@@ -166,4 +166,4 @@ const DataKind& images() {
 const DataKindRegistrar registered(images);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

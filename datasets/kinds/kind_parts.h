@@ -8,7 +8,7 @@
 
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Of CommonField::when: for what only generated data have.
 inline bool withoutPath(const DataOptions& o) {
@@ -73,4 +73,4 @@ inline std::string lowerCase(std::string text) {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

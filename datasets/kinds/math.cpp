@@ -10,7 +10,7 @@
 #include "datasets/readers/question_answer.h"
 #include "types/suggest.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,7 +36,7 @@ std::vector<std::string> trainingFiles(const std::string& folder, const std::str
 }
 
 std::vector<QuestionLinesPtr> readAll(const std::vector<std::string>& paths, std::int64_t most,
-                                      const ProgressCallback& progress,
+                                      const core::ProgressCallback& progress,
                                       const std::stop_token& stop) {
     const auto count = static_cast<double>(paths.size());
     std::vector<QuestionLinesPtr> files;
@@ -50,16 +50,17 @@ std::vector<QuestionLinesPtr> readAll(const std::vector<std::string>& paths, std
     return files;
 }
 
-DatasetPtr interpolation(const DataOptions& o, const std::string& folder, std::int64_t wanted,
-                         const ProgressCallback& progress, const std::stop_token& stop) {
+core::DatasetPtr interpolation(const DataOptions& o, const std::string& folder, std::int64_t wanted,
+                               const core::ProgressCallback& progress,
+                               const std::stop_token& stop) {
     const auto path = (fs::path(folder) / "interpolate" / (o.task + ".txt")).string();
     const auto files = readAll({path}, wanted, progress, stop);
     const auto size = partOf("test_size", wanted, files[0]->problems(), "questions of " + path);
     return std::make_shared<QuestionFiles>(o.task, "interpolate", path, files, 0, size);
 }
 
-DataSplits openFiles(const DataOptions& o, const ProgressCallback& progress,
-                     const std::stop_token& stop) {
+core::DataSplits openFiles(const DataOptions& o, const core::ProgressCallback& progress,
+                           const std::stop_token& stop) {
     const auto paths = trainingFiles(o.path, o.task);
     // Validation comes first, so that training sets of all sizes have the same.
     const auto count = static_cast<std::int64_t>(paths.size());
@@ -79,7 +80,7 @@ DataSplits openFiles(const DataOptions& o, const ProgressCallback& progress,
         throw OptionError(
             "data.validation_size",
             std::to_string(validation) + " leaves no question of " + o.path + " to train on");
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train =
         std::make_shared<QuestionFiles>(o.task, "train", o.path, files, validation, train);
     splits.validation =
@@ -88,21 +89,23 @@ DataSplits openFiles(const DataOptions& o, const ProgressCallback& progress,
     return splits;
 }
 
-DataSplits openMath(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+core::DataSplits openMath(const DataOptions& o, const core::ProgressCallback& progress,
+                          std::stop_token stop) {
     if (!o.path.empty()) return openFiles(o, progress, stop);
-    const auto part = [&](Side side, std::int64_t wanted, std::int64_t usual) -> DatasetPtr {
+    const auto part = [&](Side side, std::int64_t wanted, std::int64_t usual) -> core::DatasetPtr {
         return std::make_shared<GeneratedQuestions>(
             o.task, side, static_cast<std::uint64_t>(o.seed), wanted > 0 ? wanted : usual);
     };
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = part(Side::Train, o.train_size, kUsualTrain);
     splits.validation = part(Side::Validation, o.validation_size, kUsualValidation);
     splits.tests.emplace_back("interpolate", part(Side::Interpolate, o.test_size, kUsualTest));
     return splits;
 }
 
-DatasetPtr evaluateMath(const std::string& path, const DataOptions& o, const std::string& split,
-                        const ProgressCallback& progress, std::stop_token stop) {
+core::DatasetPtr evaluateMath(const std::string& path, const DataOptions& o,
+                              const std::string& split, const core::ProgressCallback& progress,
+                              std::stop_token stop) {
     if (!fs::is_directory(path)) {
         const auto files = readAll({path}, 0, progress, stop);
         return std::make_shared<QuestionFiles>(o.task, fs::path(path).filename().string(), path,
@@ -121,7 +124,8 @@ DatasetPtr evaluateMath(const std::string& path, const DataOptions& o, const std
 }
 
 // A file of questions has no parts; the published folder has.
-DataParts importMath(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+DataParts importMath(const DataOptions& o, const core::ProgressCallback& progress,
+                     std::stop_token stop) {
     if (fs::is_directory(o.path)) return {};
     return {{"all", evaluateMath(o.path, o, "", progress, std::move(stop))}};
 }
@@ -129,4 +133,4 @@ DataParts importMath(const DataOptions& o, const ProgressCallback& progress, std
 const KindOpenerRegistrar registered("math", {openMath, evaluateMath, importMath});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -4,7 +4,7 @@
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/math_sizes.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 const DataKind& math();
@@ -84,4 +84,4 @@ const DataKind& math() {
 const DataKindRegistrar registered(math);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

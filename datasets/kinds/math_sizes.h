@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 inline constexpr std::int64_t kUsualTrain = 100'000, kUsualValidation = 5'000, kUsualTest = 10'000;
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -5,7 +5,7 @@
 
 #include "datasets/opener.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // One example is drawn at a time, into memory of its size.
@@ -20,18 +20,19 @@ void requireSize(const DataOptions& o, std::int64_t objects) {
 
 // The three parts: `make` builds the one that it is handed.
 template <class Make>
-DataSplits openParts(const DataOptions& o, Make make) {
+core::DataSplits openParts(const DataOptions& o, Make make) {
     const auto part = [&](std::uint64_t number, const char* name, std::int64_t size) {
         return NumberPart{static_cast<std::uint64_t>(o.seed), number, size, name};
     };
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = make(part(0, "train", o.train_size));
     splits.validation = make(part(1, "validation", o.validation_size));
     splits.tests.emplace_back("test", make(part(2, "test", o.test_size)));
     return splits;
 }
 
-DataSplits openSelectRelate(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openSelectRelate(const DataOptions& o, const core::ProgressCallback&,
+                                  std::stop_token) {
     requireSize(o, o.objects + 1);
     using Asked = SelectRelate::Asked;
     const auto asked = o.task == "select-kernel" ? Asked::Kernel
@@ -42,7 +43,8 @@ DataSplits openSelectRelate(const DataOptions& o, const ProgressCallback&, std::
     });
 }
 
-DataSplits openInnerProducts(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openInnerProducts(const DataOptions& o, const core::ProgressCallback&,
+                                   std::stop_token) {
     requireSize(o, 2);
     using Relation = InnerProducts::Relation;
     const auto relation = o.task == "order-relation" ? Relation::Order : Relation::Kernel;
@@ -51,7 +53,8 @@ DataSplits openInnerProducts(const DataOptions& o, const ProgressCallback&, std:
     });
 }
 
-DataSplits openSymbolRecovery(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openSymbolRecovery(const DataOptions& o, const core::ProgressCallback&,
+                                    std::stop_token) {
     requireSize(o, o.objects + 1);
     SymbolRecoveryOptions g;
     g.symbols = o.objects;
@@ -68,4 +71,4 @@ const KindOpenerRegistrar registered[] = {{"select-relate", {openSelectRelate}},
                                           {"symbol-recovery", {openSymbolRecovery}}};
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -3,7 +3,7 @@
 // earlier manuscript of ABS): what the program knows of these kinds before they are opened.
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool sparse(const DataOptions& o) {
@@ -127,4 +127,4 @@ const DataKindRegistrar registered[] = {DataKindRegistrar(selectRelate),
                                         DataKindRegistrar(symbolRecovery)};
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

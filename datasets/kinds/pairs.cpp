@@ -5,10 +5,10 @@
 #include "datasets/kinds/parts.h"
 #include "datasets/opener.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
-DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openPairs(const DataOptions& o, const core::ProgressCallback&, std::stop_token) {
     const auto seed = static_cast<std::uint64_t>(o.seed);
     const auto objects = std::make_shared<const OrderedObjects>(
         o.task == "order" ? randomObjects(o.objects, o.dim, seed) : sortingObjects(seed));
@@ -20,11 +20,11 @@ DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_to
                           std::to_string(objects->count) +
                               " objects have too few pairs to hold some out; use at least 4");
     const auto part = [&](const char* name, const char* field, std::int64_t first,
-                          std::int64_t wanted, std::int64_t available) -> DatasetPtr {
+                          std::int64_t wanted, std::int64_t available) -> core::DatasetPtr {
         const auto size = partOf(field, wanted, available, "pairs of this split");
         return std::make_shared<Pairs>(objects, seed, first, size, name);
     };
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = part("train", "train_size", 0, o.train_size, train);
     splits.validation = part("validation", "validation_size", train, o.validation_size, validation);
     splits.tests.emplace_back("test",
@@ -35,4 +35,4 @@ DataSplits openPairs(const DataOptions& o, const ProgressCallback&, std::stop_to
 const KindOpenerRegistrar registered("pairs", {openPairs});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -3,7 +3,7 @@
 #include "datasets/generators/sorting.h"
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool random(const DataOptions& o) {
@@ -48,4 +48,4 @@ const DataKind& pairs() {
 const DataKindRegistrar registered(pairs);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

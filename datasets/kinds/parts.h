@@ -6,7 +6,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
 inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t available,
@@ -18,4 +18,4 @@ inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t 
     return wanted > 0 ? wanted : available;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

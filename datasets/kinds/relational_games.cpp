@@ -8,7 +8,7 @@
 #include "datasets/opener.h"
 #include "datasets/readers/npz_images.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // Parts of one seed that must never meet: their generators start far apart.
@@ -29,12 +29,13 @@ RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily famil
     return g;
 }
 
-DatasetPtr generated(const DataOptions& o, FigureFamily family, Part part, std::int64_t size) {
+core::DatasetPtr generated(const DataOptions& o, FigureFamily family, Part part,
+                           std::int64_t size) {
     return std::make_shared<RelationalGames>(generatorOptions(o, family, part, size));
 }
 
-DataSplits openGenerated(const DataOptions& o) {
-    DataSplits splits;
+core::DataSplits openGenerated(const DataOptions& o) {
+    core::DataSplits splits;
     const auto family = familyFromName(o.family);
     splits.train = generated(o, family, Part::Train, o.train_size);
     splits.validation = generated(o, family, Part::Validation, o.validation_size);
@@ -54,8 +55,8 @@ std::string fileIn(const std::string& folder, const DataOptions& o, const std::s
     return (std::filesystem::path(folder) / gameFile(o.task, family)).string();
 }
 
-DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::int64_t first,
-                        std::int64_t count, const std::string& name) {
+core::DatasetPtr requireCount(const std::string& path, const core::DatasetPtr& data,
+                              std::int64_t first, std::int64_t count, const std::string& name) {
     if (first + count > data->size())
         throw FileError(
             path, "has " + std::to_string(data->size()) + " images; " + name + " needs the first " +
@@ -64,13 +65,13 @@ DatasetPtr requireCount(const std::string& path, const DatasetPtr& data, std::in
     return sliceOf(data, first, count, name);
 }
 
-DataSplits openRelationalGames(const DataOptions& o, const ProgressCallback& progress,
-                               std::stop_token stop) {
+core::DataSplits openRelationalGames(const DataOptions& o, const core::ProgressCallback& progress,
+                                     std::stop_token stop) {
     if (o.path.empty()) return openGenerated(o);
-    DataSplits splits;
+    core::DataSplits splits;
     const bool folder = std::filesystem::is_directory(o.path);
     const std::string path = folder ? fileIn(o.path, o, o.family) : o.path;
-    const DatasetPtr all = readNpzImages(path, progress, stop);
+    const core::DatasetPtr all = readNpzImages(path, progress, stop);
     splits.train = requireCount(path, all, 0, o.train_size, "train");
     splits.validation = requireCount(path, all, o.train_size, o.validation_size, "validation");
     const std::int64_t used = o.train_size + o.validation_size;
@@ -82,7 +83,7 @@ DataSplits openRelationalGames(const DataOptions& o, const ProgressCallback& pro
         for (const auto& family : gameFamilies()) {
             const auto other = fileIn(o.path, o, family);
             if (family == o.family || !std::filesystem::exists(other)) continue;
-            const DatasetPtr data = readNpzImages(other, progress, stop);
+            const core::DatasetPtr data = readNpzImages(other, progress, stop);
             splits.tests.emplace_back(
                 family, sliceOf(data, 0, std::min(o.test_size, data->size()), family));
         }
@@ -90,16 +91,17 @@ DataSplits openRelationalGames(const DataOptions& o, const ProgressCallback& pro
     return splits;
 }
 
-DatasetPtr evaluateRelationalGames(const std::string& path, const DataOptions& o,
-                                   const std::string& split, const ProgressCallback& progress,
-                                   std::stop_token stop) {
+core::DatasetPtr evaluateRelationalGames(const std::string& path, const DataOptions& o,
+                                         const std::string& split,
+                                         const core::ProgressCallback& progress,
+                                         std::stop_token stop) {
     const bool folder = std::filesystem::is_directory(path);
     return readNpzImages(folder ? fileIn(path, o, split.empty() ? o.family : split) : path,
                          progress, std::move(stop));
 }
 
 // A file, or those families of a task that are there.
-DataParts importRelationalGames(const DataOptions& o, const ProgressCallback& progress,
+DataParts importRelationalGames(const DataOptions& o, const core::ProgressCallback& progress,
                                 std::stop_token stop) {
     if (!std::filesystem::is_directory(o.path))
         return {{"all", readNpzImages(o.path, progress, std::move(stop))}};
@@ -121,4 +123,4 @@ const KindOpenerRegistrar registered("relational-games",
                                       importRelationalGames});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope {
+namespace relascope::datasets {
 
 inline const std::vector<std::string>& gameFamilies() {
     static const std::vector<std::string> names = {"pentos", "hexos", "stripes"};
@@ -20,4 +20,4 @@ inline std::string gameFile(const std::string& task, const std::string& family) 
     return printed + "_" + family + ".npz";
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

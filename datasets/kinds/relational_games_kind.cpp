@@ -3,7 +3,7 @@
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/relational_games_files.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool generatedPatterns(const DataOptions& o) {
@@ -123,4 +123,4 @@ const DataKind& games() {
 const DataKindRegistrar registered(games);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

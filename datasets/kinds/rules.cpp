@@ -11,7 +11,7 @@
 #include "datasets/opener.h"
 #include "types/data_kind.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr int kSide = 32, kGlyphs = 100;
@@ -121,7 +121,7 @@ Problem identityRule(Drawn& drawn, SplitMix& random, std::int64_t index) {
     return withChoices({a, b1, third(a, b1), c, d1}, answer, std::move(others), random);
 }
 
-class Rules : public ImageDataset {
+class Rules : public core::ImageDataset {
 public:
     Rules(const DataOptions& o, const char* part, std::int64_t size, std::uint64_t stream,
           int firstGlyph, int glyphCount)
@@ -168,9 +168,9 @@ private:
     Problem (*m_make)(Drawn&, SplitMix&, std::int64_t index);
 };
 
-DataSplits openRules(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openRules(const DataOptions& o, const core::ProgressCallback&, std::stop_token) {
     const int held = static_cast<int>(o.held_out), seen = kGlyphs - held;
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = std::make_shared<Rules>(o, "train", o.train_size, 0, 0, seen);
     splits.validation = std::make_shared<Rules>(o, "validation", o.validation_size, 1, 0, seen);
     splits.tests.emplace_back(
@@ -182,4 +182,4 @@ DataSplits openRules(const DataOptions& o, const ProgressCallback&, std::stop_to
 const KindOpenerRegistrar registered("rules", {openRules});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

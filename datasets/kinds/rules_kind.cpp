@@ -3,7 +3,7 @@
 // are drawn.
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::int64_t kGlyphs = 100, kFewest = 6;
@@ -79,4 +79,4 @@ const DataKind& rules() {
 const DataKindRegistrar registered(rules);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -6,23 +6,23 @@
 #include "datasets/kinds/parts.h"
 #include "datasets/opener.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // 70, 10 and 20 % of a pool, each cut to the size wanted.
 template <class Data>
-DataSplits partsOf(const DataOptions& o, std::shared_ptr<const CardTable> table,
-                   const std::string& examples) {
+core::DataSplits partsOf(const DataOptions& o, std::shared_ptr<const core::CardTable> table,
+                         const std::string& examples) {
     constexpr std::int64_t train = Data::kPool * 7 / 10, validation = Data::kPool / 10,
                            test = Data::kPool - train - validation;
     const auto part = [&](const char* name, const char* field, std::int64_t first,
                           std::int64_t wanted, std::int64_t available, int from,
-                          int to) -> DatasetPtr {
+                          int to) -> core::DatasetPtr {
         SetPart p{name, first, partOf(field, wanted, available, examples + " in this split")};
         if (o.set_split == "triples") p.from = from, p.to = to;
         return std::make_shared<Data>(table, static_cast<std::uint64_t>(o.seed), std::move(p));
     };
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = part("train", "train_size", 0, o.train_size, train, 0, 70);
     splits.validation =
         part("validation", "validation_size", train, o.validation_size, validation, 70, 80);
@@ -31,7 +31,8 @@ DataSplits partsOf(const DataOptions& o, std::shared_ptr<const CardTable> table,
     return splits;
 }
 
-DataSplits openSet(const DataOptions& o, const ProgressCallback& progress, std::stop_token stop) {
+core::DataSplits openSet(const DataOptions& o, const core::ProgressCallback& progress,
+                         std::stop_token stop) {
     const bool triples = o.task == "sets", bits = triples && o.set_input == "relations";
     // Bits need no network.
     const auto table = bits ? nullptr
@@ -44,4 +45,4 @@ DataSplits openSet(const DataOptions& o, const ProgressCallback& progress, std::
 const KindOpenerRegistrar registered("set", {openSet});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

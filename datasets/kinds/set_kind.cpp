@@ -3,7 +3,7 @@
 #include "datasets/generators/cards.h"
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool triples(const DataOptions& o) {
@@ -69,4 +69,4 @@ const DataKind& set() {
 const DataKindRegistrar registered(set);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -7,14 +7,14 @@
 #include "datasets/kinds/parts.h"
 #include "datasets/opener.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 std::string level(const char* name, int tenths) {
     return name + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_token) {
+core::DataSplits openSorting(const DataOptions& o, const core::ProgressCallback&, std::stop_token) {
     const auto longest = static_cast<int>(std::max(o.length, o.longest));
     SortingOptions g;
     g.seed = static_cast<std::uint64_t>(o.seed);
@@ -35,7 +35,7 @@ DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_
     const auto size = [](const char* field, std::int64_t wanted, std::int64_t available) {
         return partOf(field, wanted, available, "sequences in this split of the pool");
     };
-    DataSplits splits;
+    core::DataSplits splits;
     splits.train = part("train", 0, size("train_size", o.train_size, train));
     splits.validation =
         part("validation", train, size("validation_size", o.validation_size, validation));
@@ -69,4 +69,4 @@ DataSplits openSorting(const DataOptions& o, const ProgressCallback&, std::stop_
 const KindOpenerRegistrar registered("sorting", {openSorting});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -3,7 +3,7 @@
 #include "datasets/generators/sorting.h"
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 std::vector<OwnField> sortingFields() {
@@ -62,4 +62,4 @@ const DataKind& sorting() {
 const DataKindRegistrar registered(sorting);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -4,10 +4,10 @@
 
 #include "datasets/opener.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
-const KindOpenerRegistrar registered("text", {openText});
+const KindOpenerRegistrar registered("text", {core::openText});
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -2,7 +2,7 @@
 // Text (DAT 4.4): what the program knows of it before it is opened.
 #include "datasets/kinds/kind_parts.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 bool isTextFile(const std::string& path) {
@@ -79,4 +79,4 @@ const DataKind& texts() {
 const DataKindRegistrar registered(texts);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -7,7 +7,7 @@
 #include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,9 +58,9 @@ fs::path folderWith(const Layout& layout, const std::string& folder) {
 }
 
 // Of exactly the published length.
-std::shared_ptr<const ByteSource> openCifarFile(const std::string& path, int labels, int classes,
-                                                std::int64_t images) {
-    const auto source = openFileBytes(path);
+std::shared_ptr<const core::ByteSource> openCifarFile(const std::string& path, int labels,
+                                                      int classes, std::int64_t images) {
+    const auto source = core::openFileBytes(path);
     const auto expected =
         static_cast<std::uint64_t>(labels + kPixels) * static_cast<std::uint64_t>(images);
     if (source->size() != expected)
@@ -73,7 +73,7 @@ std::shared_ptr<const ByteSource> openCifarFile(const std::string& path, int lab
 
 std::vector<std::string> namesFrom(const fs::path& path, int classes) {
     if (!fs::is_regular_file(path)) return cifarClassNames(classes);
-    std::istringstream lines(readTextFile(path.string(), 1u << 16));
+    std::istringstream lines(core::readTextFile(path.string(), 1u << 16));
     std::vector<std::string> names;
     for (std::string line; std::getline(lines, line);) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -115,7 +115,7 @@ void readCifarFile(const std::string& path, int labels, int classes, std::int64_
     }
 }
 
-ImageParts readCifar(int classes, const std::string& folder, const ProgressCallback& progress,
+ImageParts readCifar(int classes, const std::string& folder, const core::ProgressCallback& progress,
                      std::stop_token stop) {
     const auto& layout = layoutOf(classes);
     const auto path = folderWith(layout, folder);
@@ -155,4 +155,4 @@ ImageParts readCifar(int classes, const std::string& folder, const ProgressCallb
     return parts;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -8,7 +8,7 @@
 #include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Reads data_batch_1.bin .. data_batch_5.bin and test_batch.bin (10 classes), or train.bin and
 /// test.bin (100, with the fine labels), in that folder or in the one that the archive unpacks to
@@ -16,12 +16,12 @@ namespace relascope {
 /// class names from the file beside them, else the published ones. Throws FileError naming file and
 /// record where a file is missing, is not exactly as long as published or has a label out of range;
 /// Cancelled.
-ImageParts readCifar(int classes, const std::string& folder, const ProgressCallback& progress = {},
-                     std::stop_token stop = {});
+ImageParts readCifar(int classes, const std::string& folder,
+                     const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 /// One such file. `labels`: bytes before the pixels, of which the last counts.
 void readCifarFile(const std::string& path, int labels, int classes, std::int64_t images,
                    std::vector<std::uint8_t>& pixels, std::vector<std::int32_t>& answers,
                    std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::datasets

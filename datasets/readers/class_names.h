@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Of CIFAR-10 or CIFAR-100 (the fine labels).
 inline std::vector<std::string> cifarClassNames(int classes) {
@@ -35,4 +35,4 @@ inline const std::vector<std::string>& fashionMnistClassNames() {
     return names;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

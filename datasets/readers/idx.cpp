@@ -6,7 +6,7 @@
 
 #include "data/text_files.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,7 +56,7 @@ std::string fileIn(const std::string& folder, const std::string& name) {
 }  // namespace
 
 IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) {
-    TextBytes file(openFileBytes(path), std::move(stop));
+    core::TextBytes file(core::openFileBytes(path), std::move(stop));
     const std::size_t length = 4 + 4 * static_cast<std::size_t>(dimensions);
     std::string header;
     IdxArray array;
@@ -85,7 +85,7 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) 
 
 ImageParts readIdxFolder(const std::string& folder, const std::string& task,
                          const std::vector<std::string>& classNames,
-                         const ProgressCallback& progress, std::stop_token stop) {
+                         const core::ProgressCallback& progress, std::stop_token stop) {
     double done = 0.0;
     const auto step = [&](double share) {
         if (progress && !progress(done += share)) throw Cancelled();
@@ -141,4 +141,4 @@ std::string installedFashionMnist() {
     return "";
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -9,7 +9,7 @@
 #include "datasets/readers/class_names.h"
 #include "datasets/readers/loaded_images.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// An array of bytes and its sizes, outermost first.
 struct IdxArray {
@@ -27,9 +27,9 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop =
 /// FileError also where they do not belong together or a label has no class.
 ImageParts readIdxFolder(const std::string& folder, const std::string& task,
                          const std::vector<std::string>& classNames,
-                         const ProgressCallback& progress = {}, std::stop_token stop = {});
+                         const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 /// Where the set-up or Debian's package puts Fashion-MNIST; empty when it is not installed.
 std::string installedFashionMnist();
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -12,7 +12,7 @@
 
 #include "files/atomic_file.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::uint64_t kMaxPixels = 64'000'000;
@@ -112,7 +112,7 @@ Image readJpeg(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 Image readImageFile(const std::string& path) {
-    const std::string bytes = readTextFile(path, 256u << 20);
+    const std::string bytes = core::readTextFile(path, 256u << 20);
     if (bytes.size() >= 8 && !std::memcmp(bytes.data(), "\x89PNG\r\n\x1a\n", 8))
         return readPng(path, bytes);
     if (bytes.size() >= 3 && !std::memcmp(bytes.data(), "\xff\xd8\xff", 3))
@@ -137,4 +137,4 @@ Image fitImage(const Image& image, int width, int height, int channels) {
     return result;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -6,7 +6,7 @@
 
 #include "types/image.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// RGB, 8 bits. Throws FileError naming the file and what is wrong; other formats are refused by
 /// name.
@@ -14,4 +14,4 @@ Image readImageFile(const std::string& path);
 /// Scales to the model's size (area averaging down, bilinear up) and channel count.
 Image fitImage(const Image& image, int width, int height, int channels);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

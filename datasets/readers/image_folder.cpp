@@ -6,7 +6,7 @@
 
 #include "datasets/readers/image_file.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,7 +46,8 @@ std::vector<ClassFolder> classesOf(const fs::path& folder) {
 
 class FolderReader {
 public:
-    FolderReader(std::string root, int side, const ProgressCallback& progress, std::stop_token stop)
+    FolderReader(std::string root, int side, const core::ProgressCallback& progress,
+                 std::stop_token stop)
         : m_root(std::move(root)), m_side(side), m_progress(progress), m_stop(std::move(stop)) {}
 
     void expect(const std::vector<ClassFolder>& classes) {
@@ -55,8 +56,8 @@ public:
     }
 
     // The images of those classes, labelled by their place among `names`.
-    ImageDatasetPtr read(const std::vector<ClassFolder>& classes,
-                         const std::vector<std::string>& names, const char* part) {
+    core::ImageDatasetPtr read(const std::vector<ClassFolder>& classes,
+                               const std::vector<std::string>& names, const char* part) {
         std::vector<std::uint8_t> pixels;
         std::vector<std::int32_t> labels;
         m_skipped = 0;
@@ -116,7 +117,7 @@ private:
 
     std::string m_root;
     int m_side;
-    const ProgressCallback& m_progress;
+    const core::ProgressCallback& m_progress;
     std::stop_token m_stop;
     std::size_t m_files = 0, m_done = 0, m_skipped = 0;
     std::string m_note;
@@ -125,8 +126,8 @@ private:
 
 }  // namespace
 
-ImageParts readImageFolder(const std::string& folder, int side, const ProgressCallback& progress,
-                           std::stop_token stop) {
+ImageParts readImageFolder(const std::string& folder, int side,
+                           const core::ProgressCallback& progress, std::stop_token stop) {
     // "pictures/" has no name of its own.
     const fs::path given(folder), root = given.has_filename() ? given : given.parent_path();
     if (!fs::is_directory(root))
@@ -161,4 +162,4 @@ ImageParts readImageFolder(const std::string& folder, int side, const ProgressCa
     return parts;
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -7,7 +7,7 @@
 
 #include "datasets/readers/loaded_images.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// The side that pictures are scaled to: that of CIFAR, which the published models take.
 inline constexpr int kFolderSide = 32;
@@ -19,6 +19,6 @@ inline constexpr int kFolderSide = 32;
 /// info().note names the first of it and says how many. Throws FileError where fewer than two
 /// classes have pictures, or test has another class; Cancelled.
 ImageParts readImageFolder(const std::string& folder, int side = kFolderSide,
-                           const ProgressCallback& progress = {}, std::stop_token stop = {});
+                           const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::datasets

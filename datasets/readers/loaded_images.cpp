@@ -6,7 +6,7 @@
 
 #include "files/memory.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 LoadedImages::LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
                            std::vector<std::int32_t> labels)
@@ -26,11 +26,11 @@ std::int64_t LoadedImages::read(std::int64_t index, std::span<std::uint8_t> pixe
 }
 
 void requireMemory(const std::string& path, std::uint64_t bytes) {
-    const std::uint64_t available = availableMemory();
+    const std::uint64_t available = core::availableMemory();
     if (available > 0 && bytes > available)
         throw FileError(path, "needs " + std::to_string(bytes >> 20) +
                                   " MB for its images, but only " +
                                   std::to_string(available >> 20) + " MB of memory are free");
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -8,9 +8,9 @@
 
 #include "data/dataset.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
-class LoadedImages : public ImageDataset {
+class LoadedImages : public core::ImageDataset {
 public:
     /// `pixels` [info.size, height, width, channels]; a label each.
     LoadedImages(DatasetInfo info, std::vector<std::uint8_t> pixels,
@@ -26,10 +26,10 @@ private:
 
 /// The two parts of a published data set; `test` is null where there is none.
 struct ImageParts {
-    ImageDatasetPtr train, test;
+    core::ImageDatasetPtr train, test;
 };
 
 /// Throws FileError naming `path` where so many bytes of images are more than the free memory.
 void requireMemory(const std::string& path, std::uint64_t bytes);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -12,7 +12,7 @@
 #include "files/atomic_file.h"
 #include "files/npy.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::size_t kPiece = 64 * 1024;
@@ -33,7 +33,7 @@ std::string zipErrorText(int code) {
 }
 
 // The integer that `width` bytes at `at` stand for.
-std::int64_t integerAt(const std::uint8_t* at, const NpyHeader& h) {
+std::int64_t integerAt(const std::uint8_t* at, const core::NpyHeader& h) {
     std::uint64_t value = 0;
     for (int i = 0; i < h.itemBytes; ++i)
         value |= static_cast<std::uint64_t>(at[h.bigEndian ? h.itemBytes - 1 - i : i]) << (8 * i);
@@ -46,7 +46,8 @@ std::int64_t integerAt(const std::uint8_t* at, const NpyHeader& h) {
 
 class NpzLoader {
 public:
-    NpzLoader(Archive archive, std::string name, ProgressCallback progress, std::stop_token stop)
+    NpzLoader(Archive archive, std::string name, core::ProgressCallback progress,
+              std::stop_token stop)
         : m_archive(std::move(archive)),
           m_name(std::move(name)),
           m_progress(std::move(progress)),
@@ -94,7 +95,7 @@ private:
 
         std::vector<std::uint8_t> piece(kPiece);
         std::size_t held = 0, offset = 0;
-        NpyHeader header;
+        core::NpyHeader header;
         bool known = false;
         std::uint64_t done = 0, total = 0;
         for (;;) {
@@ -105,7 +106,7 @@ private:
             held += static_cast<std::size_t>(got);
             if (!known) {
                 const std::size_t length =
-                    held >= 1 ? npyHeaderLength({piece.data(), held}, where) : 0;
+                    held >= 1 ? core::npyHeaderLength({piece.data(), held}, where) : 0;
                 if (got == 0 && (length == 0 || held < length))
                     throw FileError(where, "is truncated within its npy header");
                 if (length == 0 || held < length) {
@@ -113,7 +114,7 @@ private:
                         piece.resize(piece.size() * 2);  // a header may be as long as a piece
                     continue;
                 }
-                header = parseNpyHeader({piece.data(), held}, where);
+                header = core::parseNpyHeader({piece.data(), held}, where);
                 total = header.dataBytes();
                 if ((status.valid & ZIP_STAT_SIZE) && status.size != header.headerBytes + total)
                     throw FileError(where, "holds " + std::to_string(status.size) +
@@ -147,7 +148,7 @@ private:
         std::size_t perBlock = 0;
         stream(
             "images.npy", 0.98,
-            [&](const NpyHeader& h, const std::string& where) {
+            [&](const core::NpyHeader& h, const std::string& where) {
                 if (h.kind != 'u' && h.kind != 'i')
                     throw FileError(where, "is not of an integer type");
                 if (h.shape.size() != 4 || (h.shape[3] != 1 && h.shape[3] != 3))
@@ -169,7 +170,7 @@ private:
                                                std::to_string(available >> 20) + " MiB are free");
                 perBlock = m_table->pixelBytes() * static_cast<std::size_t>(ImageTable::kBlock);
             },
-            [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+            [&](const core::NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
                 const std::string& where) {
                 const std::size_t item = static_cast<std::size_t>(h.itemBytes);
                 for (std::size_t at = 0; at < bytes;) {
@@ -197,7 +198,7 @@ private:
         int largest = 1;
         stream(
             "labels.npy", 1.0,
-            [&](const NpyHeader& h, const std::string& where) {
+            [&](const core::NpyHeader& h, const std::string& where) {
                 if (h.kind == 'f') throw FileError(where, "is not of an integer type");
                 if (h.shape.empty() || h.shape.size() > 2 ||
                     (h.shape.size() == 2 && h.shape[1] != 1))
@@ -206,7 +207,7 @@ private:
                     throw FileError(where, "has " + std::to_string(h.shape[0]) + " labels for " +
                                                std::to_string(m_table->m_info.size) + " images");
             },
-            [&](const NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
+            [&](const core::NpyHeader& h, const std::uint8_t* data, std::size_t bytes,
                 const std::string& where) {
                 for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(h.itemBytes)) {
                     const auto label = integerAt(data + at, h);
@@ -224,7 +225,7 @@ private:
 
     Archive m_archive;
     std::string m_name;
-    ProgressCallback m_progress;
+    core::ProgressCallback m_progress;
     std::stop_token m_stop;
     std::shared_ptr<ImageTable> m_table = std::make_shared<ImageTable>();
 };
@@ -238,7 +239,7 @@ std::int64_t ImageTable::read(std::int64_t index, std::span<std::uint8_t> pixels
 }
 
 std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
-                                                const ProgressCallback& progress,
+                                                const core::ProgressCallback& progress,
                                                 std::stop_token stop) {
     if (!std::filesystem::is_regular_file(path))
         throw FileError(path, "is not there or not a file");
@@ -266,9 +267,10 @@ std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> by
 
 namespace {
 
-class Slice : public ImageDataset {
+class Slice : public core::ImageDataset {
 public:
-    Slice(ImageDatasetPtr data, std::int64_t first, std::int64_t count, const std::string& name)
+    Slice(core::ImageDatasetPtr data, std::int64_t first, std::int64_t count,
+          const std::string& name)
         : m_data(std::move(data)), m_first(first), m_info(m_data->info()) {
         m_info.size = count;
         m_info.name = name;
@@ -279,16 +281,16 @@ public:
     }
 
 private:
-    ImageDatasetPtr m_data;
+    core::ImageDatasetPtr m_data;
     std::int64_t m_first;
     DatasetInfo m_info;
 };
 
 }  // namespace
 
-DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
-                   const std::string& name) {
-    return std::make_shared<Slice>(asImages(data), first, count, name);
+core::DatasetPtr sliceOf(const core::DatasetPtr& data, std::int64_t first, std::int64_t count,
+                         const std::string& name) {
+    return std::make_shared<Slice>(core::asImages(data), first, count, name);
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

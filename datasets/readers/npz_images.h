@@ -11,17 +11,18 @@
 
 #include "data/dataset.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Labelled images kept in memory as one byte a channel.
-class ImageTable : public ImageDataset {
+class ImageTable : public core::ImageDataset {
 public:
     const DatasetInfo& info() const override { return m_info; }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 
 private:
     friend class NpzLoader;
-    friend DatasetPtr sliceOf(const DatasetPtr&, std::int64_t, std::int64_t, const std::string&);
+    friend core::DatasetPtr sliceOf(const core::DatasetPtr&, std::int64_t, std::int64_t,
+                                    const std::string&);
     static constexpr std::int64_t kBlock =
         1024;  // images a block: grows without copying what is there
 
@@ -34,14 +35,14 @@ private:
 /// Members are inflated in pieces of 64 KiB straight to bytes, so memory stays near N * H * W * C.
 /// Throws FileError naming file, member and field, or Cancelled.
 std::shared_ptr<const ImageTable> readNpzImages(const std::string& path,
-                                                const ProgressCallback& progress = {},
+                                                const core::ProgressCallback& progress = {},
                                                 std::stop_token stop = {});
 /// The same from bytes in memory, for tests and fuzzing.
 std::shared_ptr<const ImageTable> readNpzImages(std::span<const std::uint8_t> bytes,
                                                 const std::string& name);
 
 /// Examples first .. first + count - 1 of a data set under another name.
-DatasetPtr sliceOf(const DatasetPtr& data, std::int64_t first, std::int64_t count,
-                   const std::string& name);
+core::DatasetPtr sliceOf(const core::DatasetPtr& data, std::int64_t first, std::int64_t count,
+                         const std::string& name);
 
-}  // namespace relascope
+}  // namespace relascope::datasets

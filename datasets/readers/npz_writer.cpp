@@ -14,7 +14,7 @@
 #include "files/atomic_file.h"
 #include "files/npy.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 // One member: a header, then `count` records made one by one.
@@ -94,7 +94,7 @@ template <class T, class Fill>
 MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
     static_assert(std::endian::native == std::endian::little);
     MemberSource member;
-    member.header = makeNpyHeader(std::is_same_v<T, float> ? "<f4" : "<i8", shape);
+    member.header = core::makeNpyHeader(std::is_same_v<T, float> ? "<f4" : "<i8", shape);
     member.count = shape[0];
     std::size_t each = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::size_t>(shape[i]);
@@ -107,10 +107,10 @@ MemberSource numbersMember(std::vector<std::int64_t> shape, Fill fill) {
     return member;
 }
 
-Members membersOf(const ImageDataset& data) {
+Members membersOf(const core::ImageDataset& data) {
     const auto& info = data.info();
     MemberSource images;
-    images.header = makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
+    images.header = core::makeNpyHeader("|u1", {info.size, info.height, info.width, info.channels});
     images.count = info.size;
     images.recordBytes = data.pixelBytes();
     images.make = [&data](std::int64_t i, std::uint8_t* out) {
@@ -124,7 +124,7 @@ Members membersOf(const ImageDataset& data) {
     return {{"images.npy", std::move(images)}, {"labels.npy", std::move(labels)}};
 }
 
-Members membersOf(const ObjectDataset& data) {
+Members membersOf(const core::ObjectDataset& data) {
     const auto s = data.shape();
     const auto n = data.size();
     const auto values = static_cast<std::size_t>(s.objects * s.width),
@@ -141,7 +141,7 @@ Members membersOf(const ObjectDataset& data) {
                                                  })}};
 }
 
-Members membersOf(const SequenceDataset& data) {
+Members membersOf(const core::SequenceDataset& data) {
     const auto s = data.shape();
     const auto n = data.size();
     const bool tokens = s.width == 0;
@@ -168,17 +168,21 @@ Members membersOf(const SequenceDataset& data) {
     return {{"source.npy", std::move(source)}, {"answers.npy", std::move(answer)}};
 }
 
-Members membersOf(const std::string& path, const Dataset& data) {
-    if (const auto* images = dynamic_cast<const ImageDataset*>(&data)) return membersOf(*images);
-    if (const auto* objects = dynamic_cast<const ObjectDataset*>(&data)) return membersOf(*objects);
-    if (const auto* pairs = dynamic_cast<const SequenceDataset*>(&data)) return membersOf(*pairs);
+Members membersOf(const std::string& path, const core::Dataset& data) {
+    if (const auto* images = dynamic_cast<const core::ImageDataset*>(&data))
+        return membersOf(*images);
+    if (const auto* objects = dynamic_cast<const core::ObjectDataset*>(&data))
+        return membersOf(*objects);
+    if (const auto* pairs = dynamic_cast<const core::SequenceDataset*>(&data))
+        return membersOf(*pairs);
     throw FileError(path, "supports images, sets of objects and sequences; " + data.info().name +
                               " is a text, which is already a file");
 }
 
 }  // namespace
 
-void writeNpz(const std::string& path, const Dataset& data, const ProgressCallback& progress) {
+void writeNpz(const std::string& path, const core::Dataset& data,
+              const core::ProgressCallback& progress) {
     auto members = membersOf(path, data);
     const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
     const auto fail = [&](const std::string& why) {
@@ -204,7 +208,7 @@ void writeNpz(const std::string& path, const Dataset& data, const ProgressCallba
         zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_DEFLATE, 4);
     }
     struct Watch {
-        const ProgressCallback& progress;
+        const core::ProgressCallback& progress;
         bool cancelled = false;
         double share = 0.0;
         void ask() {
@@ -240,7 +244,7 @@ void writeNpz(const std::string& path, const Dataset& data, const ProgressCallba
     std::error_code error;
     std::filesystem::rename(temporary, path, error);
     if (error) fail(error.message());
-    syncDirectory(std::filesystem::absolute(path).parent_path().string());
+    core::syncDirectory(std::filesystem::absolute(path).parent_path().string());
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -7,7 +7,7 @@
 #include "datasets/generators/math/symbols.h"
 #include "files/memory.h"
 
-namespace relascope {
+namespace relascope::datasets {
 namespace {
 
 constexpr std::size_t kPiece = 1u << 20;
@@ -90,9 +90,9 @@ mathematics::Problem QuestionLines::problem(std::int64_t number) const {
 }
 
 QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most,
-                               const ProgressCallback& progress, std::stop_token stop) {
-    const auto source = openFileBytes(path);
-    const std::uint64_t size = source->size(), available = availableMemory();
+                               const core::ProgressCallback& progress, std::stop_token stop) {
+    const auto source = core::openFileBytes(path);
+    const std::uint64_t size = source->size(), available = core::availableMemory();
     if (size == 0)
         throw FileError(path, "is empty; questions and answers on alternating lines are needed");
     // A file's offsets take less than its text.
@@ -129,4 +129,4 @@ mathematics::Problem QuestionFiles::problem(std::int64_t index) const {
     return m_files[static_cast<std::size_t>(number % count)]->problem(number / count);
 }
 
-}  // namespace relascope
+}  // namespace relascope::datasets

@@ -10,7 +10,7 @@
 
 #include "datasets/generators/math/question_data.h"
 
-namespace relascope {
+namespace relascope::datasets {
 
 /// Lines of a file in memory, side by side without their ends, found by offset.
 struct QuestionLines {
@@ -28,7 +28,8 @@ using QuestionLinesPtr = std::shared_ptr<const QuestionLines>;
 /// symbols; where the last question has no answer; where the file is empty or does not fit into
 /// memory; Cancelled.
 QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most = 0,
-                               const ProgressCallback& progress = {}, std::stop_token stop = {});
+                               const core::ProgressCallback& progress = {},
+                               std::stop_token stop = {});
 
 /// Problems `first` .. first + size - 1 of several files in turn (the three difficulties), as long
 /// as each has one.
@@ -45,4 +46,4 @@ private:
     std::int64_t m_first;
 };
 
-}  // namespace relascope
+}  // namespace relascope::datasets

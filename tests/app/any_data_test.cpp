@@ -22,6 +22,7 @@
 #include "options/options_json.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"

@@ -22,6 +22,7 @@
 #include "app/pages/checkpoint_text.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
+#include "support/rooms.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"

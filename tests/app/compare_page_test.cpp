@@ -21,6 +21,7 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"

@@ -25,6 +25,7 @@
 #include "datasets/readers/npz_writer.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"

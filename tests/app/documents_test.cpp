@@ -7,6 +7,7 @@
 #include <QTextBrowser>
 
 #include "app/documents.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/help/document_format.h"
 

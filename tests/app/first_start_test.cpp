@@ -13,6 +13,7 @@
 #include "app/controllers/study_controller.h"
 #include "app/exit_guard.h"
 #include "app/tour.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/tour/relation_primer.h"

@@ -12,6 +12,7 @@
 
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

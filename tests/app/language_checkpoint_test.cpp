@@ -11,6 +11,7 @@
 #include "app/pages/checkpoint_text.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
+#include "support/rooms.h"
 #include "tests/app/language_fixture.h"
 #include "text/tokenizer.h"
 #include "widgets/data/statistics_view.h"

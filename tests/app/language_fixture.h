@@ -6,6 +6,7 @@
 #include <QTextStream>
 #include <cstdlib>
 
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/inspector/source_pane.h"
 #include "widgets/source/text_input.h"

@@ -11,6 +11,7 @@
 #include "app/pages/data_source.h"
 #include "options/estimates.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "tests/app/language_fixture.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/lists/run_delegate.h"

@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 
 #include "app/controllers/runtime.h"
+#include "support/rooms.h"
 #include "widgets/theme/theme.h"
 
 // The window without a screen, its runs and settings in a folder that goes with the tests.

@@ -7,6 +7,7 @@
 #include "app/launch.h"
 #include "app/screenshot.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 
 namespace relascope {

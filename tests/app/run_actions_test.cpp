@@ -15,6 +15,7 @@
 #include "app/pages/compare_page.h"
 #include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/tables/runs_model.h"

@@ -5,6 +5,7 @@
 #include <QString>
 
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "train/study.h"
 
 namespace relascope {

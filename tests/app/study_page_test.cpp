@@ -25,6 +25,7 @@
 #include "app/pages/study_runs.h"
 #include "app/pages/study_text.h"
 #include "study_fixture.h"
+#include "support/rooms.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"

@@ -6,6 +6,7 @@
 #include "app/controllers/mailbox.h"
 #include "options/field_text.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 
 namespace relascope {

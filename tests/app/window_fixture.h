@@ -18,6 +18,7 @@
 #include "app/page_export.h"
 #include "app/pages/workbench_page.h"
 #include "options/presets.h"
+#include "support/rooms.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_panel.h"

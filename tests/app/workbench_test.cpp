@@ -2,6 +2,7 @@
 #include <QMenu>
 #include <QSignalSpy>
 
+#include "support/rooms.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/sample_chooser.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "support/rooms.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/theme/theme.h"

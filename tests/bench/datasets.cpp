@@ -8,6 +8,7 @@
 
 #include "datasets/augment/augmented_images.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 #include "types/data_kind.h"
 
 using namespace relascope;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "support/rooms.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/source_objects.h"

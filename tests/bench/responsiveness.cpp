@@ -16,6 +16,7 @@
 #include "app/main_window.h"
 #include "app/pages/workbench_page.h"
 #include "options/presets.h"
+#include "support/rooms.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/form/options_form.h"
 #include "widgets/inspector/map_pane.h"

@@ -6,6 +6,7 @@
 
 #include "cli/command_line.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {
@@ -15,7 +16,7 @@ using namespace testing_support;
 const std::string kGolden = std::string(RELASCOPE_FIXTURES) + "/golden/checkpoints/";
 
 TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
-    const auto info = json(cli("info --json " + kGolden + "research_pt"));
+    const auto info = json(runCli("info --json " + kGolden + "research_pt"));
     EXPECT_EQ(info["form"], "PyTorch archive");
     EXPECT_EQ(info["tensors"].size(), 50u);
     EXPECT_EQ(info["config"]["n_heads_ra"], 2);
@@ -25,7 +26,7 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
     EXPECT_EQ(info["tensors"][0]["stored"], "_orig_mod.layers.token_embedder.weight");
     EXPECT_EQ(info["tensors"][0]["shape"], (std::vector<int>{61, 32}));
 
-    const auto words = cli("info " + kGolden + "hub_dat_lm");
+    const auto words = runCli("info " + kGolden + "hub_dat_lm");
     EXPECT_EQ(words.code, 0) << words.err;
     for (const char* part :
          {"layers.token_embedder.weight", "same as layers.final_out.weight", "[61, 32]", "F32",
@@ -37,16 +38,16 @@ TEST(CheckpointCli, InfoShowsWhatACheckpointHolds) {
 TEST(CheckpointCli, InspectTakesStoredTypedAndMadeUpInputs) {
     const std::string pairs = std::string(RELASCOPE_FIXTURES) + "/golden/seq2seq_dat_math";
     const auto cross =
-        json(cli("inspect --json " + pairs + " --reference 2 --layer 4 --kind attention-sa"));
+        json(runCli("inspect --json " + pairs + " --reference 2 --layer 4 --kind attention-sa"));
     EXPECT_EQ(cross["layer_name"], "decoder 1 cross");
     EXPECT_EQ(cross["sample"], "reference input 2");
     EXPECT_NE(cross["rows"], cross["columns"]);
-    const auto typed = json(cli("inspect --json " + pairs + " --tokens 1,2,3 --target 4,5"));
+    const auto typed = json(runCli("inspect --json " + pairs + " --tokens 1,2,3 --target 4,5"));
     EXPECT_EQ(typed["layer_name"], "encoder 1");
     EXPECT_EQ(typed["rows"], 3);
     const std::string made = "inspect --json " + pairs + " --random 7";
-    EXPECT_EQ(cli(made).out, cli(made).out);
-    EXPECT_EQ(json(cli(made))["sample"], "random input, seed 7");
+    EXPECT_EQ(runCli(made).out, runCli(made).out);
+    EXPECT_EQ(json(runCli(made))["sample"], "random input, seed 7");
 
     expectRefused("inspect " + pairs, 2, "--reference N or --random SEED");
     expectRefused("inspect " + pairs + " --reference 9", 2, "no reference input");
@@ -63,7 +64,7 @@ TEST(CheckpointCli, ConvertGoesFromFormToForm) {
     std::filesystem::create_directories(home.path());
     const auto tensors = [&](const std::string& path) {
         std::map<std::string, nlohmann::json> all;
-        const auto shown = cli("info --json " + path);
+        const auto shown = runCli("info --json " + path);
         const auto document = json(shown);
         for (const auto& t : document["tensors"]) all[t["name"]] = t["shape"];
         return all;
@@ -71,12 +72,12 @@ TEST(CheckpointCli, ConvertGoesFromFormToForm) {
     const auto original = tensors(kGolden + "research_pt");
     std::string in = kGolden + "research_pt";
     for (const char* out : {"/a.safetensors", "/b.pt"}) {
-        const auto done = cli("convert --json " + in + " " + home.path() + out);
+        const auto done = runCli("convert --json " + in + " " + home.path() + out);
         EXPECT_EQ(done.code, 0) << done.err;
         EXPECT_EQ(json(done)["wrote"], home.path() + out);
         EXPECT_EQ(tensors(in = home.path() + out), original);
     }
-    EXPECT_EQ(cli("convert " + kGolden + "research_pt " + (home / "folder")).code, 0);
+    EXPECT_EQ(runCli("convert " + kGolden + "research_pt " + (home / "folder")).code, 0);
     EXPECT_EQ(tensors(home / "folder"), original);
     expectRefused("convert " + in + " " + (home / "f2"), 1, "has no configuration");
     expectRefused("convert " + in + " " + in, 1, "is the checkpoint itself");
@@ -93,7 +94,7 @@ TEST(CheckpointCli, RefusesBadFilesInOneSentence) {
     EXPECT_FALSE(std::filesystem::exists(home / "x.pt"));
     // A name that would clear the screen is shown, not obeyed.
     writeBytes(home / "escape.pt", archive(dict({{"\x1b[2J", tensor()}})));
-    const auto escape = cli("info " + (home / "escape.pt"));
+    const auto escape = runCli("info " + (home / "escape.pt"));
     EXPECT_EQ(escape.code, 0) << escape.err;
     EXPECT_EQ(escape.out.find('\x1b'), std::string::npos);
     EXPECT_NE(escape.out.find("?[2J"), std::string::npos);

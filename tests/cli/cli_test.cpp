@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "cli/command_line.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {
@@ -27,9 +28,9 @@ const std::string kTiny =
     "--set train.batch_size=16 --device cpu --threads 1 ";
 
 TEST(Cli, ListsForPeopleAndPrograms) {
-    EXPECT_EQ(cli("--help").code, 0);
-    EXPECT_NE(cli("--version").out.find("0.5.0"), std::string::npos);
-    const auto presets = json(cli("presets --json"));
+    EXPECT_EQ(runCli("--help").code, 0);
+    EXPECT_NE(runCli("--version").out.find("0.5.0"), std::string::npos);
+    const auto presets = json(runCli("presets --json"));
     EXPECT_EQ(presets.size(), 32u);
     for (const auto& p : presets) {
         if (p["name"] != "relational-games-same") continue;
@@ -37,9 +38,9 @@ TEST(Cli, ListsForPeopleAndPrograms) {
         EXPECT_EQ(p["models"][0]["name"], "dat");
         EXPECT_EQ(p["models"][0]["parameters"], 404706);
     }
-    EXPECT_GE(json(cli("datasets --json")).size(), 5u);
-    EXPECT_EQ(json(cli("devices --json"))[0]["name"], "cpu");
-    EXPECT_NE(cli("presets").out.find("relational-games-between"), std::string::npos);
+    EXPECT_GE(json(runCli("datasets --json")).size(), 5u);
+    EXPECT_EQ(json(runCli("devices --json"))[0]["name"], "cpu");
+    EXPECT_NE(runCli("presets").out.find("relational-games-between"), std::string::npos);
 }
 
 TEST(Cli, RefusesBadUseWithTheNearestName) {
@@ -74,12 +75,12 @@ TEST(Cli, ARefusedStartLeavesNoFolderBehind) {
         "train quick --set data.train_size=0 --out " + run,                  // a bad option
         "train text --set data.path=/etc/hostname --steps 2 --out " + run};  // too short a text
     for (const auto& words : bad) {
-        EXPECT_NE(cli(words).code, 0) << words;
+        EXPECT_NE(runCli(words).code, 0) << words;
         EXPECT_FALSE(std::filesystem::exists(run)) << words;
     }
     const std::string there = home / "there";
     std::filesystem::create_directory(there);
-    EXPECT_NE(cli("train quick --data /nonexistent.npz --out " + there).code, 0);
+    EXPECT_NE(runCli("train quick --data /nonexistent.npz --out " + there).code, 0);
     EXPECT_TRUE(std::filesystem::is_empty(there)) << "a folder of the user's stays";
 }
 
@@ -87,29 +88,30 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     TemporaryFolder home("cli");
     std::filesystem::create_directories(home.path());
     const std::string run = home / "run";
-    const auto trained = cli("train " + kTiny + "--epochs 3 --out " + run + " --json");
+    const auto trained = runCli("train " + kTiny + "--epochs 3 --out " + run + " --json");
     ASSERT_EQ(trained.code, 0) << trained.err;
     EXPECT_EQ(json(trained)["steps"], 12);
     EXPECT_EQ(json(trained)["run"], run);
     EXPECT_EQ(json(trained)["split"], "validation");
     expectRefused("train " + kTiny + "--out " + run, 1, "already contains a run");
 
-    const auto evaluated = cli("eval " + run + " --json");
+    const auto evaluated = runCli("eval " + run + " --json");
     EXPECT_EQ(json(evaluated)["accuracy"], json(trained)["accuracy"]);
     EXPECT_NEAR(json(evaluated)["loss"].get<double>(), json(trained)["loss"].get<double>(), 1e-6);
-    EXPECT_EQ(json(cli("eval " + run + " --split hexos --json"))["examples"], 40);
+    EXPECT_EQ(json(runCli("eval " + run + " --split hexos --json"))["examples"], 40);
     expectRefused("eval " + run + " --split hexes", 2, "did you mean 'hexos'");
     expectRefused("eval " + run + " --checkpoint 5", 1, "available: last, best");
 
-    const auto resumed = cli("train --resume " + run + " --epochs 4 --json --threads 1");
+    const auto resumed = runCli("train --resume " + run + " --epochs 4 --json --threads 1");
     EXPECT_EQ(json(resumed)["steps"], 16) << resumed.err;
     expectRefused("train quick --resume " + run, 2, "read from the run");
 
     const std::string csv = home / "map.csv";
-    EXPECT_EQ(cli("inspect " + run + " --sample 3 --layer 2 --out " + csv).code, 0);
+    EXPECT_EQ(runCli("inspect " + run + " --sample 3 --layer 2 --out " + csv).code, 0);
     const auto text = slurp(csv);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);  // a head and ten tokens
-    const auto at = json(cli("inspect " + run + " --step 0 --sample 1 --kind attention-sa --json"));
+    const auto at =
+        json(runCli("inspect " + run + " --step 0 --sample 1 --kind attention-sa --json"));
     EXPECT_EQ(at["step"], 0);
     EXPECT_EQ(at["values"].size(), 100u);
     expectRefused("inspect " + run + " --layer 3", 2, "beyond the model's 2");
@@ -117,11 +119,11 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
     expectRefused("inspect " + run + " --kind relations", 2, "did you mean 'relation'");
     expectRefused("inspect " + run + " --out map.bmp", 2, ".png, .svg, .pdf or .csv");
-    EXPECT_NE(cli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
+    EXPECT_NE(runCli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
               std::string::npos);
 
-    const auto several = cli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " +
-                             (home / "two") + " --json");
+    const auto several = runCli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " +
+                                (home / "two") + " --json");
     EXPECT_EQ(json(several)["runs"].size(), 2u) << several.err;
     EXPECT_TRUE(std::filesystem::exists(home / "two/seed-5/run.json"));
 }
@@ -131,17 +133,18 @@ TEST(Cli, ReadsRealShapedDataAndRefusesAnothersShape) {
     std::filesystem::create_directories(home.path());
     const std::string file = home / "made.npz", run = home / "run";
     EXPECT_EQ(
-        cli("data relational-games-between --count 120 --seed 3 --family hexos --out " + file).code,
+        runCli("data relational-games-between --count 120 --seed 3 --family hexos --out " + file)
+            .code,
         0);
     const auto trained =
-        cli("train " + kTiny + "--epochs 1 --data " + file + " --out " + run + " --json");
+        runCli("train " + kTiny + "--epochs 1 --data " + file + " --out " + run + " --json");
     EXPECT_EQ(trained.code, 0) << trained.err;
-    EXPECT_EQ(json(cli("eval " + run + " --data " + file + " --json"))["examples"], 120);
+    EXPECT_EQ(json(runCli("eval " + run + " --data " + file + " --json"))["examples"], 120);
     expectRefused(
         "train " + kTiny + "--set data.train_size=500 --data " + file + " --out " + (home / "more"),
         1, "has 120 images");
     const auto small =
-        cli("train " + kTiny + "--set model.image_shape=3,24,24 --out " + (home / "shape"));
+        runCli("train " + kTiny + "--set model.image_shape=3,24,24 --out " + (home / "shape"));
     EXPECT_EQ(small.code, 2);
     EXPECT_NE(small.err.find("model.image_shape"), std::string::npos) << small.err;
     std::ofstream(home / "bad.npz") << "not an archive";

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "support/rooms.h"
+
 namespace relascope {
 
 struct Outcome {
@@ -23,7 +25,7 @@ inline std::string slurp(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline Outcome cli(const std::string& words) {
+inline Outcome runCli(const std::string& words) {
     static int number = 0;
     const std::string base =
         (std::filesystem::temp_directory_path() /
@@ -44,7 +46,7 @@ inline nlohmann::json json(const Outcome& o) {
 }
 
 inline void expectRefused(const std::string& words, int code, const std::string& sentence) {
-    const auto o = cli(words);
+    const auto o = runCli(words);
     EXPECT_EQ(o.code, code) << words << "\n" << o.err;
     EXPECT_NE(o.err.find(sentence), std::string::npos) << words << " said: " << o.err;
     EXPECT_TRUE(o.out.empty()) << o.out;

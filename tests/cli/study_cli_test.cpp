@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "cli/command_line.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 extern char** environ;
@@ -45,7 +46,7 @@ pid_t start(const std::string& out) {
 
 // Cells by state, and whether each run measured every step once.
 void expectWhole(const std::string& study) {
-    const auto shown = cli("study --show --json --out " + study);
+    const auto shown = runCli("study --show --json --out " + study);
     ASSERT_EQ(shown.code, 0) << shown.err;
     const auto json = nlohmann::json::parse(shown.out);
     EXPECT_EQ(json["cells"].size(), 8u);
@@ -71,7 +72,7 @@ void expectWhole(const std::string& study) {
 TEST(StudyCli, SurvivesKillsAndEndsWithEveryCellOnce) {
     TemporaryFolder home("study-kill");
     const std::string study = home / "study";
-    ASSERT_EQ(cli(kTiny + study + " --show").code, 0);
+    ASSERT_EQ(runCli(kTiny + study + " --show").code, 0);
     for (int kill = 0; kill < 3; ++kill) {
         const pid_t worker = start(study);
         std::this_thread::sleep_for(std::chrono::milliseconds(700 + 350 * kill));
@@ -85,35 +86,36 @@ TEST(StudyCli, SurvivesKillsAndEndsWithEveryCellOnce) {
         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
     // The first to end may have left a cell that the other was at.
-    ASSERT_EQ(cli("study --threads 1 --out " + study).code, 0);
+    ASSERT_EQ(runCli("study --threads 1 --out " + study).code, 0);
     expectWhole(study);
 }
 
 TEST(StudyCli, SumsUpAndRefusesInWords) {
     TemporaryFolder home("study-words");
     const std::string study = home / "study";
-    const auto done =
-        cli(kTiny + study + " --jobs 2 --csv " + (home / "t.csv") + " --latex " + (home / "t.tex"));
+    const auto done = runCli(kTiny + study + " --jobs 2 --csv " + (home / "t.csv") + " --latex " +
+                             (home / "t.tex"));
     ASSERT_EQ(done.code, 0) << done.err;
     EXPECT_NE(done.out.find("8 of 8 runs done"), std::string::npos) << done.out;
     EXPECT_TRUE(fs::exists(home / "t.csv"));
     EXPECT_TRUE(fs::exists(home / "t.tex"));
     expectWhole(study);
 
-    const auto other = cli("study pairwise-order --models mlp --sizes 64 --out " + study);
+    const auto other = runCli("study pairwise-order --models mlp --sizes 64 --out " + study);
     EXPECT_EQ(other.code, 1);
     EXPECT_NE(other.err.find("contains a different study: its models are mlp, corelnet, not mlp"),
               std::string::npos)
         << other.err;
-    EXPECT_EQ(cli("study pairwise-odrer --out " + (home / "x")).code, 2);
-    EXPECT_EQ(cli("study pairwise-order --models mpl --out " + (home / "x")).code, 2);
-    EXPECT_EQ(cli("study pairwise-order --models mlp --seeds none --out " + (home / "x")).code, 2);
-    EXPECT_EQ(cli("study pairwise-order --vary model.hiden=1,2 --out " + (home / "x")).code, 2);
-    EXPECT_EQ(cli("study --models mlp --out " + study).code, 2);
-    EXPECT_EQ(cli("study --shard 3/2 --out " + study).code, 2);
-    EXPECT_EQ(cli("study --out " + (home / "nothing")).code, 1);
+    EXPECT_EQ(runCli("study pairwise-odrer --out " + (home / "x")).code, 2);
+    EXPECT_EQ(runCli("study pairwise-order --models mpl --out " + (home / "x")).code, 2);
+    EXPECT_EQ(runCli("study pairwise-order --models mlp --seeds none --out " + (home / "x")).code,
+              2);
+    EXPECT_EQ(runCli("study pairwise-order --vary model.hiden=1,2 --out " + (home / "x")).code, 2);
+    EXPECT_EQ(runCli("study --models mlp --out " + study).code, 2);
+    EXPECT_EQ(runCli("study --shard 3/2 --out " + study).code, 2);
+    EXPECT_EQ(runCli("study --out " + (home / "nothing")).code, 1);
     EXPECT_FALSE(fs::exists(home / "x"));
-    const auto script = cli("study --slurm 3 --out " + study);
+    const auto script = runCli("study --slurm 3 --out " + study);
     EXPECT_NE(script.out.find("--array=1-3"), std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "cli/command_line.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 namespace relascope {
@@ -28,14 +29,14 @@ protected:
         std::ofstream text(*s_home / "text.txt");
         for (int i = 0; i < 60; ++i) text << alphabet << "the cat sat on the mat ";
         text.close();
-        s_trained = cli("train text --json --steps 4 --device cpu --out " + run() +
-                        " --set data.path=" + *s_home / "text.txt" +
-                        " --set data.context=16 --set data.validation_size=4 "
-                        "--set model.d_model=16 --set model.dff=16 --set model.n_layers=2 "
-                        "--set model.n_heads_sa=2 --set model.n_heads_ra=2 "
-                        "--set model.n_relations=4 --set model.n_symbols=5 "
-                        "--set model.symbol_heads=2 --set train.batch_size=4 "
-                        "--set data.sample_tokens=4 2>/dev/null");
+        s_trained = runCli("train text --json --steps 4 --device cpu --out " + run() +
+                           " --set data.path=" + *s_home / "text.txt" +
+                           " --set data.context=16 --set data.validation_size=4 "
+                           "--set model.d_model=16 --set model.dff=16 --set model.n_layers=2 "
+                           "--set model.n_heads_sa=2 --set model.n_heads_ra=2 "
+                           "--set model.n_relations=4 --set model.n_symbols=5 "
+                           "--set model.symbol_heads=2 --set train.batch_size=4 "
+                           "--set data.sample_tokens=4 2>/dev/null");
     }
     static void TearDownTestSuite() {
         ::unsetenv("XDG_CACHE_HOME");
@@ -43,40 +44,40 @@ protected:
     }
     static std::string run() { return *s_home / "run"; }
     static TemporaryFolder* s_home;
-    static decltype(cli("")) s_trained;
+    static decltype(runCli("")) s_trained;
 };
 TemporaryFolder* TextCli::s_home = nullptr;
-decltype(cli("")) TextCli::s_trained;
+decltype(runCli("")) TextCli::s_trained;
 
 TEST_F(TextCli, TrainsAndEvaluates) {
     ASSERT_EQ(s_trained.code, 0);
     const auto trained = json(s_trained);
     EXPECT_NEAR(trained["perplexity"].get<double>(), std::exp(trained["loss"].get<double>()), 1e-6);
-    const auto again = json(cli("eval --json " + run()));
+    const auto again = json(runCli("eval --json " + run()));
     EXPECT_NEAR(again["loss"].get<double>(), trained["loss"].get<double>(), 1e-6);
     EXPECT_EQ(again["examples"], 4);
     // Another text, by the run's own characters: what it never saw counts as unknown.
     std::ofstream(*s_home / "other.txt") << std::string(400, 'x') + "\xF0\x9F\x98\x80\n???";
-    const auto other = json(cli("eval --json " + run() + " --data " + *s_home / "other.txt"));
+    const auto other = json(runCli("eval --json " + run() + " --data " + *s_home / "other.txt"));
     EXPECT_GT(other["perplexity"].get<double>(), 1.0);
     expectRefused("eval " + run() + " --data /nonexistent.txt", 1, "/nonexistent.txt");
 }
 
 TEST_F(TextCli, InspectsTypedText) {
-    const auto table = cli("inspect " + run() + " --text 'the \"cat\"' --layer 2 --index 3");
+    const auto table = runCli("inspect " + run() + " --text 'the \"cat\"' --layer 2 --index 3");
     EXPECT_EQ(table.code, 0);
     EXPECT_EQ(table.out.rfind("i\\j,\"t\",\"h\",\"e\",\" \"", 0), 0u) << table.out;
-    const auto o = json(cli("inspect --json " + run() + " --text cat"));
+    const auto o = json(runCli("inspect --json " + run() + " --text cat"));
     EXPECT_EQ(o["rows"], 3);
     EXPECT_EQ(o["values"].size(), 9u);
-    EXPECT_EQ(json(cli("inspect --json " + run()))["rows"], 16);  // the run's own first window
+    EXPECT_EQ(json(runCli("inspect --json " + run()))["rows"], 16);  // the run's own first window
 }
 
 TEST_F(TextCli, GeneratesTheSameTextForASeed) {
     const std::string words =
         "generate --json " + run() + " --prompt 'the cat' --tokens 12 --seed ";
-    const auto one = json(cli(words + "1")), same = json(cli(words + "1")),
-               other = json(cli(words + "2"));
+    const auto one = json(runCli(words + "1")), same = json(runCli(words + "1")),
+               other = json(runCli(words + "2"));
     EXPECT_EQ(one["text"], same["text"]);
     EXPECT_NE(one["text"], other["text"]);
     EXPECT_EQ(one["tokens"].size(), 12u);
@@ -84,13 +85,13 @@ TEST_F(TextCli, GeneratesTheSameTextForASeed) {
     const double p = one["tokens"][0]["probability"].get<double>();
     EXPECT_GT(p, 0.0);
     EXPECT_LT(p, 1.0);
-    const auto plain = cli("generate " + run() + " --prompt 'the cat' --tokens 12 --seed 1");
+    const auto plain = runCli("generate " + run() + " --prompt 'the cat' --tokens 12 --seed 1");
     EXPECT_EQ(plain.out, "the cat" + one["text"].get<std::string>() + "\n");
-    EXPECT_EQ(json(cli(words + "1 --temperature 0 --bf16"))["tokens"].size(), 12u);
+    EXPECT_EQ(json(runCli(words + "1 --temperature 0 --bf16"))["tokens"].size(), 12u);
     // A prompt longer than the context, with what is no text in it.
     std::ofstream(*s_home / "prompt.txt") << std::string(3000, 'a') + std::string("\0\xFF", 2);
     const auto longPrompt = json(
-        cli("generate --json " + run() + " --tokens 3 --prompt-file " + *s_home / "prompt.txt"));
+        runCli("generate --json " + run() + " --tokens 3 --prompt-file " + *s_home / "prompt.txt"));
     EXPECT_EQ(longPrompt["tokens"].size(), 3u);
     expectRefused("generate " + run() + " --prompt ''", 2, "prompt: is empty");
     expectRefused("generate " + run() + " --prompt a --temperature -1", 2, "temperature");
@@ -107,8 +108,8 @@ TEST_F(TextCli, ResumesWithItsOwnTokenizerAndRefusesADeepOne) {
     std::string other = text;
     std::replace(other.begin(), other.end(), 'a', 'c');
     std::ofstream(*s_home / "text.txt") << other;
-    const auto resumed = json(cli("train --json --resume " + *s_home / "again --steps 6"));
-    const auto measured = json(cli("eval --json " + *s_home / "again"));
+    const auto resumed = json(runCli("train --json --resume " + *s_home / "again --steps 6"));
+    const auto measured = json(runCli("eval --json " + *s_home / "again"));
     std::ofstream(*s_home / "text.txt") << text;
     EXPECT_NEAR(resumed["loss"].get<double>(), measured["loss"].get<double>(), 1e-6);
 
@@ -132,18 +133,18 @@ TEST_F(TextCli, PublishedFormsOpenShowAndGenerate) {
     fs::copy(tokenizer, *s_home / "hub/tokenizer.json");
     fs::copy(tokenizer, *s_home / "pt/tokenizer.json");
     fs::copy(tokenizer, *s_home / "tokenizer.json");
-    EXPECT_EQ(cli("convert " + *s_home / "hub " + *s_home / "copy").code, 0);
+    EXPECT_EQ(runCli("convert " + *s_home / "hub " + *s_home / "copy").code, 0);
     EXPECT_TRUE(fs::exists(*s_home / "copy/tokenizer.json"));  // a folder takes its tokenizer along
-    EXPECT_EQ(cli("convert " + *s_home / "hub " + *s_home / "copy.pt").code, 0);
+    EXPECT_EQ(runCli("convert " + *s_home / "hub " + *s_home / "copy.pt").code, 0);
     for (const auto& form : forms) {
-        const auto looked = json(cli("inspect --json " + form + " --text 'the cat'"));
+        const auto looked = json(runCli("inspect --json " + form + " --text 'the cat'"));
         EXPECT_EQ(looked["rows"], 7) << form;
-        const auto text = json(cli("generate --json " + form + " --prompt 'the' --tokens 40"));
+        const auto text = json(runCli("generate --json " + form + " --prompt 'the' --tokens 40"));
         EXPECT_EQ(text["tokens"].size(), 40u) << form;  // beyond the context of 24
     }
     const auto plain = (golden / "hub_transformer_lm").string();
-    EXPECT_EQ(json(cli("generate --json " + plain + " --prompt the --tokens 30 --tokenizer " +
-                       tokenizer))["tokens"]
+    EXPECT_EQ(json(runCli("generate --json " + plain + " --prompt the --tokens 30 --tokenizer " +
+                          tokenizer))["tokens"]
                   .size(),
               30u);
 }

@@ -8,6 +8,7 @@
 #include "model/blocks/layers.h"
 #include "model/factory.h"
 #include "support/reference.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The card network: what it learns, and that a seed names what it learns.
 #include "train/card_network.h"
+#include "support/rooms.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>

@@ -12,6 +12,7 @@
 #include "checkpoint/verify.h"
 #include "model/factory.h"
 #include "options/published_config.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "support/zoo.h"
 #include "train/open_model.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {

@@ -14,6 +14,7 @@
 #include "options/fit_data.h"
 #include "options/presets.h"
 #include "probe/probe.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/checkpoints.h"
 #include "train/optimizer.h"

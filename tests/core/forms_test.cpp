@@ -11,6 +11,7 @@
 #include "model/attention/relational_attention.h"
 #include "model/factory.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 #include "support/zoo.h"
 
 namespace relascope {

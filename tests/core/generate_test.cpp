@@ -9,6 +9,7 @@
 #include "model/decode/generate.h"
 #include "model/factory.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 #include "support/zoo.h"
 
 namespace relascope {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "checkpoint/verify.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

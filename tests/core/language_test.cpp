@@ -9,6 +9,7 @@
 #include "model/factory.h"
 #include "model/seq2seq/seq2seq_options.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 #include "support/zoo.h"
 
 namespace relascope {

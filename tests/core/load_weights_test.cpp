@@ -12,6 +12,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {

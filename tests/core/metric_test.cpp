@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "support/rooms.h"
 #include "types/metric.h"
 #include "types/run_info.h"
 #include "types/train_options.h"

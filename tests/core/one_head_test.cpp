@@ -12,6 +12,7 @@
 #include "options/estimates.h"
 #include "options/presets.h"
 #include "probe/collector.h"
+#include "support/rooms.h"
 #include "train/optimizer.h"
 
 namespace relascope {

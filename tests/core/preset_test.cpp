@@ -13,6 +13,7 @@
 #include "options/presets.h"
 #include "options/published.h"
 #include "options/published_config.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

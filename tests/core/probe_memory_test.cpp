@@ -8,6 +8,7 @@
 #include "model/factory.h"
 #include "options/presets.h"
 #include "probe/probe.h"
+#include "support/rooms.h"
 #include "types/error.h"
 
 namespace relascope {

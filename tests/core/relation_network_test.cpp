@@ -5,6 +5,7 @@
 #include "model/factory.h"
 #include "probe/collector.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/train.h"
 

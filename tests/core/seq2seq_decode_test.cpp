@@ -7,6 +7,7 @@
 #include "model/factory.h"
 #include "model/seq2seq/seq2seq.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 #include "support/zoo.h"
 #include "types/error.h"
 

@@ -14,6 +14,7 @@
 
 #include "files/atomic_file.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"

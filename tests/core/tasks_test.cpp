@@ -9,6 +9,7 @@
 #include "data/batches.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 #include "support/tiny_tasks.h"

@@ -12,6 +12,7 @@
 #include "files/atomic_file.h"
 #include "model/factory.h"
 #include "run/captures.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/checkpoints.h"
 #include "train/open_model.h"

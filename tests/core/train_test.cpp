@@ -13,6 +13,7 @@
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
 #include "run/captures.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/branch.h"
 #include "train/checkpoints.h"

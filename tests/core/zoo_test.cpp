@@ -15,6 +15,7 @@
 #include "options/published_config.h"
 #include "probe/probe.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 #include "support/zoo.h"
 
 namespace relascope {

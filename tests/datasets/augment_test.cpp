@@ -9,6 +9,7 @@
 
 #include "datasets/augment/augmented_images.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -13,6 +13,7 @@
 #include "options/fit_data.h"
 #include "options/presets.h"
 #include "options/run_settings.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "train/execute_run.h"
 #include "types/data_kind.h"

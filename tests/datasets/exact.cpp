@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "datasets/exact.h"
+#include "support/rooms.h"
 
 #include <stdexcept>
 

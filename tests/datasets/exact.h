@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/rooms.h"
+
 namespace relascope::testing_support {
 
 /// A fraction in lowest terms.

@@ -10,6 +10,7 @@
 #include "datasets/readers/idx.h"
 #include "datasets/readers/image_folder.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 namespace relascope {

@@ -15,6 +15,7 @@
 #include "options/metrics.h"
 #include "options/options_json.h"
 #include "options/presets.h"
+#include "support/rooms.h"
 #include "types/data_kind.h"
 
 namespace relascope {

@@ -11,6 +11,7 @@
 #include "datasets/generators/math/question_data.h"
 #include "datasets/generators/math/symbols.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 #include "types/data_kind.h"
 
 namespace relascope {

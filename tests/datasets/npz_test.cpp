@@ -13,6 +13,7 @@
 
 #include "datasets/generators/relational_games.h"
 #include "files/npy.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "datasets/registry.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

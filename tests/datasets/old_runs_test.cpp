@@ -12,6 +12,7 @@
 #include "options/field_text.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "train/devices.h"
 #include "train/execute_run.h"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "datasets/registry.h"
+#include "support/rooms.h"
 #include "types/data_kind.h"
 
 namespace relascope {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "types/image.h"
 
 namespace relascope::testing_support {

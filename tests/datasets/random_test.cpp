@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datasets/generators/permutation.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "datasets/readers/npz_images.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 #include "types/data_kind.h"
 
 namespace relascope {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "datasets/registry.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "datasets/generators/cards.h"
 #include "datasets/registry.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "datasets/registry.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

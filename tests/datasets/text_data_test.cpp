@@ -6,6 +6,7 @@
 
 #include "datasets/registry.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 namespace relascope {

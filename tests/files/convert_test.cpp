@@ -14,6 +14,7 @@
 #include "files/atomic_file.h"
 #include "options/published_config.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {

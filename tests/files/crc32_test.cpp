@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "files/crc32.h"
+#include "support/rooms.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

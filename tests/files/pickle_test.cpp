@@ -6,6 +6,7 @@
 
 #include "checkpoint/pickle_json.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

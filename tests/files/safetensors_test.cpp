@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "files/atomic_file.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

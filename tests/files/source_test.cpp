@@ -12,6 +12,7 @@
 #include "checkpoint/safetensors.h"
 #include "files/atomic_file.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/tiny_run.h"
 
 namespace relascope {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

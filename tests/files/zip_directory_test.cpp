@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

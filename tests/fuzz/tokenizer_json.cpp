@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/rooms.h"
 #include "types/error.h"
 
 namespace {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "support/rooms.h"
+
 namespace relascope::testing_support {
 
 inline std::string le(std::uint64_t value, int bytes) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/architecture.h"
+#include "support/rooms.h"
 #include "types/model_options.h"
 
 namespace relascope {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "support/reference.h"
+#include "support/rooms.h"
 
 #include <cmath>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include "model/attention/relational_attention.h"
+#include "support/rooms.h"
 
 namespace relascope::reference {
 

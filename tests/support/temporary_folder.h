@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "support/rooms.h"
+
 namespace relascope::testing_support {
 
 /// A folder that is gone when the test ends.

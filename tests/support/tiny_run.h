@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 namespace relascope::testing_support {

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
+#include "support/rooms.h"
 
 namespace relascope::testing_support {
 

@@ -3,6 +3,7 @@
 
 #include "model/seq2seq/seq2seq_options.h"
 #include "support/model_fields.h"
+#include "support/rooms.h"
 
 namespace relascope {
 namespace {

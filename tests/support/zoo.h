@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "support/rooms.h"
 #include "types/model_options.h"
 
 namespace relascope {

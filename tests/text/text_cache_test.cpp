@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "files/sha256.h"
+#include "support/rooms.h"
 #include "text/text_fixture.h"
 
 namespace relascope {

@@ -14,6 +14,7 @@
 #include "data/text.h"
 #include "files/atomic_file.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 
 namespace relascope {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text files of every form as training data, and what is wrong with them in words.
+#include "support/rooms.h"
 #include "text/text_fixture.h"
 
 namespace relascope {

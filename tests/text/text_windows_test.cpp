@@ -6,6 +6,7 @@
 
 #include "data/token_windows.h"
 #include "files/npy.h"
+#include "support/rooms.h"
 #include "text/text_fixture.h"
 
 namespace relascope {

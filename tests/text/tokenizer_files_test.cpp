@@ -7,6 +7,7 @@
 
 #include "files/atomic_file.h"
 #include "support/bytes_of.h"
+#include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_json.h"

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "support/rooms.h"
 #include "text/text_encoder.h"
 #include "text/unicode.h"
 #include "text/words.h"

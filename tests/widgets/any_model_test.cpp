@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "sequence_fixture.h"
+#include "support/rooms.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"

@@ -10,6 +10,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "support/rooms.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"

@@ -13,6 +13,7 @@
 #include <QTreeWidget>
 #include <limits>
 
+#include "support/rooms.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"

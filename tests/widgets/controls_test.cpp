@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "support/rooms.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 

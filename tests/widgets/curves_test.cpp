@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/rooms.h"
 #include "widgets/curves/captures_track.h"
 #include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_data.h"

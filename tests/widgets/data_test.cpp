@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "support/rooms.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_paint.h"
 #include "widgets/data/sample_view.h"

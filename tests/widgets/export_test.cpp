@@ -18,6 +18,7 @@
 #include <QXmlStreamReader>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/export/export.h"

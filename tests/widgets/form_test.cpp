@@ -10,6 +10,7 @@
 #include <QToolButton>
 
 #include "model/architecture.h"
+#include "support/rooms.h"
 #include "types/run_options.h"
 #include "widgets/form/field_row.h"
 #include "widgets/form/field_text.h"

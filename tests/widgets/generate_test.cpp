@@ -16,6 +16,7 @@
 #include <QToolButton>
 #include <cmath>
 
+#include "support/rooms.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"

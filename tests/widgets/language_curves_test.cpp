@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "support/rooms.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/curves/curve_plot.h"
 #include "widgets/curves/power_law.h"

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
+#include "support/rooms.h"
 #include "widgets/lists/rail.h"
 
 using namespace relascope;

@@ -4,6 +4,7 @@
 
 #include <QApplication>
 
+#include "support/rooms.h"
 #include "widgets/theme/theme.h"
 
 int main(int argc, char** argv) {

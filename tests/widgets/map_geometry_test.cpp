@@ -2,6 +2,7 @@
 // Where cells and labels of a map stand: without a widget.
 #include <gtest/gtest.h>
 
+#include "support/rooms.h"
 #include "widgets/maps/map_geometry.h"
 
 namespace relascope {

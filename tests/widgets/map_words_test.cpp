@@ -7,6 +7,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
+#include "support/rooms.h"
 #include "text_fixture.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/color_map.h"
 #include "widgets/maps/layer_slider.h"

@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include "sequence_fixture.h"
+#include "support/rooms.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/padding.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "support/rooms.h"
 #include "types/relation_map.h"
 
 namespace relascope::fixture {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 
 namespace relascope::fixture {
 

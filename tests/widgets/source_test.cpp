@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 #include "widgets/source/patch_view.h"
 #include "widgets/source/probability_bars.h"
 #include "widgets/theme/theme.h"

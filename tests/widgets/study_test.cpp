@@ -16,6 +16,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "support/rooms.h"
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/study/study_figure.h"
 #include "widgets/study/study_grid.h"

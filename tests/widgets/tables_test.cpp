@@ -8,6 +8,7 @@
 #include <QTableWidget>
 #include <QTest>
 
+#include "support/rooms.h"
 #include "widgets/tables/diff_table.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/tables/runs_table.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 
 namespace relascope::fixture {
 

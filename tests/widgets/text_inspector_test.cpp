@@ -18,6 +18,7 @@
 #include <QToolButton>
 
 #include "sequence_fixture.h"
+#include "support/rooms.h"
 #include "text_fixture.h"
 #include "widgets/export/figure.h"
 #include "widgets/inspector/map_pane.h"

@@ -9,6 +9,7 @@
 #include <QSpinBox>
 #include <QTest>
 
+#include "support/rooms.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 

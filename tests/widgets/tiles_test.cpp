@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "sequence_fixture.h"
+#include "support/rooms.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/sides.h"
 #include "widgets/theme/controls.h"

@@ -8,6 +8,7 @@
 #include <QTest>
 #include <limits>
 
+#include "support/rooms.h"
 #include "text_fixture.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"

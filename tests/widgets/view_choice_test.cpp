@@ -8,6 +8,7 @@
 #include <QSpinBox>
 
 #include "probe_fixture.h"
+#include "support/rooms.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/source/tile_layout.h"

@@ -20,7 +20,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kShortcut = Qt::UserRole + 1, kEnabled = Qt::UserRole + 2;
@@ -232,4 +232,4 @@ ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& key
     resize(QSize(wide(columns) + 2 * gap, 110 + rows * 32).boundedTo(room));
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

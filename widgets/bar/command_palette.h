@@ -11,7 +11,7 @@
 class QLineEdit;
 class QListWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// How well `pattern` is spelled in `text` in order of its letters; below 0: not at all. Beginnings
 /// of words and runs of letters count more.
@@ -48,4 +48,4 @@ public:
                            QWidget* parent = nullptr);
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -16,7 +16,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 QColor levelColor(MessageLevel level) {
@@ -222,4 +222,4 @@ void LogDrawer::copy() {
     QGuiApplication::clipboard()->setText(lines.isEmpty() ? text() : lines);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -11,7 +11,7 @@ class QListWidget;
 class QTimer;
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class SegmentedControl;
 
@@ -74,4 +74,4 @@ private:
     SegmentedControl* m_levels;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 struct ProgressWords {
@@ -326,4 +326,4 @@ void TrainBar::changeEvent(QEvent* event) {
     refresh();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 class QPushButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class Chip;
 class TrainProgressLine;
@@ -93,4 +93,4 @@ private:
 /// while the speed is not known.
 double epochSecondsLeft(const Progress& progress);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

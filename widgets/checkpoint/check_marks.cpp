@@ -8,7 +8,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 constexpr int iconSide = 14;
 constexpr int iconGap = 5;
@@ -86,4 +86,4 @@ void CheckMarks::paintEvent(QPaintEvent*) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CheckMarks : public QWidget {
     Q_OBJECT
@@ -36,4 +36,4 @@ private:
     std::vector<Mark> m_marks;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int rowHeight = 22;
@@ -148,4 +148,4 @@ QString ConfigView::csv() const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

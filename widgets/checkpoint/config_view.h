@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ConfigView : public QScrollArea {
     Q_OBJECT
@@ -24,4 +24,4 @@ private:
     Canvas* m_canvas;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int wordsWidth = 190;  ///< of the column with the numbers
@@ -219,4 +219,4 @@ void HistogramView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_plot) m_plot->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 class ToggleChip;
@@ -42,4 +42,4 @@ private:
     QString m_note;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

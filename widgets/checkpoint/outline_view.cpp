@@ -11,7 +11,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kDetail = Qt::UserRole, kPrefix = Qt::UserRole + 1, kCount = Qt::UserRole + 2;
@@ -125,4 +125,4 @@ void OutlineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_tree) m_tree->viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 class QTreeWidget;
 class QTreeWidgetItem;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class OutlineView : public QWidget {
     Q_OBJECT
@@ -32,4 +32,4 @@ private:
     QTreeWidget* m_tree;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int lineHeight = 26;
@@ -122,4 +122,4 @@ void ProblemsList::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_list) m_list->viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

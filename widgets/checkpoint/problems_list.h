@@ -9,7 +9,7 @@
 
 class QListWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 
@@ -35,4 +35,4 @@ private:
     std::vector<CheckpointProblem> m_problems;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct TensorModel::Node {
     QString name;
@@ -390,4 +390,4 @@ QVariant TensorModel::headerData(int section, Qt::Orientation orientation, int r
     return {};
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

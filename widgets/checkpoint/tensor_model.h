@@ -10,7 +10,7 @@
 
 #include "types/checkpoint_info.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Names lose the prefix that all share; blocks that repeat ("blocks.0", "blocks.1", ...) are
 /// branches, those after the first together under one.
@@ -74,4 +74,4 @@ QString rangeText(const TensorStatistics& statistics);
 /// A number of a tensor with a true minus sign, three significant figures.
 QString shortNumber(double value);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -20,7 +20,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int rowHeight = 26;
@@ -246,4 +246,4 @@ void TensorTable::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_view) m_view->viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

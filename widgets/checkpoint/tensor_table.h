@@ -10,7 +10,7 @@
 class QLineEdit;
 class QTreeView;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CheckMarks;
 class PanelHead;
@@ -60,4 +60,4 @@ private:
     QString m_chosen;  ///< also while the filter hides it
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -16,7 +16,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 QString smallNumber(double value) {
@@ -183,4 +183,4 @@ void VerifyBadge::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_chip) restyle();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

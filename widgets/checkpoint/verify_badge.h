@@ -9,7 +9,7 @@
 
 class QDialog;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class Chip;
 class ElidedLabel;
@@ -45,4 +45,4 @@ private:
     std::optional<VerifyReport> m_report;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

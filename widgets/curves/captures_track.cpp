@@ -9,7 +9,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 CapturesTrack::CapturesTrack(QWidget* parent)
     : QWidget(parent),
@@ -213,4 +213,4 @@ void CapturesTrack::paintEvent(QPaintEvent*) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

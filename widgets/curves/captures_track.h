@@ -8,7 +8,7 @@
 
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ToggleChip;
 
@@ -59,4 +59,4 @@ private:
     ToggleChip* m_live;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 #include <QMenu>
 #include <algorithm>
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr double smoothings[] = {0.6, 0.8, 0.9, 0.97, 0.99};
@@ -142,4 +142,4 @@ void CurveControls::setCompareControls(bool shown) {
     m_training->setVisible(shown);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/curves/curve_types.h"
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CurveControls : public PanelHead {
     Q_OBJECT
@@ -53,4 +53,4 @@ private:
     std::vector<CurveMetric> m_metrics;  ///< as the menu offers them
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

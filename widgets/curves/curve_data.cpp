@@ -8,7 +8,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -448,4 +448,4 @@ QStringList shortNames(const QStringList& names) {
     return result;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/curves/curve_types.h"
 #include "widgets/curves/power_law.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One split of one run, as columns. Infinite values become NaN, which breaks the line.
 class CurveSeries {
@@ -132,4 +132,4 @@ struct CurveModel : CurveOptions {
 /// "sym", "asym".
 QStringList shortNames(const QStringList& names);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

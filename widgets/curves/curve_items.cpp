@@ -7,7 +7,7 @@
 #include "widgets/curves/mark_labels.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 double niceStep(double raw) {
@@ -239,4 +239,4 @@ void MarksItem::draw(QCPPainter* painter) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "widgets/curves/curve_types.h"
 #include "widgets/curves/qcp.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Ticks at 1, 2, 5 with numbers as people write them.
 class CurveTicker : public QCPAxisTicker {
@@ -73,4 +73,4 @@ protected:
     void draw(QCPPainter* painter) override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 CurveLegend::CurveLegend(const QString& title, QWidget* parent) : QWidget(parent), m_title(title) {
     setFixedHeight(26);
@@ -135,4 +135,4 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     painter.drawText(box.adjusted(0, 0, -16, 0), Qt::AlignVCenter | Qt::AlignRight, rest);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

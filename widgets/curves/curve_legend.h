@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct LegendEntry {
     QString name, value;  ///< value may be empty
@@ -38,4 +38,4 @@ private:
     std::vector<LegendEntry> m_entries;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

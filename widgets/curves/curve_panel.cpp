@@ -17,7 +17,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 CurvePanel::CurvePanel(QWidget* parent)
     : QWidget(parent),
@@ -291,4 +291,4 @@ void CurvePanel::resizeEvent(QResizeEvent* event) {
     tellAxis();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

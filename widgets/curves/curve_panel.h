@@ -14,7 +14,7 @@
 class QPainter;
 class QTimer;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CurveControls;
 class CurvePlot;
@@ -77,7 +77,8 @@ public:
 
 Q_SIGNALS:
     void cursorMoved(qint64 step);
-    void markMenuRequested(const QString& run, const relascope::CurveMark& mark, const QPoint& at);
+    void markMenuRequested(const QString& run, const relascope::widgets::CurveMark& mark,
+                           const QPoint& at);
     /// Shown x range in units of the axis and the margins of the loss plot, for the captures track.
     void axisChanged(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
 
@@ -99,4 +100,4 @@ private:
     QString m_subText;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/curves/curve_plot_parts.h"
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent)
     : QWidget(parent), m(new Parts{this, metric, model}) {
@@ -250,4 +250,4 @@ bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

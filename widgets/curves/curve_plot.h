@@ -12,7 +12,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CurvePlot : public QWidget {
     Q_OBJECT
@@ -59,7 +59,8 @@ Q_SIGNALS:
     void rangeDragged(double low, double high);
     void resetRequested();
     /// A right click on the mark of an edit, at a place on the screen.
-    void markMenuRequested(const QString& run, const relascope::CurveMark& mark, const QPoint& at);
+    void markMenuRequested(const QString& run, const relascope::widgets::CurveMark& mark,
+                           const QPoint& at);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -71,4 +72,4 @@ private:
     std::unique_ptr<Parts> m;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@
 #include "widgets/curves/curve_plot.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 constexpr int kLeft = 50, kRight = 24, kTop = 14, kBottom = 24;
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -482,4 +482,4 @@ struct CurvePlot::Parts {
     }
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "types/metric.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Tokens trained on: where the runs count them (text).
 enum class CurveAxis { Step, Epoch, Time, Tokens };
@@ -80,4 +80,4 @@ struct PublishedValue {
     bool operator==(const PublishedValue&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace relascope {
+namespace relascope::widgets {
 
 std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
                                        const QStringList& texts, double left, double right,
@@ -44,4 +44,4 @@ std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
     return labels;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

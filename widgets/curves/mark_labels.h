@@ -6,7 +6,7 @@
 #include <QStringList>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Where the text of a mark is drawn: row 0 is above the plot, the others are inside it.
 struct MarkLabel {
@@ -20,4 +20,4 @@ std::vector<MarkLabel> placeMarkLabels(const std::vector<double>& positions,
                                        const QStringList& texts, double left, double right,
                                        const QFontMetrics& metrics);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

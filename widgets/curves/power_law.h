@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct PowerLaw {
     double a = 0.0, b = 0.0;
@@ -64,4 +64,4 @@ private:
     std::vector<std::pair<double, double>> m_points;  ///< logarithms
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

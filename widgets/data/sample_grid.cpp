@@ -11,7 +11,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 constexpr int kMargin = 16, kGap = 12, kLabel = 18;
 }
@@ -225,4 +225,4 @@ bool SampleGrid::viewportEvent(QEvent* event) {
     return QAbstractScrollArea::viewportEvent(event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 #include "widgets/data/shown_sample.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Samples of any number and form: images enlarged by whole factors, objects by their pictures or
 /// as bars, texts in a few lines. Only what is in sight is asked for and kept (some screens around
@@ -58,4 +58,4 @@ private:
     std::map<qint64, int> m_asked;  ///< first -> count
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

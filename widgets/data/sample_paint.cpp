@@ -10,7 +10,7 @@
 #include "widgets/source/vector_bars.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int gap = 4, orderGap = 10;
@@ -191,4 +191,4 @@ void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown
     painter.restore();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

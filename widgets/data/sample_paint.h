@@ -9,11 +9,11 @@
 class QPainter;
 class QRect;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The room that such an example wants, without its label.
 QSize sampleSize(const ShownSample& shown);
 /// Draws it at the top left of `place`; what does not fit is left out.
 void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

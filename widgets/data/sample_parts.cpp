@@ -8,7 +8,7 @@
 #include "widgets/source/pictures.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 PixelView::PixelView(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
@@ -107,4 +107,4 @@ void ReadStrip::pressed(int index, Qt::KeyboardModifiers) {
     tell(index);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "types/relation_map.h"
 #include "widgets/text/piece_view.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// An image at the largest whole scale, one pixel a square; a large one is shrunk.
 class PixelView : public QWidget {
@@ -61,4 +61,4 @@ private:
     int m_current = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

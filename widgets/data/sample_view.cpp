@@ -14,7 +14,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kMargin = 16;
@@ -232,4 +232,4 @@ QString SampleView::csv() const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 class QLabel;
 class QStackedWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ElidedLabel;
 class PixelView;
@@ -50,4 +50,4 @@ private:
     ElidedLabel* m_origin;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct ShownSample {
     ProbeSample sample;
@@ -34,4 +34,4 @@ QString textOf(const ProbeSequence& sequence);
 /// What objects are called, separated by commas.
 QString wordsOf(const ProbeSequence& sequence);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/export/pgfplots.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 constexpr int kMargin = 16;
 }
@@ -125,4 +125,4 @@ void StatisticsView::paintEvent(QPaintEvent*) {
                      m_note);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Bars of how many samples each class has (or answers each length), and rows of words.
 class StatisticsView : public QWidget {
@@ -39,4 +39,4 @@ private:
     std::vector<std::pair<QString, QString>> m_rows;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -26,7 +26,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr double screenDpi = 96.0;
@@ -437,4 +437,4 @@ QStringList exportAll(const QWidget& page, const QString& folder, QString* error
     return written;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

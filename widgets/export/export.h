@@ -17,7 +17,7 @@ class QSize;
 class QToolButton;
 class QWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Draws the widget into `path`, by its ending .png (at `dpi`, 96 being the size on the screen),
 /// .svg or .pdf (both as shapes and text). The file appears whole or not at all. False with a
@@ -113,4 +113,4 @@ private:
 /// something could not be written.
 QStringList exportAll(const QWidget& page, const QString& folder, QString* error);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -22,7 +22,7 @@
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 QString captionOf(const ProbeResult& result, const QString& run) {
@@ -259,4 +259,4 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
     return exportWidget(figure, path, 300, error);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

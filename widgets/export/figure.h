@@ -12,7 +12,7 @@
 
 class QWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ViewMaps;
 
@@ -36,4 +36,4 @@ bool renderFigure(const ProbeResult& result, const InspectorView& view, const QS
 
 Q_DECLARE_OPERATORS_FOR_FLAGS(FigureParts)
 
-}  // namespace relascope
+}  // namespace relascope::widgets

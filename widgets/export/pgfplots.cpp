@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr std::size_t mostPoints = 500;  // TeX holds every one of them in memory
@@ -136,4 +136,4 @@ QString pgfplotsText(const QString& caption, const PgfBars& bars) {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 #include <QStringList>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One line; NaN breaks it. A band is drawn where `low` and `high` are as long as `x`.
 struct PgfSeries {
@@ -37,4 +37,4 @@ QString pgfplotsText(const QString& caption, const PgfBars& bars);
 /// Text as LaTeX sets it.
 QString latexText(QString text);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -21,7 +21,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// A spin box for 64-bit whole numbers: QSpinBox ends at 2^31, seeds and sizes do not. It lets any
@@ -363,4 +363,4 @@ void FieldRow::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_sentence) restyle();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

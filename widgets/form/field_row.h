@@ -15,7 +15,7 @@ class QLabel;
 class QLineEdit;
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// While a run trains, a text typed into a live field counts on Enter, on leaving the field or, by
 /// the arrows, when they rest; Escape takes it back. Otherwise every valid text counts at once.
@@ -74,4 +74,4 @@ private:
     QWidget* m_spin = nullptr;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

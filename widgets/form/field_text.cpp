@@ -5,7 +5,7 @@
 #include <QStringList>
 #include <cmath>
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 QString realText(double value) {
@@ -152,4 +152,4 @@ std::variant<FieldValue, FieldError> parseField(const QString& typed, const Fiel
     return error(FieldError::Reason::Empty, QString());
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "types/field.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// "1e-3", "0.10" as typed short: integers plain, reals in the shortest exact form (small and large
 /// ones in scientific notation), lists "0, 1", booleans "on" or "off".
@@ -33,4 +33,4 @@ std::variant<FieldValue, FieldError> parseField(const QString& text, const Field
 /// The inverse of shownText().
 std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// The word "Options" upright on the collapsed strip.
@@ -389,4 +389,4 @@ void OptionsForm::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_signs[1]) restyle();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@ class QLabel;
 class QToolButton;
 class QVBoxLayout;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ElidedLabel;
 class FieldRow;
@@ -90,4 +90,4 @@ private:
     bool m_collapsed = false, m_running = false, m_valid = true;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -30,7 +30,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int padding = 16;
@@ -447,4 +447,4 @@ QString GeneratePanel::csv() const {
     return rows;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -18,7 +18,7 @@ class QPushButton;
 class QSpinBox;
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class FieldNote;
 class GeneratedText;
@@ -107,4 +107,4 @@ private:
     QString m_whyNot;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

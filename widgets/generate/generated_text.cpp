@@ -10,7 +10,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 GeneratedText::GeneratedText(QWidget* parent) : PieceView(parent) {
     setSpacing(TextFlow::Spacing::Reading);
@@ -110,4 +110,4 @@ bool GeneratedText::viewportEvent(QEvent* event) {
     return PieceView::viewportEvent(event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

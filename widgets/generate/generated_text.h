@@ -5,7 +5,7 @@
 
 #include "widgets/text/piece_view.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class GeneratedText : public PieceView {
     Q_OBJECT
@@ -41,4 +41,4 @@ private:
     bool m_running = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

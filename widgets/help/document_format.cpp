@@ -12,7 +12,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kCodePixels = 12;
@@ -162,4 +162,4 @@ void fitPictures(QTextDocument& document) {
         }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 class QTextDocument;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The first heading of a Markdown text; empty when there is none.
 QString markdownTitle(const QString& markdown);
@@ -22,4 +22,4 @@ void formatMarkdown(QTextDocument& document);
 /// Gives every picture the size of its resource, which may have changed. One picture a paragraph.
 void fitPictures(QTextDocument& document);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -20,7 +20,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kPageMargins = 60;  ///< left and right of the text, with the frame
@@ -313,4 +313,4 @@ bool DocumentViewer::eventFilter(QObject* watched, QEvent* event) {
     return QDialog::eventFilter(watched, event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@ class QTextBrowser;
 class QToolButton;
 class QUrl;
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct HelpDocument {
     QString name;      ///< as links call it: "models.md"
@@ -79,4 +79,4 @@ private:
     QToolButton *m_back, *m_forward, *m_previous, *m_next;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

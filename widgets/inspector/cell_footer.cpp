@@ -6,7 +6,7 @@
 #include "widgets/inspector/view_choice.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
     setFixedHeight(28);
@@ -34,4 +34,4 @@ void CellFooter::display(const ViewChoice& choice) {
     m_text->setToolTip(plainTip(choice.footer()));  // half a window may not hold it all
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -4,7 +4,7 @@
 
 #include "widgets/theme/controls.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ViewChoice;
 
@@ -20,4 +20,4 @@ private:
     QLabel *m_text, *m_hint;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

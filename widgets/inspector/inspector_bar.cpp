@@ -13,7 +13,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int fullWidth = 900;  ///< px that one row needs with its full words
@@ -190,4 +190,4 @@ void InspectorBar::display(const ViewMaps& maps, const InspectorView& view) {
     m_topK->setVisible(view.processing == Processing::TopK);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

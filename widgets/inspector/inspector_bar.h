@@ -9,7 +9,7 @@
 class QComboBox;
 class QSpinBox;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 class SegmentedControl;
@@ -55,4 +55,4 @@ private:
     InspectorView m_view;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 #include "types/relation_map.h"
 #include "widgets/maps/map_values.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct InspectorView {
     MapKind kind = MapKind::Relation;
@@ -27,4 +27,4 @@ struct InspectorView {
     bool operator==(const InspectorView&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -15,7 +15,7 @@
 #include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
              MapValues values) {
@@ -115,4 +115,4 @@ bool MapPane::objectsSend() const {
     return columns >= 0 && m_map->values().columns == m_choice.maps().objects(columns);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

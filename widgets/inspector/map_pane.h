@@ -8,7 +8,7 @@
 class QActionGroup;
 class QPushButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ColorBar;
 class MapView;
@@ -51,4 +51,4 @@ private:
 void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
              MapValues values);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 #include "widgets/source/sides.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 std::size_t wordsIn(const std::vector<std::string>& words) {
@@ -102,4 +102,4 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     return out;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

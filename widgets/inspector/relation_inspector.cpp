@@ -20,7 +20,7 @@
 #include "widgets/maps/multiples_view.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     setAcceptDrops(true);
@@ -242,4 +242,4 @@ void RelationInspector::dropEvent(QDropEvent* event) {
         }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -11,7 +11,7 @@
 class QSplitter;
 class QStackedLayout;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class CellFooter;
 class EmptyState;
@@ -100,4 +100,4 @@ private:
     QString m_subText;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 SampleChooser::SampleChooser(QWidget* parent) : QWidget(parent) {
     auto* row = new QHBoxLayout(this);
@@ -149,4 +149,4 @@ void SampleChooser::random() {
     Q_EMIT randomSampleRequested(split());
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -11,7 +11,7 @@ class QComboBox;
 class QSpinBox;
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class SampleChooser : public QWidget {
     Q_OBJECT
@@ -63,4 +63,4 @@ private:
     int m_labelFilter = -1;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -12,7 +12,7 @@
 #include "widgets/maps/multiples_view.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// Sorts, and frames the map of the view; of alpha x r also its head.
@@ -145,4 +145,4 @@ void SmallMaps::mark() {
     m_order->actions().at(m_choice.view().sortByMagnitude ? 1 : 0)->setChecked(true);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 class QActionGroup;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class LayerSlider;
 class MultiplesView;
@@ -48,4 +48,4 @@ private:
     QActionGroup* m_order;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

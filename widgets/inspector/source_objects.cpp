@@ -9,7 +9,7 @@
 #include "widgets/source/tile_view.h"
 #include "widgets/source/token_strip.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int tallestChips = 84;  ///< of receivers above an image; more of them scroll
@@ -108,4 +108,4 @@ void SourceObjects::setPreview(int target) {
     for (LinkedView* view : senders()) view->setPreview(target);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

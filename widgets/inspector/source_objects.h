@@ -11,7 +11,7 @@
 
 class QBoxLayout;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class LinkedView;
 class PatchView;
@@ -63,4 +63,4 @@ private:
     bool m_image = true;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -21,7 +21,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int narrowest = 256;      ///< px that the chooser needs to show the name of a split
@@ -210,4 +210,4 @@ QString SourcePane::csv() const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -12,7 +12,7 @@
 
 class QLabel;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class InputChooser;
 class ProbabilityBars;
@@ -75,4 +75,4 @@ private:
     bool m_text = false;  ///< what is looked at is a text
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/words.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
     m_maps.setResult(std::move(result));
@@ -123,10 +123,10 @@ QString ViewChoice::csv() const {
     return mapCsv(m_maps, m_view);
 }
 QString ViewChoice::figureName(FigureParts parts) const {
-    return relascope::figureName(m_maps, m_view, parts, run);
+    return relascope::widgets::figureName(m_maps, m_view, parts, run);
 }
 void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     menu.figure = [this, parts] { return makeFigure(m_maps, m_view, parts, run); };
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

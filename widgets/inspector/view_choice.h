@@ -11,7 +11,7 @@
 #include "widgets/export/figure.h"
 #include "widgets/inspector/view_maps.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ViewMenu;
 
@@ -68,4 +68,4 @@ private:
     std::array<int, 5> m_lastIndex{};  ///< by kind, so that going back finds the same map
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 bool isRelation(MapKind kind) {
@@ -44,16 +44,16 @@ int ViewMaps::layers() const {
 }
 
 QString ViewMaps::layerName(int layer) const {
-    return m_result ? relascope::layerName(*m_result, layer) : QString();
+    return m_result ? relascope::widgets::layerName(*m_result, layer) : QString();
 }
 
 int ViewMaps::rowSide(const InspectorView& view) const {
-    return m_result ? relascope::rowSide(*m_result, view.layer) : 0;
+    return m_result ? relascope::widgets::rowSide(*m_result, view.layer) : 0;
 }
 
 int ViewMaps::columnSide(const InspectorView& view) const {
     if (!m_result) return 0;
-    if (view.kind != MapKind::Symbols) return relascope::columnSide(*m_result, view.layer);
+    if (view.kind != MapKind::Symbols) return relascope::widgets::columnSide(*m_result, view.layer);
     const RelationMap* map = stored(view);
     return map && map->libraryRows ? rowSide(view) : -1;
 }
@@ -63,8 +63,9 @@ int ViewMaps::objects(int side) const {
     if (const int known = sideSize(*m_result, side); known > 0) return known;
     // A result that does not say: as many as some map has.
     for (const auto& map : m_result->maps) {
-        if (relascope::rowSide(*m_result, map.layer) == side) return map.rows;
-        if (relascope::columnSide(*m_result, map.layer) == side && map.kind != MapKind::Symbols)
+        if (relascope::widgets::rowSide(*m_result, map.layer) == side) return map.rows;
+        if (relascope::widgets::columnSide(*m_result, map.layer) == side &&
+            map.kind != MapKind::Symbols)
             return map.columns;
     }
     return 0;
@@ -288,4 +289,4 @@ float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i
     return map->at(i, j);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "widgets/inspector/inspector_view.h"
 #include "widgets/maps/color_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ViewMaps {
 public:
@@ -81,4 +81,4 @@ private:
     mutable std::map<std::tuple<int, int, int>, Extent> m_percentiles;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

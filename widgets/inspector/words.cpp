@@ -9,7 +9,7 @@
 #include "widgets/source/sides.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const QString dot = QStringLiteral(" \u00B7 ");
@@ -290,4 +290,4 @@ QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

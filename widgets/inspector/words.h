@@ -6,7 +6,7 @@
 
 #include "widgets/inspector/view_maps.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// "Relation 3", "Relational attention, head 1", "α × r, relation 3 and head 1", "Symbols".
 QString mapTitle(const InspectorView& view);
@@ -37,4 +37,4 @@ QString absenceReason(const ViewMaps& maps, MapKind kind);
 /// Why a layer has no maps of a kind.
 QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -20,7 +20,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kPreset = Qt::UserRole;
@@ -388,4 +388,4 @@ void Rail::paintEvent(QPaintEvent*) {
     painter.fillRect(QRect(width() - 1, 0, 1, height()), Theme::current().border);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

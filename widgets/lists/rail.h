@@ -14,7 +14,7 @@ class QListWidget;
 class QToolButton;
 class QTreeWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// A preset under its family.
 struct ExperimentEntry {
@@ -92,4 +92,4 @@ private:
 /// "running · step 1,600 · #baseline": the second line of a run.
 QString runStateLine(const RunInfo& info);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 #include "types/run_info.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 void background(QPainter* painter, const QStyleOptionViewItem& option) {
@@ -98,4 +98,4 @@ void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->restore();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

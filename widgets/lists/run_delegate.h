@@ -4,7 +4,7 @@
 
 #include <QStyledItemDelegate>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class RunDelegate : public QStyledItemDelegate {
     Q_OBJECT
@@ -31,4 +31,4 @@ public:
     }
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

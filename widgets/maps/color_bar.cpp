@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 struct Piece {
@@ -181,4 +181,4 @@ void ColorBar::paintEvent(QPaintEvent*) {
     drawSubscripted(painter, QRectF(0, 19, width(), 16), caption);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 #include "widgets/maps/color_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ColorBar : public QWidget {
     Q_OBJECT
@@ -47,4 +47,4 @@ private:
 /// Draws a text in which "_x" is set lower, centred in `box`; used wherever r_ij is named.
 void drawSubscripted(QPainter& painter, const QRectF& box, const QString& text);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int vectorCells =
@@ -207,4 +207,4 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
     painter.restore();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

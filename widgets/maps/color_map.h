@@ -10,7 +10,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct Theme;
 
@@ -71,4 +71,4 @@ void drawMask(QPainter& painter, const QPointF& origin, qreal cell, int rows, in
 void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapValues& values,
                const QImage& image);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

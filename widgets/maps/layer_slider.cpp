@@ -11,7 +11,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 constexpr int top = 22;  ///< below the word "Layer"
 constexpr int bottom = 10;
@@ -165,4 +165,4 @@ void LayerSlider::paintEvent(QPaintEvent*) {
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

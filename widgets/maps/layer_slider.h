@@ -5,7 +5,7 @@
 #include <QStringList>
 #include <QWidget>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class LayerSlider : public QWidget {
     Q_OBJECT
@@ -44,4 +44,4 @@ private:
     int m_current = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int largestFit = 56;  ///< a map of one cell need not fill the panel
@@ -243,4 +243,4 @@ QRect MapGeometry::chipRect(int index, bool row) const {
     return chip;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

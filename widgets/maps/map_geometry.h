@@ -11,7 +11,7 @@
 
 #include "widgets/source/patches.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The labels along the rows and the columns, and the room that they need.
 class MapAxes {
@@ -111,4 +111,4 @@ private:
 /// The widest label of a chosen column.
 inline constexpr int widestMapChip = 140;
 
-}  // namespace relascope
+}  // namespace relascope::widgets

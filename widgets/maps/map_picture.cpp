@@ -6,7 +6,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 // The PDF engine keeps a clip that was narrowed since save(): what is drawn next would be cut away.
@@ -315,4 +315,4 @@ void MapPicture::paintBox(QPainter& painter, const MapMark& mark) const {
     painter.drawText(box.adjusted(9, 0, -2, -3), Qt::AlignLeft | Qt::AlignBottom, lines[1]);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -11,7 +11,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The cell that the crosshair shows.
 struct MapMark {
@@ -67,4 +67,4 @@ private:
     QImage m_image;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -363,4 +363,4 @@ Limits limitsOf(const Extent& extent, bool isSigned) {
     return high > low ? Limits{low, high} : Limits{low, low + 1.0F};
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

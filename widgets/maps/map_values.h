@@ -8,7 +8,7 @@
 
 #include "types/relation_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// TopK keeps the k entries of largest size in each row i and sets the others to 0.
 enum class Processing { Raw, Tanh, Sigmoid, SoftmaxOverJ, TopK };
@@ -89,4 +89,4 @@ double saturatedShare(const MapValues& values, Processing processing);
 /// scale of no width (constant or no values) becomes one of width 1 or 2.
 Limits limitsOf(const Extent& extent, bool isSigned);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 #include "widgets/theme/style_paint.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 MapView::MapView(QWidget* parent) : QWidget(parent) {
     setMouseTracking(true);
@@ -241,4 +241,4 @@ void MapView::paintEvent(QPaintEvent* event) {
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

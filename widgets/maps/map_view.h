@@ -9,7 +9,7 @@
 
 #include "widgets/maps/map_picture.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class MapView : public QWidget {
     Q_OBJECT
@@ -76,4 +76,4 @@ private:
     bool m_dragging = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int groupGap = 10;
@@ -227,4 +227,4 @@ int MultiplesLayout::blockFor(int cells, int side) {
     return cells <= most ? 1 : (cells + most - 1) / most;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

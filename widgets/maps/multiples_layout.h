@@ -10,7 +10,7 @@
 
 #include "widgets/maps/map_values.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One small picture.
 struct MultipleItem {
@@ -115,4 +115,4 @@ private:
     int m_side = smallestSide;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -12,7 +12,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 using Slot = MultiplesLayout::Slot;
@@ -273,4 +273,4 @@ void MultiplesView::resizeEvent(QResizeEvent* event) {
     if (pictures().wrongResolution()) Q_EMIT resolutionChanged();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "widgets/maps/multiples_layout.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class MultiplesView : public QScrollArea {
     Q_OBJECT
@@ -44,4 +44,4 @@ private:
     Canvas* m_canvas;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

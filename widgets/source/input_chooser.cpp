@@ -15,7 +15,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int largestSeed = 999999;
@@ -230,4 +230,4 @@ QString InputChooser::problem() const {
     return m_problem->text();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

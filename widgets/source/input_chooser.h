@@ -13,7 +13,7 @@ class QPushButton;
 class QSpinBox;
 class QToolButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class FieldNote;
 class SegmentedControl;
@@ -82,4 +82,4 @@ private:
     int m_reference = 0, m_seed = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

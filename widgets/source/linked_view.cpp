@@ -6,7 +6,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// NaN being equal to NaN.
@@ -102,4 +102,4 @@ LinkedView::Shade LinkedView::shade(int index, bool known) const {
     return {fill, Theme::textOn(fill), {}, true};
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

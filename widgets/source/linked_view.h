@@ -9,7 +9,7 @@
 
 #include "widgets/maps/color_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class LinkedView {
 public:
@@ -75,4 +75,4 @@ private:
     bool m_signedNumbers = true;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 constexpr int chipHeight = 24;
 constexpr int chipGap = 10;
@@ -321,4 +321,4 @@ void PatchView::paintClassToken(QPainter& painter) {
     painter.drawText(chip.adjusted(0, 0, -9, 0), Qt::AlignRight | Qt::AlignVCenter, number);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 #include "widgets/source/linked_view.h"
 #include "widgets/source/patches.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PatchView : public QWidget, public LinkedView {
     Q_OBJECT
@@ -70,4 +70,4 @@ private:
     bool m_targetsOnly = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

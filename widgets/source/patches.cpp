@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/source/patches.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 int patchOfToken(const PatchGrid& grid, int token) {
     const int patch = token - (grid.classToken ? 1 : 0);
@@ -57,4 +57,4 @@ std::vector<AxisToken> numberedTokens(int count, const QString& word) {
     return tokens;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

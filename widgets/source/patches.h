@@ -10,7 +10,7 @@
 #include "types/relation_map.h"
 #include "widgets/source/pictures.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// How one row or column of a map is marked on the axis.
 struct AxisToken {
@@ -36,4 +36,4 @@ std::vector<AxisToken> patchTokens(const ProbeResult& result, int count);
 /// Tokens that are only numbered: the symbols of a library.
 std::vector<AxisToken> numberedTokens(int count, const QString& word);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 #include "widgets/maps/color_map.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int smallest = 16;  ///< patches: they fill their room, whatever the factor
@@ -80,4 +80,4 @@ void drawPicture(QPainter& painter, const QRect& room, const QImage& picture) {
     painter.restore();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Grey or RGB bytes as a picture; null when empty or when the bytes do not fill the size.
 QImage toQImage(const Image& image);
@@ -27,4 +27,4 @@ QSize shownSize(const QSize& picture, const QSize& room);
 QRect shownPlace(const QSize& picture, const QRect& room);
 void drawPicture(QPainter& painter, const QRect& room, const QImage& picture);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 #include "widgets/text/text_flow.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 ProbabilityBars::ProbabilityBars(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -131,4 +131,4 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 #include "types/generate_options.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ProbabilityBars : public QWidget {
     Q_OBJECT
@@ -50,4 +50,4 @@ private:
     bool m_tokens = false;  ///< pieces of text, not classes
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 #include <QAbstractScrollArea>
 #include <QScrollBar>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Scrolls until `place` (in the viewport's coordinates) is seen with `edge` pixels around it;
 /// after a leap it stands in the middle, so that its surroundings are seen too.
@@ -20,4 +20,4 @@ inline void scrollTo(const QAbstractScrollArea& view, const QRect& place, int ed
         bar->setValue(bar->value() + place.bottom() - high + edge + 1);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 
 #include "widgets/text/text_flow.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const ProbeSide* sideOf(const ProbeResult& result, int side) {
@@ -191,4 +191,4 @@ void fillTiles(TileView& tiles, const ProbeResult& result, int rows, int columns
         tiles.setSides(titled(rows, "from"), titled(columns, "to"));
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

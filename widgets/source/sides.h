@@ -9,7 +9,7 @@
 #include "widgets/source/patches.h"
 #include "widgets/source/tile_view.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// "layer 2", "decoder 1 cross"; numbered where the result has no name.
 QString layerName(const ProbeResult& result, int layer);
@@ -37,4 +37,4 @@ TileGroup sideTiles(const ProbeResult& result, int side);
 /// shows them. `columns` is -1 where no objects send.
 void fillTiles(TileView& tiles, const ProbeResult& result, int rows, int columns);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

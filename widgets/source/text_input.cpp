@@ -11,7 +11,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 const std::vector<ExampleText>& exampleTexts() {
     // Written for this program. The first holds "model" and "state" many times, as the text of the
@@ -134,4 +134,4 @@ void TextInput::describe() {
         m_note->setHint({});
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

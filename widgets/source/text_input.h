@@ -8,7 +8,7 @@
 class QMenu;
 class QPushButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class FieldNote;
 class TextField;
@@ -55,4 +55,4 @@ private:
     QString m_problem;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

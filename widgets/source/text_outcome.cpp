@@ -10,7 +10,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 TextOutcome::TextOutcome(QWidget* parent)
     : QWidget(parent),
@@ -84,4 +84,4 @@ void TextOutcome::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_text) write();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

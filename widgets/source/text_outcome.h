@@ -10,7 +10,7 @@
 class QLabel;
 class QTextEdit;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ProbabilityBars;
 
@@ -42,4 +42,4 @@ private:
     QString m_prompt, m_continuation;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

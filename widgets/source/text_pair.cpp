@@ -8,7 +8,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int spacing = 4, titleHeight = 16, shortest = 28;
@@ -71,4 +71,4 @@ void TextPair::setTexts(const QString& from, const std::vector<std::string>& row
     m_to->setTokens(columns);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 class QLabel;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class TokenStrip;
 
@@ -39,4 +39,4 @@ private:
     TokenStrip *m_from, *m_to;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

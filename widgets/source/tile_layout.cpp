@@ -10,7 +10,7 @@
 #include "widgets/source/vector_bars.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 using namespace tiles;
@@ -177,4 +177,4 @@ int TileSection::moved(int index, int key) const {
     return best;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

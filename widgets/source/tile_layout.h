@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Objects of one side of a map.
 struct TileGroup {
@@ -73,4 +73,4 @@ private:
     int m_height = 0;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -2,7 +2,7 @@
 // Measures of tiles, in pixels. Private to TileView and its parts.
 #pragma once
 
-namespace relascope::tiles {
+namespace relascope::widgets::tiles {
 
 inline constexpr int gap = 4;
 inline constexpr int edge = 2;         ///< room for the outline of a tile at the border
@@ -19,4 +19,4 @@ inline constexpr int shortestWord = 38;   ///< px of a caption, however small th
 inline constexpr int smallestPicture = 28;
 inline constexpr int largestTile = 140;
 
-}  // namespace relascope::tiles
+}  // namespace relascope::widgets::tiles

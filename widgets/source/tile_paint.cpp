@@ -8,7 +8,7 @@
 #include "widgets/source/vector_bars.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 using namespace tiles;
 
@@ -60,4 +60,4 @@ void paintTileObject(QPainter& painter, const TileSection& section, int index, c
                      painter.fontMetrics().elidedText(word, Qt::ElideRight, inside.width() + 2));
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

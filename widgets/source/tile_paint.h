@@ -6,10 +6,10 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// An object's picture, bars or word; the line of its number is not part of `inside`.
 void paintTileObject(QPainter& painter, const TileSection& section, int index, const QRect& inside,
                      const QColor& ink);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -16,7 +16,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 using namespace tiles;
 
@@ -240,4 +240,4 @@ void TileView::paintTile(QPainter& painter, const TileSection& section, int inde
     painter.restore();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "widgets/source/linked_view.h"
 #include "widgets/source/tile_layout.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class TileView : public QAbstractScrollArea, public LinkedView {
     Q_OBJECT
@@ -73,4 +73,4 @@ private:
     Place m_hover;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

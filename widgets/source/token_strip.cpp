@@ -3,7 +3,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 TokenStrip::TokenStrip(QWidget* parent) : PieceView(parent) {
     setAccessibleName(QStringLiteral("Source text"));
@@ -89,4 +89,4 @@ void TokenStrip::describe() {
     setAccessibleDescription(text);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

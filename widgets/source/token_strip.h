@@ -6,7 +6,7 @@
 #include "widgets/source/linked_view.h"
 #include "widgets/text/piece_view.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class TokenStrip : public PieceView, public LinkedView {
     Q_OBJECT
@@ -50,4 +50,4 @@ private:
     std::vector<std::string> m_pieces;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace relascope {
+namespace relascope::widgets {
 
 float largestSize(std::span<const float> values) {
     float largest = 0;
@@ -40,4 +40,4 @@ void paintVectorBars(QPainter& painter, const QRect& place, std::span<const floa
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

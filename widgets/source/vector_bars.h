@@ -8,7 +8,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The largest size of numbers that are finite.
 float largestSize(std::span<const float> values);
@@ -17,4 +17,4 @@ float largestSize(std::span<const float> values);
 void paintVectorBars(QPainter& painter, const QRect& place, std::span<const float> values,
                      float largest, const QColor& ink);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -14,7 +14,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 EfficiencyPlot::EfficiencyPlot(QWidget* parent) : QWidget(parent), m(new Parts{this}) {
     setAccessibleName(QStringLiteral("Sample efficiency"));
@@ -297,4 +297,4 @@ bool EfficiencyPlot::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -12,7 +12,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Around a mean: the 95% bootstrap of the mean, two standard errors, or nothing.
 enum class StudyBand { Bootstrap, TwoErrors, None };
@@ -67,4 +67,4 @@ private:
     std::unique_ptr<Parts> m;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kLeft = 52, kRight = 24, kTop = 8, kBottom = 42;
@@ -419,4 +419,4 @@ QString EfficiencyPlot::Parts::words(const Spot& spot) const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/study/study_legend.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The dotted line of the cursor, with a hollow dot where it meets a mean.
 class ColumnItem : public QCPAbstractItem {
@@ -82,4 +82,4 @@ struct EfficiencyPlot::Parts {
     QString words(const Spot& spot) const;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

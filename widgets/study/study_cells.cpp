@@ -7,7 +7,7 @@
 #include "widgets/export/export.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// Ends of the colours for values within [low, high]: tens of per cent, worse end first. Equal
@@ -157,4 +157,4 @@ QString StudyCells::csv() const {
     return text;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 #include "widgets/study/study_layout.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One run, at its place in the layout; runs of the same place stand side by side in their order.
 struct GridRun {
@@ -69,4 +69,4 @@ private:
     std::pair<double, double> m_range{0.0, 1.0};
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

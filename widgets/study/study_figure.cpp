@@ -7,7 +7,7 @@
 #include "widgets/study/efficiency_plot.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<StudyPoint>& points,
@@ -33,4 +33,4 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                           plot.size(), title, Theme::current().panel, path, error);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -8,7 +8,7 @@
 #include "types/study.h"
 #include "widgets/study/study_layout.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Writes the curves to .png (300 dpi), .svg or .pdf. False with a sentence in `error`. Needs a
 /// QApplication (the offscreen platform will do).
@@ -17,4 +17,4 @@ bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<PublishedPoint>& published, const QString& title,
                  const QString& path, QString* error);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

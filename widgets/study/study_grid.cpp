@@ -18,7 +18,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int margin = StudyGridPicture::margin, gap = StudyGridPicture::gap;
@@ -249,4 +249,4 @@ void StudyGrid::restyle() {
     if (viewport()) viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 
 class QMenu;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Rows and columns of a StudyLayout, each cell one square a seed with their mean below. Painted,
 /// only what is in sight: thousands of runs cost what a screen of them costs.
@@ -67,4 +67,4 @@ private:
     QList<QAction*> m_viewActions;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

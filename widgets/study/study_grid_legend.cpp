@@ -5,7 +5,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr std::pair<CellState, const char*> kStates[] = {{CellState::Waiting, "waiting"},
@@ -78,4 +78,4 @@ void StudyGridLegend::paintEvent(QPaintEvent*) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 #include "widgets/study/study_grid.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// What the squares mean: their states and the colours of the values.
 class StudyGridLegend : public QWidget {
@@ -26,4 +26,4 @@ private:
     StudyMetric m_metric;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

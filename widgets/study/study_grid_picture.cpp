@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kMarkHeight = 18, kCellGap = 14, kSmallest = 8, kLargest = 40, kWidestCell = 176;
@@ -237,4 +237,4 @@ void StudyGridPicture::paintRun(QPainter& painter, int index, const QRect& mark)
     painter.drawRect(index == current ? mark.adjusted(-2, -2, 2, 2) : mark.adjusted(-1, -1, 0, 0));
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

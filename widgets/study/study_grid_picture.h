@@ -11,7 +11,7 @@
 
 class QPainter;
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One square in its state; `progress` is how much of it is filled while it runs.
 void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, double progress,
@@ -55,4 +55,4 @@ private:
     ColorScale m_scale;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const QString kSizes = QStringLiteral("training examples");
@@ -128,4 +128,4 @@ QString StudyLayout::columnWords(int column) const {
     return m_sizes ? title + u' ' + m_axis : m_axis + u' ' + title;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The number that is shown and how it is written.
 struct StudyMetric {
@@ -76,4 +76,4 @@ private:
     QHash<std::int64_t, int> m_sizeColumn;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

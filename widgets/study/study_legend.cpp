@@ -11,7 +11,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kLine = 18, kSample = 24, kGap = 6, kBetween = 18, kMargin = 16, kMostLines = 4;
@@ -177,4 +177,4 @@ bool StudyLegend::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 #include "types/study.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Five shapes in turn; from the ninth series on they are open, as colours repeat.
 enum class StudyMarker { Disc, Square, Diamond, TriangleDown, TriangleUp };
@@ -56,4 +56,4 @@ private:
     std::vector<StudyLegendEntry> m_entries;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kBar = 4, kBetween = 14;
@@ -169,4 +169,4 @@ void StudyFailures::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) restyle();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 
 class QPushButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class ElidedLabel;
 
@@ -60,4 +60,4 @@ private:
     QPushButton *m_show, *m_retry;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -21,7 +21,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const QString kDash(QChar(0x2014));
@@ -387,4 +387,4 @@ void StudyTable::changeEvent(QEvent* event) {
     m_needed->viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -11,7 +11,7 @@
 class QMenu;
 class QTableView;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 class StudyTableModel;
@@ -60,4 +60,4 @@ private:
     QMenu* m_menu;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

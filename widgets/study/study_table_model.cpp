@@ -6,7 +6,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 void StudyTableModel::setTable(QStringList heads, QStringList headTips, QStringList rows,
                                std::vector<std::vector<Cell>> cells) {
@@ -88,4 +88,4 @@ bool StudyTableOrder::lessThan(const QModelIndex& a, const QModelIndex& b) const
     return x < y;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

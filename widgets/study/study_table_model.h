@@ -6,7 +6,7 @@
 #include <QSortFilterProxyModel>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class StudyTableModel : public QAbstractTableModel {
     Q_OBJECT
@@ -46,4 +46,4 @@ protected:
     bool lessThan(const QModelIndex& a, const QModelIndex& b) const override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

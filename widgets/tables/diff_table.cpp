@@ -13,7 +13,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// A run's swatch before its name; the label leaves room for it.
@@ -197,4 +197,4 @@ void DiffTable::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_view) fill();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 class QMenu;
 class QTableWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 class SegmentedControl;
@@ -47,4 +47,4 @@ private:
     QMenu* m_menu;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

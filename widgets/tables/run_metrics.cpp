@@ -6,7 +6,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 QString metricText(std::string_view key, double value) {
     return metricValueText(metricInfo(key), value);
@@ -45,4 +45,4 @@ QString resultLines(const RunInfo& info) {
     return lines.join(u'\n');
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

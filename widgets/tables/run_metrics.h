@@ -10,7 +10,7 @@
 #include "types/run_info.h"
 #include "widgets/curves/curve_types.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// "93.0%", "6.21", "0.0123"; a dash where there is none.
 QString metricText(std::string_view key, double value);
@@ -30,4 +30,4 @@ std::string resultMetric(const RunInfo& info);
 /// A line a split: "pentos: accuracy 93.0%, loss 0.213 (10,000 examples)".
 QString resultLines(const RunInfo& info);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

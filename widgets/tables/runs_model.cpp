@@ -10,7 +10,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -369,4 +369,4 @@ bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) con
     return x < y;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 #include "widgets/tables/runs_table.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
@@ -93,4 +93,4 @@ private:
     QStringList m_words;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -21,7 +21,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// Selection fill with the text's own colour; the run's swatch before its name.
@@ -200,7 +200,8 @@ void RunsTable::setRows(const std::vector<TableRow>& rows) {
     // The best on top, which of errors and perplexities is the least.
     if (const std::string& metric = m_model->metricOf(RunsModel::Best);
         !m_sorted && !metric.empty()) {
-        const auto order = lowerIsBetter(metric) ? Qt::AscendingOrder : Qt::DescendingOrder;
+        const auto order =
+            metricInfo(metric).lowerIsBetter ? Qt::AscendingOrder : Qt::DescendingOrder;
         if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Best, order);
     }
     m_view->horizontalHeader()->viewport()->update();
@@ -301,4 +302,4 @@ void RunsTable::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && m_view) m_view->viewport()->update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

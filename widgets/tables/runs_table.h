@@ -13,7 +13,7 @@ class QLineEdit;
 class QMenu;
 class QTableView;
 
-namespace relascope {
+namespace relascope::widgets {
 
 class PanelHead;
 class RunsFilter;
@@ -74,4 +74,4 @@ private:
     bool m_tags = false;    ///< some run has one
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int edge = 3;  ///< room for the outline of a piece at the border
@@ -212,4 +212,4 @@ void PieceView::changeEvent(QEvent* event) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@
 
 #include "widgets/text/text_flow.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// How a piece is drawn.
 struct PieceLook {
@@ -78,4 +78,4 @@ private:
     int m_height = 0;  ///< as told
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 TextField::TextField(int lines, QWidget* parent) : QPlainTextEdit(parent) {
     setProperty("field", true);
@@ -40,4 +40,4 @@ void TextField::focusOutEvent(QFocusEvent* event) {
     update();
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -4,7 +4,7 @@
 
 #include <QPlainTextEdit>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class TextField : public QPlainTextEdit {
     Q_OBJECT
@@ -23,4 +23,4 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 #include "types/text_piece.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int inner = 1;      ///< px between a box and its text where the word goes on in the next
@@ -214,4 +214,4 @@ int TextFlow::moved(int index, int key) const {
     return best;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

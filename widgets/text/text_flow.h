@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// A piece as the screens show it.
 struct PieceWords {
@@ -71,4 +71,4 @@ private:
     bool m_characters = false;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

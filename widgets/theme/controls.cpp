@@ -17,7 +17,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 /// One segment: the group's box is drawn by the control, so a segment draws its fill and text only.
@@ -413,4 +413,4 @@ QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget
     return button;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -15,7 +15,7 @@ class QHBoxLayout;
 class QMenu;
 class QPushButton;
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct Theme;
 
@@ -183,4 +183,4 @@ QToolButton* iconButton(const char* iconName, const QString& name, QWidget* pare
 /// The same with a control border.
 QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

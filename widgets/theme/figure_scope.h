@@ -7,7 +7,7 @@
 
 class QWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct Theme;
 
@@ -30,4 +30,4 @@ private:
     bool m_own = false;  ///< the palette was set, not inherited
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

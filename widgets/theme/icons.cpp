@@ -15,7 +15,7 @@ static void registerResources() {
     Q_INIT_RESOURCE(resources);
 }
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 QByteArray source(const QString& name) {
@@ -105,4 +105,4 @@ QPixmap iconPixmap(const char* name, const QColor& color, int pixels, qreal rati
     return pixmap;
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -6,7 +6,7 @@
 #include <QIcon>
 #include <QString>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// The icon `resources/icons/NAME.svg`: text colour when enabled, faint when disabled, accent when
 /// selected. It is drawn anew whenever the theme changes, so it may be set once. A name that does
@@ -20,4 +20,4 @@ QIcon applicationIcon();
 /// One drawing of an icon at `pixels` logical pixels and the given device pixel ratio.
 QPixmap iconPixmap(const char* name, const QColor& color, int pixels = 16, qreal ratio = 1.0);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

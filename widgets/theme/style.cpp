@@ -16,7 +16,7 @@
 #include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 template <class Option>
@@ -354,4 +354,4 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
     StyleMetrics::drawComplexControl(control, option, painter, widget);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -5,7 +5,7 @@
 
 #include "widgets/theme/style_metrics.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// Dynamic properties it understands:
 ///  - "primary" (bool) on a QPushButton or QToolButton: accent fill, the one main action of a bar;
@@ -27,4 +27,4 @@ public:
                             QPainter* painter, const QWidget* widget) const override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -7,7 +7,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/style_paint.h"
 
-namespace relascope {
+namespace relascope::widgets {
 
 StyleMetrics::StyleMetrics() : QProxyStyle(QStringLiteral("Fusion")) {}
 
@@ -237,4 +237,4 @@ QIcon StyleMetrics::standardIcon(StandardPixmap standard, const QStyleOption* op
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

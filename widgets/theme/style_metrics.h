@@ -5,7 +5,7 @@
 
 #include <QProxyStyle>
 
-namespace relascope {
+namespace relascope::widgets {
 
 class StyleMetrics : public QProxyStyle {
 public:
@@ -25,4 +25,4 @@ public:
                        const QWidget* widget) const override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -9,7 +9,7 @@
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope::paint {
+namespace relascope::widgets::paint {
 namespace {
 
 bool on(const QStyleOption& option, QStyle::StateFlag state) {
@@ -328,4 +328,4 @@ void progress(QPainter& painter, const QStyleOptionProgressBar& option) {
     painter.restore();
 }
 
-}  // namespace relascope::paint
+}  // namespace relascope::widgets::paint

@@ -13,7 +13,7 @@ class QStyleOptionMenuItem;
 class QStyleOptionProgressBar;
 class QStyleOptionViewItem;
 
-namespace relascope::paint {
+namespace relascope::widgets::paint {
 
 inline constexpr qreal cornerRadius = 4.0;
 
@@ -47,4 +47,4 @@ void slider(QPainter& painter, const QStyleOptionSlider& option, const QRect& gr
 void menuItem(QPainter& painter, const QStyleOptionMenuItem& option);
 void progress(QPainter& painter, const QStyleOptionProgressBar& option);
 
-}  // namespace relascope::paint
+}  // namespace relascope::widgets::paint

@@ -9,7 +9,7 @@
 #include "widgets/theme/figure_scope.h"
 #include "widgets/theme/style.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 template <std::size_t N>
@@ -273,4 +273,4 @@ QString roughDuration(double seconds) {
     return durationText(seconds < 60.0 ? seconds : std::round(seconds / 60.0) * 60.0);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

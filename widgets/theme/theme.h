@@ -11,7 +11,7 @@
 class QApplication;
 class QWidget;
 
-namespace relascope {
+namespace relascope::widgets {
 
 enum class ThemeMode { System, Light, Dark };
 
@@ -69,4 +69,4 @@ QString durationText(double seconds);
 /// The same to the nearest minute from one minute on: "9 min", "1 h 20 min".
 QString roughDuration(double seconds);
 
-}  // namespace relascope
+}  // namespace relascope::widgets

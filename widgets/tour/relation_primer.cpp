@@ -8,7 +8,7 @@
 
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kWidth = 520, kHeight = 208, kTile = 44;
@@ -122,4 +122,4 @@ void RelationPrimer::paintEvent(QPaintEvent*) {
                      QString::fromUtf8("output of i = \u03A3_j \u03B1_ij (W_r r_ij + W_s s_j)"));
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -4,7 +4,7 @@
 
 #include <QWidget>
 
-namespace relascope {
+namespace relascope::widgets {
 
 /// One receiver i, three senders j and the arrows between them, in the colours of the theme: the
 /// sign and size of r_ij as a colour, alpha_ij as the width of the arrow.
@@ -21,4 +21,4 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -13,7 +13,7 @@
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
-namespace relascope {
+namespace relascope::widgets {
 namespace {
 
 constexpr int kGap = 12, kTextWidth = 360;
@@ -204,4 +204,4 @@ bool TourOverlay::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace relascope
+}  // namespace relascope::widgets

@@ -10,7 +10,7 @@ class QLabel;
 class QPushButton;
 class QVBoxLayout;
 
-namespace relascope {
+namespace relascope::widgets {
 
 struct TourStep {
     QString title;
@@ -68,4 +68,4 @@ private:
     QPushButton *m_skip, *m_back, *m_next;
 };
 
-}  // namespace relascope
+}  // namespace relascope::widgets

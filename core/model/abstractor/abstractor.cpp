@@ -9,7 +9,7 @@
 #include "model/decode/cache.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr double kNormEps = 1e-3;  // of the framework the Abstractor was published in
@@ -199,4 +199,4 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     return a;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

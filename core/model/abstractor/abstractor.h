@@ -11,7 +11,7 @@
 #include "model/attention/symbols.h"
 #include "model/blocks/layers.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Heads of the Abstractor's family: every projection has a bias and every head is `key_dim` wide,
 /// whatever the stream's width.
@@ -101,4 +101,4 @@ void initGlorot(torch::nn::Module& model);
 /// `x sqrt(d) + pe`, sines before cosines, for any length; row 0 stands at position `first`.
 torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first = 0);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include "model/problem_list.h"
 #include "model/seq2seq/pair_config.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Pairs = Seq2SeqAbstractorOptions;
@@ -439,4 +439,4 @@ const RegisterArchitecture objects([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The Abstractor module, with the heads and widths of the blocks around it.
 struct AbstractorOptions : StreamOptions, SymbolOptions {
@@ -104,4 +104,4 @@ struct FixedRelationOptions : PairRelationsOptions {
     bool operator==(const FixedRelationOptions&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

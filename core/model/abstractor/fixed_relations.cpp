@@ -4,7 +4,7 @@
 #include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr double kSharpness = 50.0;
@@ -63,4 +63,4 @@ const auto fixed = RegisterModel::of<FixedRelationAbstractorImpl, FixedRelationO
     "FixedRelationAbstractor", initGlorot);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "model/baselines/relational_baselines.h"
 #include "model/model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// r_ij = <wq x_i, wk x_j>, n_relations of them; sigmoid(50 r_ij / rel_proj_dim) where `sharp`:
 /// relations that were learned as scores, pushed towards yes and no.
@@ -52,4 +52,4 @@ private:
     FixedRelationOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

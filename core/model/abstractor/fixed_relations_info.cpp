@@ -4,7 +4,7 @@
 #include "model/group_fields.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Pairs = PairRelationsOptions;
@@ -102,4 +102,4 @@ const RegisterArchitecture fixed([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

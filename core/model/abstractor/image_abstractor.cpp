@@ -3,7 +3,7 @@
 
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 ImageAbstractorLayerImpl::ImageAbstractorLayerImpl(const ImageAbstractorOptions& o)
     : m_normFirst(o.norm_first) {
@@ -65,4 +65,4 @@ const auto registered =
     RegisterModel::of<ImageAbstractorImpl, ImageAbstractorOptions>("AbstractorModel");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

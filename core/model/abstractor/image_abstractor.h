@@ -11,7 +11,7 @@
 #include "model/model.h"
 #include "model/vision/vision.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// A <- A + SA(norm1 A);  A <- x + RCA(norm1 x, A);  A <- A + FF(norm2 A). Post-norm: each sum is
 /// normalised instead. The residual of the second line is of the objects: sensory information gets
@@ -43,4 +43,4 @@ private:
     Mlp m_predictor{nullptr};
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

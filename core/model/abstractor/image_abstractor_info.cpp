@@ -5,7 +5,7 @@
 #include "model/blocks/block_info.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Options = ImageAbstractorOptions;
@@ -161,4 +161,4 @@ const RegisterArchitecture model([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

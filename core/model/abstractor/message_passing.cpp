@@ -2,7 +2,7 @@
 #include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void requireObjects(const torch::Tensor& objects, const ObjectInput& o) {
     if (objects.dim() == 3 && objects.size(1) == o.n_objects && objects.size(2) == o.object_dim &&
@@ -78,4 +78,4 @@ const auto model = RegisterModel::of<MessagePassingAbstractorImpl, MessagePassin
     "MessagePassingAbstractor", initGlorot);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

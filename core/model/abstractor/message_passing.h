@@ -9,7 +9,7 @@
 #include "model/blocks/layers.h"
 #include "model/model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// R_ij = sigma(<wq x_i, wk x_j>), unscaled; out_i = concat_r( values_r( sum_j R_ijr a_j ) ); then
 /// the feed-forward with residual and norm1, [norm2], [self-attention with residual and norm3].
@@ -51,4 +51,4 @@ private:
 /// Throws OptionError unless objects are [b, n_objects, object_dim] of floating point.
 void requireObjects(const torch::Tensor& objects, const ObjectInput& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

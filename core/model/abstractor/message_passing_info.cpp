@@ -4,7 +4,7 @@
 #include "model/blocks/block_info.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Options = MessagePassingOptions;
@@ -190,4 +190,4 @@ const RegisterArchitecture model([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

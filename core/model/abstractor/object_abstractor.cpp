@@ -4,7 +4,7 @@
 #include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 ObjectAbstractorImpl::ObjectAbstractorImpl(const ObjectAbstractorOptions& options)
     : m_options(options) {
@@ -30,4 +30,4 @@ const auto model = RegisterModel::of<ObjectAbstractorImpl, ObjectAbstractorOptio
     "ObjectAbstractor", initGlorot);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

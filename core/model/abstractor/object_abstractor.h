@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "model/seq2seq/seq2seq.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// embedder, Abstractor (the same module, under the same names, as in Seq2SeqAbstractor),
 /// flattened, one hidden relu layer, outputs.
@@ -24,4 +24,4 @@ private:
     ObjectAbstractorOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

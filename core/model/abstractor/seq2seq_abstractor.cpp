@@ -8,7 +8,7 @@
 #include "model/decode/cache.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 Seq2SeqAbstractorImpl::Seq2SeqAbstractorImpl(const Seq2SeqAbstractorOptions& options)
     : m_options(options) {
     const auto& o = options;
@@ -94,4 +94,4 @@ const auto model =
     RegisterModel::of<Seq2SeqAbstractorImpl, Seq2SeqAbstractorOptions>("Seq2SeqAbstractor");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

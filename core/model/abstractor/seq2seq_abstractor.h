@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "model/seq2seq/seq2seq.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder sees the encoder and
 /// an abstractor of the input. (d) the decoder sees the encoder and its abstractor. Two contexts
@@ -35,4 +35,4 @@ private:
     Dropout m_dropout{nullptr};
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/decode/cache.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 void HeadOptions::check() const {
     const auto text = [](std::int64_t n) { return std::to_string(n); };
     if (n_heads < 1) throw OptionError("n_heads", text(n_heads) + " heads; give at least one");
@@ -189,4 +189,4 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     return m_outputDropout(wo(joinHeads(e)));  // [b, n, h * d_h]
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Shapes and switches that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {
@@ -94,4 +94,4 @@ private:
 };
 TORCH_MODULE(Attention);
 
-}  // namespace relascope
+}  // namespace relascope::core

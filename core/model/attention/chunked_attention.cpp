@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <mutex>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using torch::autograd::AutogradContext;
@@ -206,4 +206,4 @@ torch::Tensor activationCheckpoint(const std::function<torch::Tensor(const torch
     return Recomputed::apply(plan, x);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

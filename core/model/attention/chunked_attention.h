@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 /// A tensor that a block of rows reads a part of.
 struct ChunkInput {
@@ -38,4 +38,4 @@ std::vector<torch::Tensor> attendInChunks(std::int64_t rows, std::int64_t blockR
 torch::Tensor activationCheckpoint(const std::function<torch::Tensor(const torch::Tensor&)>& f,
                                    const torch::Tensor& x);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 
 #include "model/attention/contract.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 struct Sizes {
@@ -108,4 +108,4 @@ torch::Tensor contractKeys(const torch::Tensor& keys, const torch::Tensor& q,
     return products.sum(-1) * scale;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // A bijective 32-bit mixing of the counter (two rounds of multiply and xor-shift, the constants of
@@ -125,4 +125,4 @@ torch::Tensor dropoutRows(const torch::Tensor& x, double p, std::int64_t seed, s
     return CounterDropout::apply(x, p, seed, std::vector<std::int64_t>{first, rows, columns});
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

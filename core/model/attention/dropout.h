@@ -7,7 +7,7 @@
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
-namespace relascope {
+namespace relascope::core {
 
 /// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn anew each call; any shape, float or double.
 /// The CPU form is several times faster than torch's serial generator and stores only the seed: the
@@ -35,4 +35,4 @@ struct DropoutImpl : torch::nn::Module {
 };
 TORCH_MODULE(Dropout);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 #include "model/blocks/parameters.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // Angles p w_i, [n, d/2].
@@ -42,4 +42,4 @@ torch::Tensor SinusoidalPositionsImpl::forward(const torch::Tensor& x, std::int6
     return x * std::sqrt(static_cast<double>(x.size(2))) + pe.slice(0, first, end);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

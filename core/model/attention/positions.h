@@ -6,7 +6,7 @@
 #include <torch/nn/pimpl.h>
 #include <torch/types.h>
 
-namespace relascope {
+namespace relascope::core {
 
 /// pe[p, 2i] = sin(p w_i), pe[p, 2i + 1] = cos(p w_i), w_i = 10000^(-2i/d): [n, d] float32.
 torch::Tensor interleavedSinusoids(std::int64_t n, std::int64_t d);
@@ -24,4 +24,4 @@ struct SinusoidalPositionsImpl : torch::nn::Module {
 };
 TORCH_MODULE(SinusoidalPositions);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/decode/cache.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // weights [b, h, n, m] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, m + n + 1], zero
@@ -372,4 +372,4 @@ std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_t
     throw OptionError("model.ra_type", "unknown relational attention '" + ra_type + "'");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

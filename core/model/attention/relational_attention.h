@@ -14,7 +14,7 @@
 #include "model/attention/attention.h"
 #include "model/attention/symbols.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct RelationalOptions : HeadOptions {
     std::int64_t n_relations = 0;   ///< d_r [n_heads]
@@ -122,4 +122,4 @@ void initRelationsAsMay2024(torch::nn::Module& model);
 std::shared_ptr<RelationalHeadsImpl> makeRelationalHeads(const std::string& ra_type,
                                                          const RelationalOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

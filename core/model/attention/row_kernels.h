@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace relascope {
+namespace relascope::core {
 
 /// A matrix [out, in] as it lies in memory, row by row: float32, or bfloat16 (`half`).
 struct MatrixRows {
@@ -54,4 +54,4 @@ void softmaxRow(std::span<float> x);
 /// x becomes activation(x), named as in applyActivation (layers.h).
 void activateRow(const std::string& activation, std::span<float> x);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -17,7 +17,7 @@
 #define RELASCOPE_VECTORS
 #endif
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -251,4 +251,4 @@ void activateRow(const std::string& activation, std::span<float> x) {
     throw OptionError("activation", "unknown activation '" + activation + "'");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

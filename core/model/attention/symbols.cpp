@@ -9,7 +9,7 @@
 #include "model/decode/cache.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::Device& device) {
     const auto position =
@@ -146,4 +146,4 @@ std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const SymbolOptions& o,
                       "unknown symbol assignment '" + o.symbol_retrieval + "'");
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 #include "model/blocks/recording.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The symbols of one forward pass. Absolute: `values` [b, n, d], or [n, d] when every input has
 /// the same ones. Relative: `values` is the library [2 * maxOffset + 1, d] and s_ij is its row
@@ -96,4 +96,4 @@ private:
 std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const SymbolOptions& options,
                                                          std::int64_t d, std::int64_t longest);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include "model/blocks/stack_options.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct CoRelNetOptions : StreamOptions, ImageInput {
     bool softmax = false;  ///< of the architecture: CoRelNetSoftmax
@@ -65,4 +65,4 @@ struct MlpOptions : ObjectInput {
 
 StackOptions stackOf(const ObjectTransformerOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "model/group_fields.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 template <class Options>
@@ -162,4 +162,4 @@ const RegisterArchitecture predinet([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 #include "model/blocks/block_info.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 
 StackOptions stackOf(const ObjectTransformerOptions& o) {
     StackOptions s;
@@ -226,4 +226,4 @@ const RegisterArchitecture symbolicMlp([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

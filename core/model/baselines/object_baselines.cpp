@@ -4,7 +4,7 @@
 #include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 ObjectCoRelNetImpl::ObjectCoRelNetImpl(const ObjectCoRelNetOptions& o) : m_options(o) {
     embedder = register_module("embedder", Linear(o.object_dim, o.d_model));
@@ -71,4 +71,4 @@ const auto mlp = RegisterModel::of<ObjectMlpImpl, MlpOptions>("ObjectMLP", initG
 const auto symbolic = RegisterModel::of<ObjectMlpImpl, MlpOptions>("SymbolicMLP", initGlorot);
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "model/blocks/dual_attention.h"
 #include "model/model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// embedder, R = softmax(<wq x_i, wk x_j>) (symmetric: one projection), flattened, one hidden relu
 /// layer, outputs.
@@ -59,4 +59,4 @@ private:
     MlpOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 
 #include "model/architecture.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Norm, projection and norm under `patch_embedder`, numbered as published.
 inline void addPatchEmbedderShapes(ShapeList& list, const ImageInput& o, std::int64_t d,
@@ -20,4 +20,4 @@ inline std::string patchText(const ImageInput& o) {
            std::to_string(o.patch_size[0]) + " x " + std::to_string(o.patch_size[1]) + " pixels";
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

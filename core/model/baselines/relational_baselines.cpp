@@ -2,7 +2,7 @@
 #include "model/baselines/relational_baselines.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 MlpImpl::MlpImpl(const std::vector<std::int64_t>& widths) {
     for (std::size_t i = 0; i + 1 < widths.size(); ++i)
@@ -97,4 +97,4 @@ const auto softmax = RegisterModel::of<CoRelNetImpl, CoRelNetOptions>("CoRelNetS
 const auto prediNet = RegisterModel::of<PrediNetImpl, PrediNetOptions>("PrediNet");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

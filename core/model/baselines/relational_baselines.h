@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "model/vision/vision.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Linear layers with relu after those in `activated`; registered by their place, as published.
 struct MlpImpl : torch::nn::Module {
@@ -80,4 +80,4 @@ private:
     Mlp m_predictor{nullptr};
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

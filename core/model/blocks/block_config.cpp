@@ -2,7 +2,7 @@
 // The published constructors' arguments of blocks and symbols (formats.md 5), read and written.
 #include "model/blocks/block_info.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 ConfigJson orNull(double x) {
@@ -182,4 +182,4 @@ ConfigJson plainAttentionConfig(const BlockOptions& b) {
             {"add_bias_kv", b.sa_add_bias_kv}};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace relascope {
+namespace relascope::core {
 namespace fields {
 
 FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without) {
@@ -232,4 +232,4 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     return work;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/blocks/stack_options.h"
 #include "model/group_fields.h"
 
-namespace relascope {
+namespace relascope::core {
 
 namespace fields {
 
@@ -115,4 +115,4 @@ ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t lo
 /// null for 0, which stands for "as the model decides".
 ConfigJson orNull(std::int64_t n);
 
-}  // namespace relascope
+}  // namespace relascope::core

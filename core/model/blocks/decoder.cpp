@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/decoder.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // x plus a sub-layer of it: normalised before the sub-layer, or after the sum.
@@ -57,4 +57,4 @@ torch::Tensor DecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& co
     return x;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

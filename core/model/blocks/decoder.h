@@ -4,7 +4,7 @@
 
 #include "model/blocks/dual_attention.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// norm_first: x += drop(DA(norm1 x)); x += drop(CA(norm2 x, context)); x += FF(norm3 x).
 /// post-norm:  the same sums, normalised after each. No dropout after the feed-forward block.
@@ -37,4 +37,4 @@ private:
 };
 TORCH_MODULE(DecoderBlock);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/dual_attention.h"
 
-namespace relascope {
+namespace relascope::core {
 HeadOptions sensoryOptions(const StackOptions& s) {
     const auto& o = s.block;
     HeadOptions h;
@@ -133,4 +133,4 @@ torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
     return x;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/blocks/layers.h"
 #include "model/blocks/stack_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// The sensory heads of such a stack.
 HeadOptions sensoryOptions(const StackOptions& options);
@@ -59,4 +59,4 @@ private:
 };
 TORCH_MODULE(EncoderBlock);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -10,7 +10,7 @@
 
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "identity") return x;
@@ -78,4 +78,4 @@ torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start
         .to(x.scalar_type());  // [b, heads, n, width]
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 
 #include "model/blocks/parameters.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// identity, relu, sigmoid, tanh, gelu (tanh approximation), silu, softmax (over the last
 /// dimension).
@@ -55,4 +55,4 @@ private:
     torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, width / 2]
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 
 #include <torch/types.h>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Whether `rowTimesWeight` takes them: one row on the CPU, no gradients, contiguous float32 x and
 /// bfloat16 weights of an even width. (In float32 LibTorch's own product is the quicker.)
@@ -14,4 +14,4 @@ bool isRowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight);
 /// x [..., in] of one row, weight [out, in] -> [..., out], summed in float32.
 torch::Tensor rowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight);
 
-}  // namespace relascope
+}  // namespace relascope::core

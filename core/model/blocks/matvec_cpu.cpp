@@ -4,7 +4,7 @@
 #include "model/attention/row_kernels.h"
 #include "model/blocks/matvec.h"
 
-namespace relascope {
+namespace relascope::core {
 
 bool isRowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight) {
     return weight.scalar_type() == torch::kBFloat16 && !torch::GradMode::is_enabled() &&
@@ -26,4 +26,4 @@ torch::Tensor rowTimesWeight(const torch::Tensor& x, const torch::Tensor& weight
     return y;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 
 #include "model/blocks/matvec.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 thread_local ParameterFill t_fill = ParameterFill::Fresh;
@@ -89,4 +89,4 @@ void castToBFloat16(torch::nn::Module& module) {
     }
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

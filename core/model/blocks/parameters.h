@@ -9,7 +9,7 @@
 
 #include <functional>
 
-namespace relascope {
+namespace relascope::core {
 
 enum class ParameterFill {
     Fresh,          ///< initial distributions, from torch's default generator
@@ -63,4 +63,4 @@ struct EmbeddingImpl : torch::nn::Module {
 };
 TORCH_MODULE(Embedding);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/recording.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 thread_local Recorder* t_recorder = nullptr;
 }
@@ -17,4 +17,4 @@ RecordingScope::~RecordingScope() {
     t_recorder = m_previous;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

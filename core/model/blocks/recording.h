@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Receives what the modules compute while a RecordingScope is open on this thread.
 class Recorder {
@@ -49,4 +49,4 @@ public:
     std::string path;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

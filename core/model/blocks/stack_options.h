@@ -7,7 +7,7 @@
 
 #include "types/block_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What the model decides for a stack of blocks, beside the options (models.md 4).
 struct StackOptions {
@@ -27,4 +27,4 @@ struct StackOptions {
     }
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/decode/cache.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 thread_local DecodingCache* current = nullptr;
 }
@@ -40,4 +40,4 @@ CacheScope::~CacheScope() {
     current = m_previous;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace relascope {
+namespace relascope::core {
 
 /// Keys, values and projected symbols of every module of heads, one row a token (performance.md
 /// 3.1). While a CacheScope is open on this thread, the modules take x for the tokens after
@@ -63,4 +63,4 @@ private:
     DecodingCache* m_previous;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -11,7 +11,7 @@
 #include "model/decode/row_decoder.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 
 std::int64_t usableVocabulary(const ModelOptions& options) {
     constexpr std::int64_t padded = 50304, tokens = 50257;  // GPT-2's, rounded up to 128
@@ -142,4 +142,4 @@ torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torc
     return prompt;
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -15,7 +15,7 @@
 #include "types/generate_options.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class RowDecoder;
 
@@ -68,4 +68,4 @@ private:
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -12,7 +12,7 @@
 #include "model/blocks/dual_attention.h"
 #include "model/decode/generate.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 MatrixRows rowsOf(const Linear& linear) {
@@ -486,4 +486,4 @@ void RowDecoder::read(std::int64_t token, DecodingCache& cache, std::span<float>
     multiplyRows({&product, 1});
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -13,7 +13,7 @@
 #include "model/language/language.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 class RowDecoder {
 public:
@@ -50,4 +50,4 @@ private:
     RowInput m_stream, m_normed, m_inner, m_mixed, m_related, m_symbol;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

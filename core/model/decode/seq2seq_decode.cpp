@@ -8,7 +8,7 @@
 #include "model/seq2seq/seq2seq.h"
 #include "types/error.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 // Evaluation mode for the scope's life, whatever is thrown in it.
@@ -75,4 +75,4 @@ torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions& options,
     return answers.to(torch::kCPU);
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

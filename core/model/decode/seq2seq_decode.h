@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "types/model_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Whether the decoder may keep what earlier tokens of an answer computed: it is causal, and
 /// neither its relations nor its symbols depend on tokens that come later or on neighbours.
@@ -26,4 +26,4 @@ torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions& options,
                            std::int64_t length, std::int64_t endToken = -1,
                            std::stop_token stop = {});
 
-}  // namespace relascope
+}  // namespace relascope::core

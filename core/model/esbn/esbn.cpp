@@ -6,7 +6,7 @@
 #include "model/baselines/relational_baselines.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 /// For each object z_t in turn: the controller reads the key retrieved last, writes a key for z_t,
@@ -102,4 +102,4 @@ private:
 const auto registered = RegisterModel::of<EsbnImpl, EsbnOptions>("ESBN");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

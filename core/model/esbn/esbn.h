@@ -7,7 +7,7 @@
 
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct EsbnOptions : StreamOptions, ImageInput {
     std::int64_t controller = 512;  // width of the LSTM
@@ -17,4 +17,4 @@ struct EsbnOptions : StreamOptions, ImageInput {
     bool operator==(const EsbnOptions&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "model/group_fields.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Options = EsbnOptions;
@@ -88,4 +88,4 @@ const RegisterArchitecture model([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

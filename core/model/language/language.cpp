@@ -6,7 +6,7 @@
 #include "model/decode/cache.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 bool endsWith(const std::string& name, const char* tail) {
@@ -149,4 +149,4 @@ const auto dual = RegisterModel::of<DualAttnTransformerLMImpl, DualAttnTransform
 const auto plain = RegisterModel::of<TransformerLMImpl, TransformerLMOptions>("TransformerLM");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

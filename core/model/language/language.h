@@ -9,7 +9,7 @@
 #include "model/language/language_options.h"
 #include "model/model.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// What both have in common, under `layers.`: embedding (tied to the output), positions, causal
 /// blocks, norm and output.
@@ -62,4 +62,4 @@ private:
 void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64_t longest,
                    const char* what);
 
-}  // namespace relascope
+}  // namespace relascope::core

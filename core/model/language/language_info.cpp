@@ -4,7 +4,7 @@
 #include "model/language/language_options.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 
 StackOptions stackOf(const TransformerLMOptions& o) {
     StackOptions s;
@@ -250,4 +250,4 @@ const RegisterArchitecture plain([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "model/blocks/stack_options.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct TransformerLMOptions : StreamOptions, StackDepth, TokenInput, BlockOptions {
     std::string pos_enc_type = "RoPE";
@@ -25,4 +25,4 @@ struct DualAttnTransformerLMOptions : TransformerLMOptions, SymbolOptions {
 StackOptions stackOf(const TransformerLMOptions& options);
 StackOptions stackOf(const DualAttnTransformerLMOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -8,7 +8,7 @@
 #include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::vector<std::int64_t> mapWidths(std::int64_t in, std::int64_t width, std::int64_t out) {
@@ -94,4 +94,4 @@ const auto inner =
     RegisterModel::of<InnerProductRelationImpl, InnerProductOptions>("InnerProductRelation");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

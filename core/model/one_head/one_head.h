@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "model/one_head/one_head_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// alpha = softmax over i of <phi_q x, phi_k y_i> / sqrt(key_dim), and of that
 ///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
@@ -60,4 +60,4 @@ private:
     InnerProductOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 #include "model/one_head/one_head_options.h"
 #include "model/problem_list.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 std::int64_t mapParameters(std::int64_t in, std::int64_t width, std::int64_t out) {
@@ -195,4 +195,4 @@ const RegisterArchitecture inner([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 enum class HeadKind { Relational, Sensory, RelationalCross };
 
@@ -32,4 +32,4 @@ struct InnerProductOptions : StreamOptions, ObjectInput {
     bool operator==(const InnerProductOptions&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

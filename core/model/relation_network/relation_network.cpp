@@ -4,7 +4,7 @@
 #include "model/baselines/relational_baselines.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 /// g of every pair: x [b, n, d] -> [b, n, n, relations], from receiver i and sender j.
@@ -54,4 +54,4 @@ const auto registered =
     RegisterModel::of<RelationNetworkImpl, RelationNetworkOptions>("RelationNetwork");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

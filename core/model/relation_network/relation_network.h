@@ -8,7 +8,7 @@
 
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct RelationNetworkOptions : StreamOptions, ImageInput {
     std::vector<std::int64_t> relation_layers = {256, 256, 64};  // of g; the last: relations
@@ -30,4 +30,4 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
     bool operator==(const RelationNetworkOptions&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "model/problem_list.h"
 #include "model/relation_network/relation_network.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 using Options = RelationNetworkOptions;
@@ -75,4 +75,4 @@ const RegisterArchitecture model([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

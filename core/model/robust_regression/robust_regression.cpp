@@ -7,7 +7,7 @@
 #include "model/blocks/parameters.h"
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 constexpr double kTolerance = 1e-8, kRelaxation = 1.6;
@@ -153,4 +153,4 @@ const auto model =
     RegisterModel::of<RobustRegressionImpl, RobustRegressionOptions>("RobustRegression");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "model/robust_regression/robust_regression_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// argmin_u |a - S u|_1 + lambda |u|_1 of every example, by the alternating direction method of
 /// multipliers (Boyd et al. 2011, sections 3.3, 3.4.1, 3.4.3 and 6.1): until no number of the
@@ -38,4 +38,4 @@ private:
     RobustRegressionOptions m_options;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

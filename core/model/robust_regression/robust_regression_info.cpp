@@ -4,7 +4,7 @@
 #include "model/problem_list.h"
 #include "model/robust_regression/robust_regression_options.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 const RegisterArchitecture model([] {
@@ -56,4 +56,4 @@ const RegisterArchitecture model([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

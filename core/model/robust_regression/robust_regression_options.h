@@ -4,11 +4,11 @@
 
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct RobustRegressionOptions : ObjectInput {
     double sparsity = 0.0;  ///< lambda, the weight of |u|_1; 0 for dense mixtures
     bool operator==(const RobustRegressionOptions&) const = default;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/seq2seq/pair_config.h"
 
-namespace relascope {
+namespace relascope::core {
 namespace {
 
 void readSide(JsonArguments a, std::string& type, std::int64_t& size) {
@@ -68,4 +68,4 @@ FieldTable<EncoderDecoderDepth> fields::encoderDecoderDepth() {
                     1, 1000)};
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

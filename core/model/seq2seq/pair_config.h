@@ -5,7 +5,7 @@
 
 #include "model/architecture.h"
 
-namespace relascope {
+namespace relascope::core {
 
 void readPairConfig(PairInput& pairs, StreamOptions& stream, EncoderDecoderDepth& depth,
                     JsonArguments& a);
@@ -21,4 +21,4 @@ namespace fields {
 FieldTable<EncoderDecoderDepth> encoderDecoderDepth();
 }
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -7,7 +7,7 @@
 #include "model/factory.h"
 #include "model/language/language.h"
 
-namespace relascope {
+namespace relascope::core {
 
 SequenceEmbedderImpl::SequenceEmbedderImpl(const std::string& type, std::int64_t size,
                                            std::int64_t d)
@@ -137,4 +137,4 @@ const auto plain =
     RegisterModel::of<Seq2SeqTransformerImpl, Seq2SeqTransformerOptions>("Seq2SeqTransformer");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

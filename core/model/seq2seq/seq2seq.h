@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "model/seq2seq/seq2seq_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Turns a sequence into vectors: an Embedding for tokens, a Linear with bias for vectors. Its
 /// parameters are `weight` and, for vectors, `bias`.
@@ -86,4 +86,4 @@ private:
     std::shared_ptr<SymbolRetrieverImpl> m_retriever;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

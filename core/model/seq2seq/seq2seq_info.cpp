@@ -5,7 +5,7 @@
 #include "model/seq2seq/pair_config.h"
 #include "model/seq2seq/seq2seq_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 StackOptions encoderOf(const Seq2SeqTransformerOptions& o) {
     StackOptions s;
@@ -293,4 +293,4 @@ const RegisterArchitecture plain([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

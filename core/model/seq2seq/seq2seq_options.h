@@ -6,7 +6,7 @@
 #include "model/blocks/stack_options.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct Seq2SeqTransformerOptions : StreamOptions, EncoderDecoderDepth, PairInput, BlockOptions {
     bool tie_weights = false;  // stores final_out under a second name; ties nothing
@@ -27,4 +27,4 @@ StackOptions encoderOf(const Seq2SeqDualAttnTransformerOptions& options);
 StackOptions decoderOf(const Seq2SeqTransformerOptions& options);
 StackOptions decoderOf(const Seq2SeqDualAttnTransformerOptions& options);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -4,7 +4,7 @@
 #include <map>
 #include "model/factory.h"
 
-namespace relascope {
+namespace relascope::core {
 
 PatchEmbeddingImpl::PatchEmbeddingImpl(const ImageInput& o, std::int64_t d)
     : m_width(o.patch_size[0]), m_height(o.patch_size[1]) {
@@ -133,4 +133,4 @@ const auto plain =
     RegisterModel::of<VisionTransformerImpl, VisionTransformerOptions>("VisionTransformer");
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

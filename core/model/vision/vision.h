@@ -13,7 +13,7 @@
 #include "model/model.h"
 #include "model/vision/vision_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 /// Patches flattened as (patch row, patch column, channel), normed, projected, normed; registered
 /// as `to_patch_embedding` with the published numbers 1, 2, 3. [b, c, H, W] -> [b, patches, d].
@@ -74,4 +74,4 @@ protected:
     torch::Tensor encode(torch::Tensor x) override;
 };
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -5,7 +5,7 @@
 #include "model/problem_list.h"
 #include "model/vision/vision_options.h"
 
-namespace relascope {
+namespace relascope::core {
 
 StackOptions stackOf(const VisionTransformerOptions& o, bool dual) {
     StackOptions s;
@@ -191,4 +191,4 @@ const RegisterArchitecture plain([] {
 }());
 
 }  // namespace
-}  // namespace relascope
+}  // namespace relascope::core

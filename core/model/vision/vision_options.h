@@ -7,7 +7,7 @@
 #include "model/blocks/stack_options.h"
 #include "types/option_groups.h"
 
-namespace relascope {
+namespace relascope::core {
 
 struct VisionTransformerOptions : StreamOptions, StackDepth, ImageInput, BlockOptions {
     std::string pool = "mean";
@@ -26,4 +26,4 @@ struct VisionDualAttnTransformerOptions : VisionTransformerOptions, SymbolOption
 
 StackOptions stackOf(const VisionTransformerOptions& options, bool dual);
 
-}  // namespace relascope
+}  // namespace relascope::core

@@ -6,7 +6,7 @@
 
 #include "datasets/generators/math/entities.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 enum class Operation { Add, Subtract, Multiply, Divide };
@@ -181,4 +181,4 @@ Entities::Sum Entities::splitSum(const Polynomial& p, double entropy, const Shar
     return sum;
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 // Beyond this many digits a question would be too long anyway.
@@ -193,4 +193,4 @@ double treeEntropy(int nodes) {
     return entropy;
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

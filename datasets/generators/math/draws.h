@@ -8,7 +8,7 @@
 
 #include "datasets/generators/random.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 /// Thrown where a question has grown beyond what it may be: longer numbers than 64 bits, no letter
 /// left. The maker of questions draws another one; users never see it.
@@ -79,4 +79,4 @@ double factorEntropy(std::int64_t product);
 /// Decimal logarithm of the number of binary trees with that many inner nodes.
 double treeEntropy(int nodes);
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

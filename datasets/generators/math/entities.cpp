@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 const char* ordinalWord(int n) {
     static const char* words[] = {"zeroth", "first", "second", "third"};
@@ -245,4 +245,4 @@ Entity Entities::collected(const Polynomial& p, Share share) {
     return entity;
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

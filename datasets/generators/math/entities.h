@@ -9,7 +9,7 @@
 
 #include "datasets/generators/math/expression.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 /// How much a part of a question may take: sentences, and entropy for all of them.
 struct Share {
@@ -80,4 +80,4 @@ const char* ordinalWord(int n);
 /// Sentences or parts of them with a blank between, empty ones left out.
 std::string joined(const std::string& a, const std::string& b);
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

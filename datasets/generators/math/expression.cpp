@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 std::string numberText(const Rational& value) {
@@ -234,4 +234,4 @@ std::vector<Equation> linearSystem(Draws& draws, const std::vector<std::string>&
     return equations;
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -7,7 +7,7 @@
 
 #include "datasets/generators/math/polynomial.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 class Expression {
 public:
@@ -66,4 +66,4 @@ Equation equation(Draws& draws, const std::vector<Expression>& terms);
 std::vector<Equation> linearSystem(Draws& draws, const std::vector<std::string>& unknowns,
                                    const std::vector<std::int64_t>& solutions, double entropy);
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

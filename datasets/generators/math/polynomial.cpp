@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 // "2*x**2*y/3" of the number's absolute value; `order`: the variables by the alphabet.
@@ -187,4 +187,4 @@ std::string textOf(const Polynomial& p, const std::vector<std::string>& variable
     return text.empty() ? "0" : text;
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

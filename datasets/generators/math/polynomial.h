@@ -7,7 +7,7 @@
 
 #include "datasets/generators/math/draws.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 /// Coefficients by the powers of the variables, row-major: shape[i] powers, 0 .. shape[i] - 1, of
 /// variable i.
@@ -51,4 +51,4 @@ Polynomial randomPolynomial(Draws& draws, const std::vector<int>& degrees, doubl
 /// term: "3 - x".
 std::string textOf(const Polynomial& p, const std::vector<std::string>& variables);
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -10,7 +10,7 @@
 #include "types/error.h"
 #include "types/suggest.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 Problem linearEquation(Draws& draws, double entropy) {
@@ -207,4 +207,4 @@ Problem makeProblem(const std::string& module, const Entropies& entropies, Split
     }
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -7,7 +7,7 @@
 
 #include "datasets/generators/random.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 struct Problem {
     std::string question, answer;
@@ -27,4 +27,4 @@ inline constexpr Entropies kEasy{3.0, 3.0 + 7.0 / 3.0}, kMedium{3.0 + 7.0 / 3.0,
 /// its answer at most 30; longer ones are drawn again. Throws OptionError for another module.
 Problem makeProblem(const std::string& module, const Entropies& entropies, SplitMix random);
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

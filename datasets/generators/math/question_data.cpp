@@ -6,7 +6,7 @@
 
 #include "datasets/generators/math/symbols.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 namespace {
 
 constexpr std::size_t kSource = kMostQuestion + 1, kTarget = kMostAnswer + 1;
@@ -39,7 +39,7 @@ void QuestionData::requireIndex(std::int64_t index) const {
         throw std::out_of_range(m_info.name + " has no question " + std::to_string(index));
 }
 
-SequenceDataset::Shape QuestionData::shape() const {
+core::SequenceDataset::Shape QuestionData::shape() const {
     Shape s;
     s.source = kSource;
     s.target = kTarget;
@@ -102,4 +102,4 @@ Problem GeneratedQuestions::problem(std::int64_t index) const {
     }
 }
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

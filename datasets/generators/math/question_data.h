@@ -7,11 +7,11 @@
 #include "data/dataset.h"
 #include "datasets/generators/math/problem.h"
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 /// The source is the question and ';', filled up with 0 to 161; the answer likewise to 31. A
 /// decoder starts with '@'. The 85 tokens are those of symbols.h.
-class QuestionData : public SequenceDataset {
+class QuestionData : public core::SequenceDataset {
 public:
     virtual Problem problem(std::int64_t index) const = 0;
 
@@ -51,4 +51,4 @@ private:
     std::uint64_t m_seed;
 };
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace relascope::mathematics {
+namespace relascope::datasets::mathematics {
 
 inline constexpr std::size_t kMostQuestion = 160, kMostAnswer = 30;  ///< characters
 
@@ -23,4 +23,4 @@ constexpr std::int64_t tokenOf(char c) {
 }
 inline constexpr std::int64_t kPadding = 0, kEnd = tokenOf(';'), kStart = tokenOf('@');
 
-}  // namespace relascope::mathematics
+}  // namespace relascope::datasets::mathematics
