@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <optional>
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_model.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
+#include "files/safetensors.h"
 #include "model/architecture.h"
 #include "options/published_config.h"
 #include "text/tokenizer.h"

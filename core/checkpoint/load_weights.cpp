@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/finite.h"
 #include "checkpoint/tensor_io.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "checkpoint/pickle.h"
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/pickle_globals.h"
 #include "checkpoint/pickle_opcodes.h"
 #include "checkpoint/utf8.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 

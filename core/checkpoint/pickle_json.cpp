@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "checkpoint/byte_source.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 namespace {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "checkpoint/safetensors.h"
 #include "checkpoint/source_parts.h"
 #include "files/atomic_file.h"
+#include "files/safetensors.h"
 
 namespace relascope::core {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/source_parts.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors.h"
 #include "checkpoint/source.h"
+#include "files/safetensors.h"
 #include "model/factory.h"
 
 namespace relascope::core {

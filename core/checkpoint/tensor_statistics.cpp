@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_numbers.h"
+#include "files/byte_source.h"
+#include "files/safetensors.h"
 
 namespace relascope::core {
 namespace {

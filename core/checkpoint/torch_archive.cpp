@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "checkpoint/pickle_json.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/torch_tensor.h"
 #include "files/crc32.h"
+#include "files/safetensors.h"
 
 namespace relascope::core {
 namespace {

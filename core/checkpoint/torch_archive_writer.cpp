@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/safetensors.h"
 #include "checkpoint/zip_writer.h"
+#include "files/safetensors.h"
 
 namespace relascope::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 
 namespace relascope::core {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/byte_source.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
 #include "files/crc32.h"
 #include "files/memory.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Token shards of others: llm.c (karpathy/llm.c, dev/data/data_common.py), nanoGPT and FineWeb.
-#include "checkpoint/byte_source.h"
 #include "data/token_file.h"
+#include "files/byte_source.h"
 #include "files/npy.h"
 #include "types/error.h"
 

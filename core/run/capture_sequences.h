@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 #include "types/relation_map.h"
 
 namespace relascope::core {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <map>
 
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 #include "run/capture_sequences.h"
 
 namespace relascope::core {

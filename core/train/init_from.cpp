@@ -5,8 +5,8 @@
 #include <map>
 #include <sstream>
 
-#include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_io.h"
+#include "files/safetensors.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
 

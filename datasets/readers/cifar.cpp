@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
 
 namespace relascope::datasets {
 namespace {

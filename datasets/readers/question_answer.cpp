@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "checkpoint/byte_source.h"
 #include "datasets/generators/math/symbols.h"
+#include "files/byte_source.h"
 #include "files/memory.h"
 
 namespace relascope::datasets {

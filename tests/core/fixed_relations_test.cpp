@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-#include "checkpoint/safetensors.h"
 #include "checkpoint/tensor_io.h"
+#include "files/safetensors.h"
 #include "model/factory.h"
 #include "options/fit_data.h"
 #include "options/presets.h"

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/safetensors.h"
 #include "checkpoint/source.h"
 #include "checkpoint/torch_archive_writer.h"
 #include "checkpoint/zip_directory.h"
 #include "files/atomic_file.h"
+#include "files/safetensors.h"
 #include "options/published_config.h"
 #include "support/bytes_of.h"
 #include "support/rooms.h"

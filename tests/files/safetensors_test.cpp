@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The safetensors reader against the format's own good and bad cases, and the attacks known from
 // elsewhere.
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

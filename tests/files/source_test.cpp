@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/safetensors.h"
 #include "files/atomic_file.h"
+#include "files/safetensors.h"
 #include "support/bytes_of.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either a checked header or a SafetensorsError; what is accepted keeps its promises.
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 #include "tests/support/rooms.h"
 
 #include <cstdlib>

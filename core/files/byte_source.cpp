@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "checkpoint/byte_source.h"
+#include "files/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

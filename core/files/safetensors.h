@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/byte_source.h"
 #include "files/atomic_file.h"
+#include "files/byte_source.h"
 
 namespace relascope::core {
 

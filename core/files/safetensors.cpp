@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "checkpoint/safetensors.h"
+#include "files/safetensors.h"
 
 #include <algorithm>
 #include <limits>
