@@ -4,166 +4,207 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/batches.h"
 #include "run/captures.h"
+#include "train/measurements.h"
 #include "train/nonfinite.h"
-#include "train/trainer.h"
+#include "train/run_service.h"
 
 namespace relascope::core {
+namespace {
 
-TrainResult Trainer::run() {
-    m_resumed = m_lastCheckpoint = m_lastProgress = m_rateStart = Clock::now();
-    report(RunState::Running);
+/// Thrown by a step with a loss or gradient that is not finite; the weights are still those of the
+/// step before.
+struct NonFinite : Error {
+    using Error::Error;
+};
+
+class Trainer {
+public:
+    Trainer(TrainJob& job, Control& control)
+        : m_job(job), m_service(job, control), m_measurements(job) {}
+    void run();
+
+private:
+    void trainEpochs();
+    void trainEpoch();
+    void step(const std::vector<Batch>& batches);
+    /// Adds the batches' gradients; returns the mean loss and the fraction of right answers.
+    std::pair<double, double> accumulate(const std::vector<Batch>& batches);
+    /// Of the generator that mixes the batch after the `ahead` that wait.
+    std::uint64_t batchSeed(std::size_t ahead) const {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+        return ((static_cast<std::uint64_t>(m_job.folder.info().seed) * odd +
+                 static_cast<std::uint64_t>(m_job.state.epoch)) *
+                odd) +
+               static_cast<std::uint64_t>(m_job.state.batch) + ahead;
+    }
+
+    TrainJob& m_job;
+    RunService m_service;
+    Measurements m_measurements;
+};
+
+void Trainer::run() {
+    m_job.resumed = m_job.lastCheckpoint = Clock::now();
+    m_job.report(RunState::Running);
     try {
-        if (m_state.step == 0) {
-            evaluate();
-            capture();
+        if (m_job.state.step == 0) {
+            m_measurements.evaluate();
+            m_measurements.capture();
         }
-        m_rateStart = Clock::now();
-        m_rateExamples = m_state.examples;
+        m_service.restartRate();
         trainEpochs();
     } catch (const NonFinite& problem) {
         // The optimizer has not touched the weights: what is saved is the last good state.
-        checkpoint();
-        finish(RunState::Failed, problem.what());
-        m_sink(Failed{problem.what()});
+        m_job.checkpoint();
+        m_service.finish(RunState::Failed, problem.what());
+        m_job.sink(Failed{problem.what()});
     } catch (const Cancelled&) {
-        checkpoint();
-        finish(RunState::Interrupted, "cancelled at step " + std::to_string(m_state.step));
+        m_job.checkpoint();
+        m_service.finish(RunState::Interrupted,
+                         "cancelled at step " + std::to_string(m_job.state.step));
     } catch (const std::exception& error) {
-        finish(RunState::Failed, userMessage(error));
-        m_sink(Failed{userMessage(error)});
+        m_service.finish(RunState::Failed, userMessage(error));
+        m_job.sink(Failed{userMessage(error)});
     }
-    return {m_folder.info(), m_lastValidation};
 }
 
 void Trainer::trainEpochs() {
-    while (m_state.step < m_totalSteps && !m_stoppedEarly && !m_control.stopping()) trainEpoch();
-    if (m_lastEvaluated != m_state.step) evaluate();
-    if (m_lastCapture != m_state.step) capture();
-    if (m_options.train.early_stopping.restore_best && m_state.bestStep >= 0 &&
-        m_state.bestStep != m_state.step) {
-        checkpoint();
-        const auto best = m_folder.checkpointsPath() + "/step-" + std::to_string(m_state.bestStep);
+    while (m_job.state.step < m_job.totalSteps && !m_job.stoppedEarly && !m_service.stopping())
+        trainEpoch();
+    if (m_job.lastEvaluated != m_job.state.step) m_measurements.evaluate();
+    if (m_measurements.lastCapture() != m_job.state.step) m_measurements.capture();
+    if (m_job.options.train.early_stopping.restore_best && m_job.state.bestStep >= 0 &&
+        m_job.state.bestStep != m_job.state.step) {
+        m_job.checkpoint();
+        const auto best =
+            m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
         if (checkpointProblem(best).empty()) {
-            loadCheckpoint(best, *m_model, nullptr);
-            note(Note::Level::Info,
-                 "restored the best weights, from step " + std::to_string(m_state.bestStep));
+            loadCheckpoint(best, *m_job.model, nullptr);
+            m_job.note(Note::Level::Info, "restored the best weights, from step " +
+                                              std::to_string(m_job.state.bestStep));
         }
     } else {
-        checkpoint();
+        m_job.checkpoint();
     }
-    const bool whole = m_state.step >= m_totalSteps || m_stoppedEarly;
+    const bool whole = m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly;
     try {
-        if (whole) test();
+        if (whole) m_measurements.test();
     } catch (const Cancelled&) {  // no checkpoint: the weights may be the best, not the last
-        return finish(RunState::Interrupted, "stopped during testing; resume to finish the test");
+        return m_service.finish(RunState::Interrupted,
+                                "stopped during testing; resume to finish the test");
     }
-    finish(whole ? RunState::Done : RunState::Stopped,
-           m_stoppedEarly ? "stopped early: no improvement"
-           : whole        ? ""
-                          : "stopped after epoch " + std::to_string(m_state.epoch));
+    m_service.finish(whole ? RunState::Done : RunState::Stopped,
+                     m_job.stoppedEarly ? "stopped early: no improvement"
+                     : whole            ? ""
+                             : "stopped after epoch " + std::to_string(m_job.state.epoch));
 }
 
 void Trainer::trainEpoch() {
-    const auto& train = m_options.train;
-    const DatasetPtr data = m_data.trainPass ? m_data.trainPass(m_state.epoch) : m_data.train;
-    BatchLoader loader(data,
-                       shuffledOrder(data->size(), static_cast<std::uint64_t>(m_folder.info().seed),
-                                     m_state.epoch),
-                       train.batch_size, m_state.batch);
+    const auto& train = m_job.options.train;
+    const DatasetPtr data =
+        m_job.data.trainPass ? m_job.data.trainPass(m_job.state.epoch) : m_job.data.train;
+    BatchLoader loader(
+        data,
+        shuffledOrder(data->size(), static_cast<std::uint64_t>(m_job.folder.info().seed),
+                      m_job.state.epoch),
+        train.batch_size, m_job.state.batch);
     std::vector<Batch> group;
     while (auto batch = loader.next()) {
-        if (m_data.mix != "none")
-            mixImages(*batch, m_data.mix, m_options.model.outputs(), batchSeed(group.size()));
+        if (m_job.data.mix != "none")
+            mixImages(*batch, m_job.data.mix, m_job.options.model.outputs(),
+                      batchSeed(group.size()));
         group.push_back(std::move(*batch));
-        const auto seen = m_state.batch + static_cast<std::int64_t>(group.size());
-        const bool epochEnds = seen == epochBatches();
-        if (static_cast<std::int64_t>(group.size()) < batchesPerStep() && !epochEnds) continue;
-        serve();
+        const auto seen = m_job.state.batch + static_cast<std::int64_t>(group.size());
+        const bool epochEnds = seen == m_job.epochBatches();
+        if (static_cast<std::int64_t>(group.size()) < m_job.batchesPerStep() && !epochEnds)
+            continue;
+        m_service.serve();
         step(group);
         group.clear();
-        if (epochEnds) ++m_state.epoch, m_state.batch = 0;
-        const bool due =
-            m_state.evaluateEvery > 0 ? m_state.step % m_state.evaluateEvery == 0 : epochEnds;
-        if (due) evaluate();
-        if (m_state.captureEvery > 0 ? m_state.step % m_state.captureEvery == 0
-                                     : isGrowingCaptureStep(m_state.step))
-            capture();
+        if (epochEnds) ++m_job.state.epoch, m_job.state.batch = 0;
+        const bool due = m_job.state.evaluateEvery > 0
+                             ? m_job.state.step % m_job.state.evaluateEvery == 0
+                             : epochEnds;
+        if (due) m_measurements.evaluate();
+        if (m_job.state.captureEvery > 0 ? m_job.state.step % m_job.state.captureEvery == 0
+                                         : isGrowingCaptureStep(m_job.state.step))
+            m_measurements.capture();
         // A long epoch is not to be lost whole.
-        const bool timed = secondsSince(m_lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
-        if (train.checkpoint_every > 0 ? m_state.step % train.checkpoint_every == 0 : timed)
-            checkpoint();
-        progress();
-        if (m_state.step >= m_totalSteps || m_stoppedEarly || epochEnds) return;
+        const bool timed = secondsSince(m_job.lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
+        if (train.checkpoint_every > 0 ? m_job.state.step % train.checkpoint_every == 0 : timed)
+            m_job.checkpoint();
+        m_service.progress();
+        if (m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly || epochEnds) return;
     }
 }
 
 std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches) {
     std::int64_t answers = 0;
-    const std::int64_t ignore = m_options.model.ignoredTarget();
-    MetricAccumulator tally(m_options.model.outputs(), ignore);
-    for (const auto& batch : batches) answers += tally.answers(batch);
+    const std::int64_t ignore = m_job.options.model.ignoredTarget();
+    MetricAccumulator metrics(m_job.options.model.outputs(), ignore);
+    for (const auto& batch : batches) answers += metrics.answers(batch);
     double loss = 0.0;
     for (const auto& batch : batches) {
-        if (m_stop.stop_requested()) throw Cancelled();
+        if (m_job.stop.stop_requested()) throw Cancelled();
         torch::Tensor scores;
         {
-            const AutocastScope autocast(bfloat16());
-            scores = m_model->forward(relascope::core::inputOf(batch, m_device)).to(torch::kFloat);
+            const AutocastScope autocast(m_job.bfloat16());
+            scores = m_job.model->forward(relascope::core::inputOf(batch, m_job.device))
+                         .to(torch::kFloat);
         }
-        const double share = static_cast<double>(tally.answers(batch)) /
-                             static_cast<double>(std::max<std::int64_t>(1, answers));
+        const double fraction = static_cast<double>(metrics.answers(batch)) /
+                                static_cast<double>(std::max<std::int64_t>(1, answers));
         const auto mean = lossOf(scores, batch, ignore);
-        (batches.size() == 1 ? mean : mean * share).backward();
-        loss += share * mean.item<double>();
-        tally.add(scores, batch);
+        (batches.size() == 1 ? mean : mean * fraction).backward();
+        loss += fraction * mean.item<double>();
+        metrics.add(scores, batch);
     }
-    return {loss, tally.accuracy()};
+    return {loss, metrics.accuracy()};
 }
 
 void Trainer::step(const std::vector<Batch>& batches) {
     std::int64_t examples = 0;
     for (const auto& batch : batches) {
-        requireLabels(batch, m_options.model.outputs(), m_options.model.ignoredTarget());
+        requireLabels(batch, m_job.options.model.outputs(), m_job.options.model.ignoredTarget());
         examples += batch.size();
     }
-    const auto generator = saveGenerator(m_device);
-    m_model->train();
-    m_optimizer->zeroGradients();
+    const auto generator = saveGenerator(m_job.device);
+    m_job.model->train();
+    m_job.optimizer->zeroGradients();
     double loss = 0.0, accuracy = 0.0;
     try {
         std::tie(loss, accuracy) = accumulate(batches);
     } catch (const Cancelled&) {
-        restoreGenerator(m_device, generator);  // the step never was
+        restoreGenerator(m_job.device, generator);  // the step never was
         throw;
     }
-    const double norm = m_optimizer->clipGradNorm();
+    const double norm = m_job.optimizer->clipGradNorm();
     if (!std::isfinite(loss) || !std::isfinite(norm)) {
-        restoreGenerator(m_device, generator);
+        restoreGenerator(m_job.device, generator);
         throw NonFinite(
-            "the loss is not finite at step " + std::to_string(m_state.step + 1) + ": " +
-            firstNonFinite(*m_model, relascope::core::inputOf(batches.front(), m_device)) +
+            "the loss is not finite at step " + std::to_string(m_job.state.step + 1) + ": " +
+            firstNonFinite(*m_job.model, relascope::core::inputOf(batches.front(), m_job.device)) +
             "; lower train.learning_rate or set train.clip_norm; the weights of step " +
-            std::to_string(m_state.step) + " are kept");
+            std::to_string(m_job.state.step) + " are kept");
     }
-    const double rate =
-        scheduledRate(m_options.train, m_state.baseRate, m_state.step, m_totalSteps);
-    m_optimizer->step(rate);
+    const double rate = scheduledRate(m_job.options.train, m_job.state.baseRate, m_job.state.step,
+                                      m_job.totalSteps);
+    m_job.optimizer->step(rate);
 
-    ++m_state.step, m_state.batch += static_cast<std::int64_t>(batches.size());
-    m_state.examples += examples;
-    m_state.windowExamples += examples;
-    m_state.sinceExamples += examples;
-    m_state.sinceLoss += loss * static_cast<double>(examples);
-    m_state.lossSum += loss * static_cast<double>(examples);
-    m_state.accuracySum += accuracy * static_cast<double>(examples);
-    if (m_state.step % m_recordEvery == 0) recordWindow(rate, norm);
+    ++m_job.state.step, m_job.state.batch += static_cast<std::int64_t>(batches.size());
+    m_job.state.examples += examples;
+    m_job.state.windowExamples += examples;
+    m_job.state.sinceExamples += examples;
+    m_job.state.sinceLoss += loss * static_cast<double>(examples);
+    m_job.state.lossSum += loss * static_cast<double>(examples);
+    m_job.state.accuracySum += accuracy * static_cast<double>(examples);
+    m_measurements.recordStep(rate, norm);
 }
 
-namespace {
-
-// Trains the stage before the run in `before/`, a run folder of its own, unless that is done. Its
-// progress and notes are told; its curves stay with it.
+// Trains the pretraining stage in `before/`, a run folder of its own, unless that is done. Its
+// progress and notes are passed on; its curves are in its own folder.
 RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits& data,
                     Control& control, const EventSink& sink, std::stop_token stop) {
     const std::string path = folder.path() + "/before";
@@ -201,9 +242,10 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
             return {info, {}};
         }
     }
-    Trainer trainer(folder, data, control, sink, std::move(stop));
-    trainer.prepare();
-    return trainer.run();
+    TrainJob job(folder, data, sink, std::move(stop));
+    prepare(job);
+    Trainer(job, control).run();
+    return {folder.info(), job.lastValidation};
 }
 
 }  // namespace relascope::core

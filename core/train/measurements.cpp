@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/measurements.h"
+
+#include <cmath>
+
+#include "options/metrics.h"
+#include "probe/probe.h"
+#include "run/captures.h"
+#include "train/continue_text.h"
+#include "types/text_piece.h"
+
+namespace relascope::core {
+
+// What text adds to a point: perplexity, and the tokens trained on so far.
+void Measurements::addTextValues(MetricPoint& point) const {
+    if (!m_job.isText()) return;
+    point.values.emplace_back("perplexity", std::exp(point.value("loss")));
+    point.values.emplace_back("tokens", static_cast<double>(m_job.state.examples) *
+                                            static_cast<double>(m_job.options.data.context));
+}
+
+// What the model makes of the prompt now, as a line of events.jsonl. Its own generator: the run's
+// is left alone.
+void Measurements::writeSample() {
+    const auto& data = m_job.options.data;
+    if (!m_job.isText() || !m_job.data.tokenizer || data.sample_tokens < 1 || data.prompt.empty())
+        return;
+    const bool training = m_job.model->is_training();
+    m_job.model->eval();
+    GenerateOptions options;
+    options.tokens = data.sample_tokens;
+    options.alternatives = 0;
+    std::string written = data.prompt;
+    try {
+        continueText(*m_job.model, m_job.options.model, *m_job.data.tokenizer, data.prompt, options,
+                     [&](const GeneratedToken& token) {
+                         written += token.chosen.piece;
+                         return !m_job.stop.stop_requested();
+                     });
+    } catch (const std::exception& error) {
+        m_job.model->train(training);
+        return m_job.note(Note::Level::Warning, "no sample was generated: " + userMessage(error));
+    }
+    m_job.model->train(training);
+    m_job.note(Note::Level::Sample, validUtf8(written));
+}
+
+MetricPoint Measurements::point(Split split, double loss, double accuracy) const {
+    MetricPoint point{
+        m_job.state.step, m_job.epochNow(), m_job.state.examples, m_job.elapsed(), split,
+        {{"loss", loss}}};
+    if (!std::isnan(accuracy)) point.values.emplace_back("accuracy", accuracy);
+    return point;
+}
+
+void Measurements::recordStep(double rate, double norm) {
+    auto& state = m_job.state;
+    if (state.step % m_recordEvery != 0) return;
+    const double count = static_cast<double>(state.windowExamples);
+    MetricPoint recorded = point(Split::Train, state.lossSum / count, state.accuracySum / count);
+    recorded.values.emplace_back("learning_rate", rate);
+    recorded.values.emplace_back("grad_norm", norm);
+    addTextValues(recorded);
+    state.lossSum = state.accuracySum = 0.0;
+    state.windowExamples = 0;
+    m_job.record(recorded);
+}
+
+EvaluationOptions Measurements::options() const {
+    EvaluationOptions how;
+    how.batchSize = m_job.isText() ? m_job.options.train.batch_size
+                                   : std::max<std::int64_t>(m_job.options.train.batch_size, 256);
+    how.bfloat16 = m_job.bfloat16();
+    how.freely = m_job.options.train.decode_examples;
+    return how;
+}
+
+void Measurements::evaluate() {
+    const auto result = evaluateModel(*m_job.model, m_job.options.model, m_job.data.validation,
+                                      options(), m_job.stop);
+    m_job.lastEvaluated = m_job.state.step;
+    MetricPoint validation = point(Split::Validation, result.loss, result.accuracy);
+    validation.values.insert(validation.values.end(), result.values.begin(), result.values.end());
+    addTextValues(validation);
+    m_job.lastValidation = validation;
+    auto& info = m_job.folder.info();
+    info.lastLoss = result.loss, info.lastAccuracy = result.accuracy;
+    m_job.record(validation);
+    writeSample();
+    if (m_job.state.step == 0 && m_job.totalSteps > 0) return;  // before training nothing is "best"
+    if (!(info.bestLoss <= result.loss)) info.bestLoss = result.loss;
+    if (!(info.bestAccuracy >= result.accuracy)) info.bestAccuracy = result.accuracy;
+    const double shown = validation.value(info.metric);
+    if (!(lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown))
+        info.bestMetric = shown;
+    if (updateBest(result)) m_job.checkpoint();
+}
+
+bool Measurements::updateBest(const Evaluation& e) {
+    const auto& stopping = m_job.options.train.early_stopping;
+    // Without early stopping the best weights are those of the highest accuracy; of text, and of
+    // data without an accuracy, those of the lowest loss.
+    const auto usual = m_job.isText() || std::isnan(e.accuracy) ? Metric::Loss : Metric::Accuracy;
+    const auto& metric = stopping.enabled() ? metricInfo(stopping.metric) : metricInfo(usual);
+    const bool maximize = stopping.enabled() ? stopping.maximize() : !metric.lowerIsBetter;
+    // A metric that is none of validation is the loss of training since the last evaluation.
+    const double value = metric.id == Metric::Other
+                             ? m_job.state.sinceLoss / static_cast<double>(std::max<std::int64_t>(
+                                                           1, m_job.state.sinceExamples))
+                         : metric.id == Metric::Loss ? e.loss
+                                                     : e.accuracy;
+    m_job.state.sinceLoss = 0.0, m_job.state.sinceExamples = 0;
+    const double gain = maximize ? value - m_job.state.best : m_job.state.best - value;
+    if (m_job.state.bestStep < 0 || gain > stopping.min_delta) {
+        m_job.state.best = value;
+        m_job.state.bestStep = m_job.state.step;
+        m_job.state.badEvaluations = 0;
+        return stopping.restore_best;  // then these very weights are needed at the end
+    }
+    if (stopping.enabled() && m_job.state.epoch >= stopping.from_epoch &&
+        ++m_job.state.badEvaluations >= stopping.patience)
+        m_job.stoppedEarly = true;
+    return false;
+}
+
+void Measurements::capture() {
+    m_lastCapture = m_job.state.step;
+    if (m_job.captureInputs.empty()) return;
+    std::vector<ProbeResult> results;
+    for (const auto& sample : m_job.captureInputs) {
+        results.push_back(probeModel(*m_job.model, m_job.options.model, sample, m_job.state.step,
+                                     m_job.data.validation->info().classNames));
+        if (m_job.data.tokenizer) namePieces(results.back(), *m_job.data.tokenizer);
+    }
+    m_job.whileDiskFull([&] { saveCapture(m_job.folder.capturesPath(), results); });
+    m_job.sink(CaptureTaken{m_job.state.step});
+}
+
+void Measurements::test() {
+    auto& results = m_job.folder.info().results;
+    results.clear();
+    for (const auto& [name, data] : m_job.data.tests) {
+        if (m_job.stop.stop_requested()) throw Cancelled();
+        auto how = options();
+        how.freely = -1;  // every answer
+        const auto e = evaluateModel(*m_job.model, m_job.options.model, data, how, m_job.stop);
+        SplitResult result{name, e.examples, {{"loss", e.loss}}};
+        if (!std::isnan(e.accuracy)) result.values.emplace_back("accuracy", e.accuracy);
+        result.values.insert(result.values.end(), e.values.begin(), e.values.end());
+        results.push_back(std::move(result));
+    }
+}
+
+}  // namespace relascope::core

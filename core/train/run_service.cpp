@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/run_service.h"
+
+#include <limits>
+
+#include "probe/probe.h"
+#include "train/continue_text.h"
+#include "train/live_edits.h"
+
+namespace relascope::core {
+
+RunService::RunService(TrainJob& job, Control& control)
+    : m_job(job), m_control(control), m_lastProgress(Clock::now()) {
+    restartRate();
+}
+
+void RunService::answerRequests() {
+    for (const auto& [key, value] : m_control.takeEdits()) applyEdit(m_job, key, value);
+    answerProbe();
+}
+
+void RunService::serve() {
+    if (m_job.stop.stop_requested()) throw Cancelled();
+    answerRequests();
+    if (m_control.paused() && !m_control.takeStep()) waitWhilePaused();
+}
+
+void RunService::waitWhilePaused() {
+    m_job.state.seconds = m_job.elapsed();
+    progress(true);
+    m_job.whileDiskFull([&] { m_job.folder.flush(); });
+    m_job.report(RunState::Paused);
+    while (m_control.paused()) {
+        if (m_job.stop.stop_requested()) {
+            m_job.resumed = Clock::now();
+            throw Cancelled();
+        }
+        answerRequests();
+        if (m_control.takeStep()) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    m_job.resumed = Clock::now();
+    restartRate();
+    if (!m_control.paused()) m_job.report(RunState::Running);
+}
+
+void RunService::answerProbe() {
+    const auto request = m_control.takeProbe();
+    if (!request) return;
+    ProbeAnswer answer{request->first, {}, ""};
+    try {
+        answer.result = probeModel(*m_job.model, m_job.options.model, request->second,
+                                   m_job.state.step, m_job.data.validation->info().classNames);
+        if (m_job.data.tokenizer) namePieces(answer.result, *m_job.data.tokenizer);
+    } catch (const std::exception& error) {
+        answer.error = userMessage(error);
+    }
+    m_job.sink(std::move(answer));
+}
+
+void RunService::restartRate() {
+    m_rateStart = Clock::now();
+    m_rateExamples = m_job.state.examples;
+    m_rate = 0.0;  // the speed before a pause says nothing about the time left after it
+}
+
+void RunService::progress(bool force) {
+    const double since = secondsSince(m_lastProgress);
+    if (!force && since < 0.04) return;
+    m_lastProgress = Clock::now();
+    if (const double window = secondsSince(m_rateStart); window > 0.5) {
+        m_rate = static_cast<double>(m_job.state.examples - m_rateExamples) / window;
+        if (window > 5.0) m_rateStart = Clock::now(), m_rateExamples = m_job.state.examples;
+    }
+    const auto& options = m_job.options;
+    const double left = static_cast<double>(m_job.totalSteps - m_job.state.step) *
+                        static_cast<double>(options.train.batch_size * m_job.batchesPerStep());
+    m_job.sink(
+        Progress{m_job.state.step, m_job.totalSteps, m_job.epochNow(),
+                 static_cast<double>(m_job.totalSteps) / static_cast<double>(m_job.epochSteps()),
+                 m_rate, m_rate > 0 ? left / m_rate : std::numeric_limits<double>::quiet_NaN(),
+                 m_job.isText() ? m_rate * static_cast<double>(options.data.context) : 0.0});
+}
+
+void RunService::finish(RunState state, const std::string& message) {
+    m_job.addElapsed();
+    progress(true);
+    m_job.report(state, message);
+    m_job.whileDiskFull([&] { m_job.folder.flush(); });
+}
+
+}  // namespace relascope::core

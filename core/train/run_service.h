@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Between two steps of a training job: serves the requests of its Control (pause, step, edit,
+// probe) and reports how far it is. Private to core/train.
+#pragma once
+
+#include <string>
+
+#include "train/train_job.h"
+
+namespace relascope::core {
+
+class RunService {
+public:
+    RunService(TrainJob& job, Control& control);
+
+    /// Answers what was asked since the last call; waits while the run is paused. Throws Cancelled.
+    void serve();
+    /// Sends step, rate and remaining time, 25 times a second at most unless `force`.
+    void progress(bool force = false);
+    /// The examples from here on count for the rate.
+    void restartRate();
+    void finish(RunState state, const std::string& message);
+    bool stopping() const { return m_control.stopping(); }
+
+private:
+    void answerRequests();
+    void waitWhilePaused();
+    void answerProbe();
+
+    TrainJob& m_job;
+    Control& m_control;
+    Clock::time_point m_lastProgress, m_rateStart;
+    std::int64_t m_rateExamples = 0;
+    double m_rate = 0.0;
+};
+
+}  // namespace relascope::core

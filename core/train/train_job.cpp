@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/train_job.h"
+
+namespace relascope::core {
+
+void TrainJob::addElapsed() {
+    state.seconds = elapsed();
+    resumed = Clock::now();
+}
+
+void TrainJob::report(RunState runState, const std::string& message) {
+    auto& info = folder.info();
+    info.state = runState;
+    info.message = message;
+    info.step = state.step, info.epoch = epochNow();
+    info.seconds = runState == RunState::Running ? elapsed() : state.seconds;
+    whileDiskFull([&] { folder.saveInfo(); });
+    sink(RunChanged{info});
+}
+
+void TrainJob::note(Note::Level level, const std::string& text) {
+    Note n{level, state.step, text};
+    whileDiskFull([&] { folder.append(n); });
+    sink(std::move(n));
+}
+
+void TrainJob::record(const MetricPoint& point) {
+    whileDiskFull([&] { folder.append(point); });
+    sink(point);
+}
+
+void TrainJob::checkpoint() {
+    lastCheckpoint = Clock::now();
+    TrainState saved = state;
+    saved.seconds = elapsed();
+    whileDiskFull([&] {
+        folder.flush();  // first: a checkpoint never knows more steps than the metrics
+        saveCheckpoint(folder.checkpointsPath(), *model, *optimizer, saved);
+        auto& info = folder.info();
+        info.step = state.step, info.epoch = epochNow(), info.seconds = saved.seconds;
+        folder.saveInfo();
+    });
+    pruneCheckpoints(folder.checkpointsPath(), state.bestStep);
+    note(Note::Level::Checkpoint, "checkpoint at step " + std::to_string(state.step));
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One training job: what the loop (train.cpp), its preparation, its measurements and its listeners
+// share. Private to core/train.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "data/dataset.h"
+#include "files/atomic_file.h"
+#include "model/factory.h"
+#include "options/estimates.h"
+#include "train/checkpoints.h"
+#include "train/devices.h"
+#include "train/optimizer.h"
+#include "train/train.h"
+
+namespace relascope::core {
+
+using Clock = std::chrono::steady_clock;
+
+inline double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct TrainJob {
+    TrainJob(RunFolder& folder, const DataSplits& data, const EventSink& sink, std::stop_token stop)
+        : folder(folder),
+          data(data),
+          sink(sink),
+          stop(std::move(stop)),
+          options(folder.options()),
+          device(resolveDevice(options.train.device)) {}
+
+    bool bfloat16() const { return options.train.precision == "bfloat16" && device.is_cuda(); }
+    bool isText() const { return options.data.isText(); }
+    std::int64_t epochBatches() const {
+        return (data.train->size() + options.train.batch_size - 1) / options.train.batch_size;
+    }
+    /// Batches whose gradients are added up in one optimizer step.
+    std::int64_t batchesPerStep() const { return stepBatches(options); }
+    std::int64_t epochSteps() const {
+        return (epochBatches() + batchesPerStep() - 1) / batchesPerStep();
+    }
+    double epochNow() const {
+        return static_cast<double>(state.epoch) +
+               static_cast<double>(state.batch) / static_cast<double>(epochBatches());
+    }
+    /// Seconds of training so far, without pauses and interruptions.
+    double elapsed() const { return state.seconds + secondsSince(resumed); }
+    /// Adds the seconds since `resumed` to the state and counts from now.
+    void addElapsed();
+
+    /// Writes the run's state into run.json and sends it to the listeners.
+    void report(RunState runState, const std::string& message = "");
+    /// Writes a note of this step into events.jsonl and sends it to the listeners.
+    void note(Note::Level level, const std::string& text);
+    void record(const MetricPoint& point);
+    void checkpoint();
+    /// Runs `write`. A full disk pauses the run: what is in memory stays, and the write is tried
+    /// again every two seconds. Throws DiskFull once the run is stopped.
+    template <class Write>
+    void whileDiskFull(Write write);
+
+    RunFolder& folder;
+    const DataSplits& data;
+    const EventSink& sink;
+    std::stop_token stop;
+    RunOptions options;
+    torch::Device device;
+
+    ModelPtr model;
+    std::unique_ptr<Optimizer> optimizer;
+    TrainState state;
+    std::vector<ProbeSample> captureInputs;
+    std::int64_t totalSteps = 0;
+    Clock::time_point resumed, lastCheckpoint;
+    std::int64_t lastEvaluated = -1;  ///< step of the last evaluation
+    MetricPoint lastValidation;
+    bool stoppedEarly = false;
+};
+
+/// Makes the model and the optimizer of a job and brings them to where the run is: weights,
+/// optimizer and position come from its newest whole checkpoint, or from the stage before it.
+/// Throws OptionError where data and model do not fit, FileError, MemoryError.
+void prepare(TrainJob& job);
+
+template <class Write>
+void TrainJob::whileDiskFull(Write write) {
+    bool reported = false;
+    for (;;) {
+        try {
+            write();
+            if (reported) {
+                sink(Note{Note::Level::Info, state.step,
+                          "disk space is available again; training continues"});
+                sink(RunChanged{folder.info()});
+            }
+            return;
+        } catch (const DiskFull& full) {
+            if (stop.stop_requested()) throw;
+            if (!reported) {
+                auto info = folder.info();
+                info.state = RunState::Paused;
+                info.message = full.what();
+                sink(RunChanged{info});
+                sink(Note{
+                    Note::Level::Warning, state.step,
+                    std::string("paused: ") + full.what() + "; the last checkpoint is intact"});
+                reported = true;
+            }
+            for (int wait = 0; wait < 20 && !stop.stop_requested(); ++wait)
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    }
+}
+
+}  // namespace relascope::core
