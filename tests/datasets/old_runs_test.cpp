@@ -99,12 +99,19 @@ TEST_P(OldRun, ResumesWhereItStood) {
     std::stringstream then, now;
     then << expected.rdbuf(), now << found.rdbuf();
     const auto losses = [](const std::string& text) {  // the times differ
-        std::vector<std::string> all;
-        for (std::size_t at = 0; (at = text.find("\"loss\":", at)) != std::string::npos; ++at)
-            all.push_back(text.substr(at, text.find_first_of(",}", at) - at));
+        std::vector<double> all;
+        constexpr std::string_view key = "\"loss\":";
+        for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos; at += key.size())
+            all.push_back(std::stod(text.substr(at + key.size())));
         return all;
     };
-    EXPECT_EQ(losses(now.str()), losses(then.str()));
+    const auto before = losses(then.str()), after = losses(now.str());
+    ASSERT_EQ(after.size(), before.size());
+    // Version 0.3 changed the order in which attention adds: a loss of 0.1 and 0.2 may differ in
+    // the last bit of a float.
+    const double tolerance = GetParam() < "0.3" ? 1.2e-7 : 0.0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_NEAR(after[i], before[i], tolerance) << "loss " << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(, OldRun, testing::ValuesIn(oldRuns()), [](const auto& info) {
