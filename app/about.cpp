@@ -48,13 +48,13 @@ void showAbout(QWidget* parent) {
         new QLabel(QString("Relascope %1").arg(QLatin1String(core::builtin::version())), dialog);
     title->setFont(widgets::titleFont());
     column->addWidget(title);
-    auto* words = new QLabel(
+    auto* text = new QLabel(
         QStringLiteral(
             "Trains relational Transformers and inspects them during training.<br>Free software "
             "under the GNU General Public License, version 3 or later. Built with:"),
         dialog);
-    words->setWordWrap(true);
-    column->addWidget(words);
+    text->setWordWrap(true);
+    column->addWidget(text);
     auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);
     table->setFont(widgets::smallFont());
     table->setTextInteractionFlags(Qt::TextSelectableByMouse);

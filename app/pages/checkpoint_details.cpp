@@ -18,9 +18,9 @@
 namespace relascope::app {
 namespace {
 
-QString percent(double share) {
-    return std::isnan(share) ? QStringLiteral("no examples")
-                             : QString::number(100.0 * share, 'f', 1) + QStringLiteral(" %");
+QString percent(double fraction) {
+    return std::isnan(fraction) ? QStringLiteral("no examples")
+                                : QString::number(100.0 * fraction, 'f', 1) + QStringLiteral(" %");
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
 }
 
 void CheckpointDetails::makeMenus() {
-    // The histogram has a menu of its own; each of the others shows its own here.
+    // The histogram contains its menu; the menus of the others are shown here.
     const auto menu = [this](Tab tab, QWidget* view, const char* name,
                              std::function<QString()> csv) {
         auto* more = widgets::iconButton(

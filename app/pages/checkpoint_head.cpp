@@ -20,7 +20,7 @@
 namespace relascope::app {
 namespace {
 
-/// "config.json, model.safetensors · 1.28 GiB"; many shards by their number.
+/// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
 QString filesText(const CheckpointInfo& info) {
     QStringList names;
     if (info.configFrom.find(".json") != std::string::npos)
@@ -118,15 +118,15 @@ void CheckpointHead::opened() {
 }
 
 void CheckpointHead::refresh() {
-    const auto set = [](QPushButton* button, const QString& obstacle, const QString& help) {
-        button->setEnabled(obstacle.isEmpty());
-        button->setToolTip(obstacle.isEmpty() ? help : obstacle);
+    const auto set = [](QPushButton* button, const QString& disabledReason, const QString& help) {
+        button->setEnabled(disabledReason.isEmpty());
+        button->setToolTip(disabledReason.isEmpty() ? help : disabledReason);
     };
     const auto& info = m_c.info();
-    const QString load = m_c.loadObstacle();
-    set(m_verify, m_c.verifyObstacle(),
+    const QString load = m_c.loadDisabledReason();
+    set(m_verify, m_c.verifyDisabledReason(),
         QStringLiteral("Recompute every stored output and compare"));
-    set(m_evaluate, m_c.evaluateObstacle(),
+    set(m_evaluate, m_c.evaluateDisabledReason(),
         QStringLiteral("Compute loss and accuracy on a data set"));
     set(m_inspect,
         m_c.loaded() ? QStringLiteral("The weights are loaded; the inspector is on the right")

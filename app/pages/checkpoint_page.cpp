@@ -57,7 +57,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
       m_error(new ErrorStrip(this)),
       m_task(new JobStrip(this)),
       m_numbers(new JobStrip(this)),
-      m_looking(new JobStrip(this)),
+      m_inspecting(new JobStrip(this)),
       m_table(new widgets::TensorTable(this)),
       m_problems(new widgets::ProblemsList(this)),
       m_details(new CheckpointDetails(this)),
@@ -102,12 +102,12 @@ void CheckpointPage::layOut() {
     m_stack->addWidget(shown);
     columnOf(this)->addWidget(all);
     for (QWidget* part :
-         std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_looking})
+         std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_inspecting})
         paper(part);
 }
 
-/// The left side: the tensors, or the generated text, as the switch above says. The inspector is at
-/// the right of both.
+/// The left side shows the tensors or the generated text, chosen by the switch above. The inspector
+/// is at the right.
 QWidget* CheckpointPage::makeLeft() {
     auto* tensors = new QWidget(this);
     auto* below = new QSplitter(Qt::Vertical, tensors);
@@ -142,7 +142,7 @@ QWidget* CheckpointPage::makeRight() {
     auto* panel = new QWidget(this);
     m_inspector->setCompact(true);
     auto* column = columnOf(panel);
-    column->addWidget(m_looking);
+    column->addWidget(m_inspecting);
     column->addWidget(m_inspector, 1);
     return panel;
 }
@@ -205,14 +205,14 @@ void CheckpointPage::wire() {
     auto& numbers = m_c.numbers();
     m_task->follow(m_c.task());
     m_numbers->follow(numbers.task());
-    m_looking->follow(m_c.session().task());
-    const auto cancelled = [this](JobStrip* strip, const char* words) {
+    m_inspecting->follow(m_c.session().task());
+    const auto cancelled = [this](JobStrip* strip, const char* text) {
         connect(strip, &JobStrip::cancelled, this,
-                [this, words] { m_messages.info(QString::fromLatin1(words)); });
+                [this, text] { m_messages.info(QString::fromLatin1(text)); });
     };
     cancelled(m_task, "Cancelled; nothing was changed");
     cancelled(m_numbers, "Cancelled; select a tensor to read its values");
-    cancelled(m_looking, "Cancelled; press Inspect to load the weights");
+    cancelled(m_inspecting, "Cancelled; press Inspect to load the weights");
     connect(m_task, &JobStrip::cancelled, m_head, &CheckpointHead::verifyEnded);
     connect(m_numbers, &JobStrip::cancelled, &numbers, &CheckpointNumbers::abandon);
 
@@ -221,7 +221,7 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::loadedChanged, this, &CheckpointPage::loadedChanged);
     connect(&m_c, &CheckpointController::failed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::warned, &m_messages, &Messages::warning);
-    // What works again needs no old error above it.
+    // A success removes the error message.
     const auto forgive = [this] { m_error->setSentence({}); };
     connect(&m_c, &CheckpointController::probed, this, forgive);
     connect(&m_c, &CheckpointController::verified, this, forgive);
@@ -238,7 +238,7 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::verified, this, [this](const VerifyReport& report) {
         const auto* badge = m_head->badge();
         m_messages.say(report.ok ? widgets::MessageLevel::Ok : widgets::MessageLevel::Warning,
-                       QStringLiteral("%1: %2").arg(badge->title(), badge->words()));
+                       QStringLiteral("%1: %2").arg(badge->title(), badge->text()));
     });
     connect(&m_c, &CheckpointController::evaluated, this,
             [this](const core::Evaluation& evaluation, const QString& data) {
@@ -333,7 +333,7 @@ void CheckpointPage::refresh() {
     m_sideRow->setVisible(m_c.isLanguage());
     if (!m_c.isLanguage()) m_sides->setCurrentIndex(Tensors);
     m_text->refresh();
-    const QString load = m_c.loadObstacle();
+    const QString load = m_c.loadDisabledReason();
     if (load.isEmpty())
         m_inspector->setEmptyState(QStringLiteral("Load the weights to inspect the model."),
                                    QStringLiteral("Inspect"));
@@ -376,8 +376,9 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
                                const InputRequest& request) {
     m_text->leave();
     m_inspector->setResult(result);
-    if (!std::exchange(m_looked, true)) {
-        // As in the papers: the sign shows even where one relation dwarfs the others.
+    if (!std::exchange(m_viewChosen, true)) {
+        // As in the papers: the sign is visible even if one relation is much larger than the
+        // others.
         widgets::InspectorView view = m_inspector->view();
         view.processing = widgets::Processing::Tanh;
         m_inspector->setView(view);

@@ -24,7 +24,7 @@
 
 namespace relascope::app {
 
-/// What looking through a plan found.
+/// The result of validating a plan.
 struct NewStudyDialog::Verdict {
     StudyPlan plan;
     QString path;
@@ -37,9 +37,9 @@ struct NewStudyDialog::Verdict {
 
 namespace {
 
-/// Counts runs and steps, or says what is wrong; long for many runs.
-void lookThrough(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
-                 double* steps) {
+/// Counts runs and steps, or reports the error; slow for many runs.
+void validatePlan(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
+                  double* steps) {
     try {
         const auto cells = core::studyCells(plan);
         *runs = cells.size();
@@ -158,7 +158,7 @@ void NewStudyDialog::presetChosen() {
                     m_sizes->setPlaceholderText(
                         QStringLiteral("%1, as in the preset").arg(options.data.train_size));
             } catch (const Error&) {
-                // What is wrong with it is said below once it is checked.
+                // Errors are shown below after validation.
             }
         }
     }
@@ -177,7 +177,7 @@ OptionRow* NewStudyDialog::addRow(bool varied) {
         row->hide();
         row->deleteLater();
         changed();
-        // The dialog shrinks back once the row is gone.
+        // The dialog shrinks after the row was removed.
         QMetaObject::invokeMethod(
             this, [this] { adjustSize(); }, Qt::QueuedConnection);
     });
@@ -238,7 +238,7 @@ void NewStudyDialog::check() {
         verdict->path = path;
         verdict->taken = QFileInfo::exists(path);
         verdict->freeName = freeName(folder, QString::fromStdString(plan.preset));
-        lookThrough(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
+        validatePlan(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
         return std::shared_ptr<const Verdict>(std::move(verdict));
     };
     m_queue->clear();
@@ -251,7 +251,7 @@ void NewStudyDialog::check() {
     });
 }
 
-/// Puts every sentence where it belongs, and the buttons on or off.
+/// Shows every message at its field, and enables or disables the buttons.
 void NewStudyDialog::judge() {
     for (auto* note : {m_modelsNote, m_sizesNote, m_nameNote, m_note}) note->setProblem({});
     for (auto* row : m_variedRows) row->setProblem({});
@@ -279,12 +279,12 @@ void NewStudyDialog::judge() {
                        .arg(axis.values.size())
                        .arg(QString::fromStdString(axis.key.substr(axis.key.rfind('.') + 1)));
     factors << times(static_cast<qsizetype>(now.seeds.size()), "seed", "seeds");
-    QString words = factors.join(QStringLiteral(" \u00D7 "));
+    QString text = factors.join(QStringLiteral(" \u00D7 "));
     if (m_verdict && m_verdict->runs > 0)
-        words += QStringLiteral(" = %1 runs, %2 steps in total")
-                     .arg(widgets::groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
-                          widgets::shortCount(static_cast<qlonglong>(m_verdict->steps)));
-    m_summary->setText(words);
+        text += QStringLiteral(" = %1 runs, %2 steps in total")
+                    .arg(widgets::groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
+                         widgets::shortCount(static_cast<qlonglong>(m_verdict->steps)));
+    m_summary->setText(text);
     const bool on = ready();
     const QStringList wrong = problems();
     for (auto* button : {m_create, m_start}) {
@@ -306,7 +306,7 @@ void NewStudyDialog::showProblem(const QString& field, const QString& sentence) 
             if (parseValues(row->values()->text()).isEmpty())
                 return row->setProblem(QStringLiteral("Enter the values, separated by commas"));
     if (field == QLatin1String("data.train_size")) return m_sizesNote->setProblem(sentence);
-    // An option that nobody wrote here breaks because of another one.
+    // An option that is not listed here is invalid because of another one.
     m_note->setProblem(field.isEmpty() || field.startsWith(QLatin1String("--")) ||
                                field == QLatin1String("study")
                            ? sentence

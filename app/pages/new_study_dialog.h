@@ -27,7 +27,7 @@ namespace relascope::app {
 
 class JobQueue;
 
-/// One option and its values, or its value: two fields with what is wrong below them.
+/// One option and its values, or its value: two fields with an error message below.
 class OptionRow : public QWidget {
     Q_OBJECT
 public:
@@ -47,12 +47,12 @@ private:
     widgets::FieldNote* m_note;
 };
 
-/// Every change is held against the preset off the window's thread; what is wrong is said at its
-/// field, and Create stays off.
+/// Every change is validated off the window's thread; errors are shown at their field and disable
+/// Create.
 class NewStudyDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `folder`: where studies go; `preset`: the experiment to begin with.
+    /// `folder`: the folder of studies; `preset`: the experiment selected first.
     NewStudyDialog(const QString& folder, const QString& preset, int jobs,
                    QWidget* parent = nullptr);
     ~NewStudyDialog() override;
@@ -61,7 +61,7 @@ public:
     QString path() const;
     int jobs() const;
     bool startsAtOnce() const { return m_startsAtOnce; }
-    /// The plan as it stands was looked through, and nothing is wrong with it.
+    /// Whether the current plan has been validated without errors.
     bool ready() const;
 
     QComboBox* presetBox() const { return m_preset; }
@@ -75,7 +75,7 @@ public:
     QPushButton* createButton() const { return m_create; }
     QPushButton* startButton() const { return m_start; }
     QString summary() const;
-    /// Every sentence that says what is wrong.
+    /// All error messages.
     QStringList problems() const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How panels of the window are put together.
+// Layouts and backgrounds of panels.
 #pragma once
 
 #include <QVBoxLayout>
@@ -14,7 +14,7 @@ inline QVBoxLayout* columnOf(QWidget* widget) {
     return column;
 }
 
-/// The background of what is read.
+/// Sets the background of content.
 inline void paper(QWidget* widget) {
     widget->setAutoFillBackground(true);
     widget->setBackgroundRole(QPalette::Base);

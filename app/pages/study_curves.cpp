@@ -6,7 +6,7 @@
 
 #include "app/controllers/study_controller.h"
 #include "app/pages/panels.h"
-#include "app/pages/study_page_words.h"
+#include "app/pages/study_page_text.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"

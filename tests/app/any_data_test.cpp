@@ -109,7 +109,7 @@ protected:
         EXPECT_TRUE(experiment.choosePreset(preset, variant));
         for (const auto& [key, value] : changes) experiment.set(key, value);
         experiment.set("train.steps", std::int64_t{8});
-        EXPECT_EQ(experiment.obstacle(), QString());
+        EXPECT_EQ(experiment.disabledReason(), QString());
         experiment.start();
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
@@ -216,7 +216,7 @@ TEST_F(AnyDataTest, TrainOnAnImportedTextCanBeStarted) {
     experiment.trainOn(importOptions("text", "", file.toStdString()), {"task"}, info);
     EXPECT_EQ(experiment.options().preset, "text");
     EXPECT_EQ(experiment.options().data.path, file.toStdString());
-    EXPECT_EQ(experiment.obstacle(), QString());
+    EXPECT_EQ(experiment.disabledReason(), QString());
     EXPECT_TRUE(window->bar()->startButton()->isEnabled());
     // And the run can be read again.
     EXPECT_EQ(runOptionsFromJson(runOptionsToJson(experiment.options())), experiment.options());

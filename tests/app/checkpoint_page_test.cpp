@@ -123,7 +123,7 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     EXPECT_EQ(o.page.title(), kVision);
     EXPECT_TRUE(o.page.head()->files().startsWith("config.json, model.safetensors"))
         << o.page.head()->files().toStdString();
-    EXPECT_EQ(o.page.table()->marks()->words(), "none missing, none unexpected, no NaN");
+    EXPECT_EQ(o.page.table()->marks()->text(), "none missing, none unexpected, no NaN");
     EXPECT_TRUE(o.page.problems()->isHidden());
     EXPECT_FALSE(o.page.openButton()->isVisible());
     // A tensor chosen in the table shows its numbers.
@@ -162,7 +162,7 @@ TEST(CheckpointPage, VerifiesAgainstTheReference) {
     ASSERT_TRUE(waitUntil([&] { return o.page.head()->badge()->report().has_value(); }, 60000))
         << o.page.errorSentence().toStdString();
     EXPECT_EQ(o.page.head()->badge()->title(), "Verified")
-        << o.page.head()->badge()->words().toStdString();
+        << o.page.head()->badge()->text().toStdString();
     EXPECT_EQ(o.page.head()->verifyButton()->text(), "Verify again");
     QTest::mouseClick(o.page.head()->badge()->button(), Qt::LeftButton);
     ASSERT_NE(o.page.head()->badge()->lines(), nullptr);
@@ -261,7 +261,7 @@ TEST(CheckpointPage, ProblemsKeepItFromLoadingAndTheModelInUseStays) {
     o.open(folder);
     EXPECT_FALSE(o.page.problems()->isHidden());
     EXPECT_GT(o.page.problems()->list()->count(), 2);
-    EXPECT_TRUE(o.page.table()->marks()->words().contains(" missing"));
+    EXPECT_TRUE(o.page.table()->marks()->text().contains(" missing"));
     EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
     EXPECT_TRUE(o.page.head()->inspectButton()->toolTip().contains("problems"));
     EXPECT_NE(o.page.inspector()->result(), nullptr);
@@ -296,7 +296,7 @@ TEST(CheckpointPage, FindsNaN) {
     file.write("\x00\x00\xc0\x7f", 4);  // the last number of the last tensor
     file.close();
     o.open(folder);
-    EXPECT_TRUE(o.page.table()->marks()->words().endsWith("1 with NaN"));
+    EXPECT_TRUE(o.page.table()->marks()->text().endsWith("1 with NaN"));
     ASSERT_EQ(o.page.problems()->list()->count(), 1);
     EXPECT_TRUE(o.page.problems()->list()->item(0)->text().contains("not finite"));
     EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled()) << "a warning, not a reason to refuse";

@@ -89,7 +89,7 @@ struct Data {
 TEST(DataPage, ShowsAGeneratorAtOnceAndAnotherOnAClick) {
     Data d;
     EXPECT_EQ(d.page->grid()->count(), DataOptions().train_size);
-    EXPECT_EQ(d.page->partBox()->count(), 5);
+    EXPECT_EQ(d.page->splitBox()->count(), 5);
     d.press("Same");
     EXPECT_TRUE(d.wait([&] { return d.page->source()->choice().options.task == "same"; }));
     EXPECT_TRUE(d.wait([&] { return d.page->statistics()->csv().contains("Images"); }));
@@ -239,9 +239,9 @@ TEST(DataPage, ShowsTheSplitsOfTheChosenRun) {
     d.controllers.selection.setCurrent(run);
     d.press("tiny");
     ASSERT_TRUE(d.wait([&] { return d.page->source()->choice().kind == DataChoice::Kind::Run; }));
-    d.page->partBox()->setFocus();
-    QTest::keyClick(d.page->partBox(), Qt::Key_Home);
-    QTest::keyClick(d.page->partBox(), Qt::Key_Down);
+    d.page->splitBox()->setFocus();
+    QTest::keyClick(d.page->splitBox(), Qt::Key_Home);
+    QTest::keyClick(d.page->splitBox(), Qt::Key_Down);
     EXPECT_EQ(d.page->grid()->count(), 123);
     d.page->grid()->setFocus();
     QTest::keyClick(d.page->grid(), Qt::Key_End);

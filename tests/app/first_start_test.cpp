@@ -81,13 +81,13 @@ TEST_F(TourTest, IsShownOnceAndInHelp) {
 
 TEST_F(TourTest, TheVariantIsSaidInASentence) {
     ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "predinet"));
-    QLabel* words = nullptr;
+    QLabel* about = nullptr;
     for (auto* label : window->form()->findChildren<QLabel*>())
-        if (label->accessibleName() == "About the variant") words = label;
-    ASSERT_TRUE(words);
-    EXPECT_TRUE(words->text().startsWith("PrediNet"));
+        if (label->accessibleName() == "About the variant") about = label;
+    ASSERT_TRUE(about);
+    EXPECT_TRUE(about->text().startsWith("PrediNet"));
     ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "dat"));
-    EXPECT_TRUE(words->text().startsWith("Dual attention"));
+    EXPECT_TRUE(about->text().startsWith("Dual attention"));
 }
 
 TEST_F(TourTest, AnErrorGoesWhenTheNextActionSucceeds) {

@@ -57,10 +57,10 @@ TEST(ImportGuess, KnowsWhatAFolderHolds) {
         EXPECT_EQ(guess.id, c.id) << c.file;
         EXPECT_EQ(guess.task, c.task) << c.file;
         EXPECT_EQ(guess.path, disk.folder.path().toStdString() + c.inside) << c.file;
-        EXPECT_FALSE(guess.words.isEmpty()) << c.file;
+        EXPECT_FALSE(guess.text.isEmpty()) << c.file;
     }
     EXPECT_EQ(guessImport("/nowhere/at/all").id, "");
-    EXPECT_TRUE(guessImport("/nowhere/at/all").words.contains("not found"));
+    EXPECT_TRUE(guessImport("/nowhere/at/all").text.contains("not found"));
 }
 
 TEST(ImportGuess, KnowsWhatAFileIs) {
@@ -75,7 +75,7 @@ TEST(ImportGuess, KnowsWhatAFileIs) {
     EXPECT_EQ(disk.guess("t10k-labels-idx1-ubyte.gz").path, disk.folder.path().toStdString());
     EXPECT_EQ(disk.guess("notes.md").id, "text");
     EXPECT_EQ(disk.guess("cifar-10-binary.tar.gz").id, "");
-    EXPECT_TRUE(disk.guess("cifar-10-binary.tar.gz").words.contains("unpack"));
+    EXPECT_TRUE(disk.guess("cifar-10-binary.tar.gz").text.contains("unpack"));
 }
 
 TEST(ImportGuess, OptionsOpenEverythingThereIs) {
@@ -102,7 +102,7 @@ TEST(ImportDialog, GuessesAndLetsTheUserCorrect) {
     dialog.show();
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     dialog.setPath(disk.folder.path());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.looking(); }, 10000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.validating(); }, 10000));
     EXPECT_EQ(dialog.kindBox()->currentText(), "Questions and answers");
     ASSERT_TRUE(dialog.taskBox()->isVisible());
     EXPECT_EQ(dialog.options().task, "calculus__differentiate");

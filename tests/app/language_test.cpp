@@ -204,9 +204,9 @@ TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
     ASSERT_NE(tokens, rows.end());
     EXPECT_EQ(tokens->second, QString::number(2 * kContext));
     c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{1000000});
-    ASSERT_TRUE(waitUntil([this] { return c().experiment.obstacle().contains("GiB"); }))
-        << c().experiment.obstacle().toStdString();
-    EXPECT_TRUE(c().experiment.obstacle().contains("it fits with train.batch_size="));
+    ASSERT_TRUE(waitUntil([this] { return c().experiment.disabledReason().contains("GiB"); }))
+        << c().experiment.disabledReason().toStdString();
+    EXPECT_TRUE(c().experiment.disabledReason().contains("it fits with train.batch_size="));
     EXPECT_FALSE(window->bar()->startButton()->isEnabled());
     c().experiment.start();
     EXPECT_FALSE(c().training.busy());
@@ -254,7 +254,7 @@ TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
     click(window->bar()->startButton());
     ASSERT_TRUE(waitUntil([&] {
         return c().training.running() && c().training.info().step > step + 3;
-    })) << c().experiment.obstacle().toStdString();
+    })) << c().experiment.disabledReason().toStdString();
     EXPECT_EQ(c().training.run(), path);
     EXPECT_EQ(readRunOptions(path.toStdString()).model.number("vocab_size"), fitted);
     EXPECT_TRUE(shows("the cat saw the dog"));

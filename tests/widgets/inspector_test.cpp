@@ -25,7 +25,7 @@
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"

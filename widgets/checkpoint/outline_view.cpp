@@ -20,7 +20,7 @@ QString quoted(QString text) {
     return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
 }
 
-/// The title, its detail muted behind it, and the count at the right.
+/// Paints the title, its muted detail, and the count at the right.
 class OutlineDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

@@ -24,7 +24,7 @@ QString quoted(QString text) {
     return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
 }
 
-/// Icon, kind and sentence; what keeps the weights from loading in the error's colour.
+/// Icon, kind and message; problems that prevent loading are in the error colour.
 class ProblemDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

@@ -47,8 +47,8 @@ CurveControls::CurveControls(QWidget* parent)
     display(m_options);
 }
 
-ToggleChip* CurveControls::chip(const char* words, const char* tip, bool CurveOptions::*field) {
-    auto* chip = new ToggleChip(QString::fromLatin1(words), this);
+ToggleChip* CurveControls::chip(const char* text, const char* tip, bool CurveOptions::*field) {
+    auto* chip = new ToggleChip(QString::fromLatin1(text), this);
     chip->setToolTip(QString::fromLatin1(tip));
     connect(chip, &QAbstractButton::toggled, this, [this, field](bool on) { set(field, on); });
     m_chips.emplace_back(chip, field);

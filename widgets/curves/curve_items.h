@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves
-// and widgets/study.
+// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
+// widgets/curves and widgets/study.
 #pragma once
 
 #include <QColor>
@@ -12,11 +12,11 @@
 
 namespace relascope::widgets {
 
-/// Ticks at 1, 2, 5 with numbers as people write them.
+/// Ticks at multiples of 1, 2 and 5 with readable numbers.
 class CurveTicker : public QCPAxisTicker {
 public:
-    enum class Words { Count, Short, Plain, Percent, Time };  ///< Short: 500K, 20M, 1.5B
-    explicit CurveTicker(Words words) : m_words(words) {}
+    enum class Format { Count, Short, Plain, Percent, Time };  ///< Short: 500K, 20M, 1.5B
+    explicit CurveTicker(Format format) : m_format(format) {}
     bool logarithmic = false;
 
 protected:
@@ -26,12 +26,12 @@ protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 
 private:
-    Words m_words;
+    Format m_format;
     double m_step = 1.0, m_span = 1.0;
 };
 
-/// Draws what was recorded in its own pixels. QPainter::drawPicture alone enlarges it by the
-/// resolution of the device, which a painter for a file has scaled for already.
+/// Draws a picture at its recorded size. QPainter::drawPicture() would scale it by the resolution
+/// of the device, for which painters of files are already scaled.
 void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture);
 
 struct CurveDot {
@@ -66,8 +66,8 @@ public:
     std::vector<CurveDot> rings;
     std::vector<Mark> marks;
     std::vector<CurveDot> published;  ///< value, colour and name; keys are not used
-    bool upward = true;               ///< labels of rings above them
-    QString beyond;                   ///< largest value, where the plot ends below it
+    bool upward = true;               ///< labels are above the rings
+    QString beyond;                   ///< largest value, if it is above the plot
 
 protected:
     void draw(QCPPainter* painter) override;

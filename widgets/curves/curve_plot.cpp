@@ -39,7 +39,7 @@ void CurvePlot::setMetric(CurveMetric metric) {
     if (metric == m->metric) return;
     m->metric = metric;
     m->setTicks();
-    m->version = ~m->model.version;  // everything is drawn anew
+    m->version = ~m->model.version;  // forces a complete rebuild
     nameAll();
 }
 

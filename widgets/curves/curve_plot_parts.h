@@ -95,18 +95,18 @@ struct CurvePlot::Parts {
     bool applying = false;
 
     void setTicks() {
-        yTicker.reset(new CurveTicker(lowerIsBetter(metric) ? CurveTicker::Words::Plain
-                                                            : CurveTicker::Words::Percent));
+        yTicker.reset(new CurveTicker(lowerIsBetter(metric) ? CurveTicker::Format::Plain
+                                                            : CurveTicker::Format::Percent));
         plot->yAxis->setTicker(yTicker);
         marks->upward = lowerIsBetter(metric);
     }
 
     void setAxis() {
-        const auto words = model.axis == CurveAxis::Time     ? CurveTicker::Words::Time
-                           : model.axis == CurveAxis::Step   ? CurveTicker::Words::Count
-                           : model.axis == CurveAxis::Tokens ? CurveTicker::Words::Short
-                                                             : CurveTicker::Words::Plain;
-        xTicker.reset(new CurveTicker(words));
+        const auto format = model.axis == CurveAxis::Time     ? CurveTicker::Format::Time
+                            : model.axis == CurveAxis::Step   ? CurveTicker::Format::Count
+                            : model.axis == CurveAxis::Tokens ? CurveTicker::Format::Short
+                                                              : CurveTicker::Format::Plain;
+        xTicker.reset(new CurveTicker(format));
         xTicker->logarithmic = model.logX;
         yTicker->logarithmic = logY();
         applying = true;
@@ -286,9 +286,9 @@ struct CurvePlot::Parts {
             double key = nan, value = nan;
             if (const auto best = curve.best(metric, model.axis)) std::tie(key, value) = *best;
             if (!std::isnan(key) && (!model.logX || key > 0.0) && (!logY() || value > 0.0)) {
-                const bool words = labels <= 1 || curve.highlighted;
+                const bool named = labels <= 1 || curve.highlighted;
                 marks->rings.push_back({key, value, color,
-                                        words
+                                        named
                                             ? (curve.members.size() > 1 ? "best mean " : "best ") +
                                                   metricValueText(metric, value)
                                             : QString()});

@@ -12,7 +12,7 @@
 #include "widgets/export/export.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
@@ -67,7 +67,7 @@ private:
     bool m_upright;
 };
 
-/// The figure as a widget, so that it is drawn by the very code of the window.
+/// The figure as a widget, so that it is drawn by the same code as in the window.
 class Figure : public QWidget {
 public:
     Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run) {
@@ -98,7 +98,7 @@ public:
         if (parts & ~FigureParts(FigurePart::SmallMaps))
             line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
         line(captionOf(result, run), QPalette::PlaceholderText);
-        // Never shown, so the layout must be asked for its size.
+        // The widget is never shown, so its layout must be activated explicitly.
         layout()->activate();
         const QSize hint = layout()->sizeHint();
         resize(hint.width(), qMax(hint.height(), layout()->heightForWidth(hint.width())));
@@ -136,7 +136,7 @@ private:
             strip->setTokens(text->words);
             link(*strip, *strip);
             strip->setFixedWidth(420);
-            strip->resize(420, 40);  // wraps the text, which says how high it stands
+            strip->resize(420, 40);  // wraps the text, which determines its height
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
             row->addWidget(strip, 0, Qt::AlignTop);
         } else if (const ProbeSequence* to = columns >= 0 ? textAlong(result, columns) : nullptr;

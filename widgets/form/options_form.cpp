@@ -107,10 +107,10 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
         sign->setFocusPolicy(Qt::NoFocus);
         sign->setAttribute(Qt::WA_TransparentForMouseEvents);
         legend->addWidget(sign);
-        QLabel* words = mutedLabel(
+        QLabel* label = mutedLabel(
             live ? QStringLiteral("live") : QStringLiteral("needs a restart"), m_content);
-        words->setFont(captionFont());
-        legend->addWidget(words);
+        label->setFont(captionFont());
+        legend->addWidget(label);
         legend->addSpacing(10);
     }
     legend->addStretch(1);
@@ -228,7 +228,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
-    // Advanced fields stand below the "more" button of their section.
+    // Advanced fields are below the "more" button of their section.
     for (auto& [name, section] : m_sections) {
         auto* line = new QHBoxLayout;
         line->setContentsMargins(10, 2, 0, 2);
@@ -260,7 +260,7 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
     checkValidity();
 }
 
-QString OptionsForm::changedWords() const {
+QString OptionsForm::changedText() const {
     QStringList names;
     for (const QString& key : m_order)
         if (const FieldRow* row = m_rows.at(key); row->state().applies && row->changed())
@@ -270,9 +270,9 @@ QString OptionsForm::changedWords() const {
 }
 
 void OptionsForm::sayChanged() {
-    const QString words = changedWords();
-    m_changed->setText(words);
-    m_changedRow->setVisible(!words.isEmpty());
+    const QString text = changedText();
+    m_changed->setText(text);
+    m_changedRow->setVisible(!text.isEmpty());
     m_reset->setEnabled(!m_running);
 }
 

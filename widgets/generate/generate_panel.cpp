@@ -52,13 +52,13 @@ protected:
         QPainter painter(this);
         painter.setFont(captionFont());
         const QFontMetrics metrics = painter.fontMetrics();
-        const QString words[] = {QStringLiteral("< 0.3"), QStringLiteral("0.3"),
-                                 QStringLiteral("0.6"), QStringLiteral("\u2265 0.85")};
+        const QString text[] = {QStringLiteral("< 0.3"), QStringLiteral("0.3"),
+                                QStringLiteral("0.6"), QStringLiteral("\u2265 0.85")};
         int x = width();
         for (std::size_t k = t.likelihood.size(); k-- > 0;) {
-            x -= metrics.horizontalAdvance(words[k]);
+            x -= metrics.horizontalAdvance(text[k]);
             painter.setPen(t.muted);
-            painter.drawText(QRect(x, 0, 60, height()), Qt::AlignLeft | Qt::AlignVCenter, words[k]);
+            painter.drawText(QRect(x, 0, 60, height()), Qt::AlignLeft | Qt::AlignVCenter, text[k]);
             x -= 16;
             paint::frame(painter, QRect(x, 4, 12, 12), t.likelihood[k], t.controlBorder, 2);
             x -= 8;
@@ -115,7 +115,7 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
         connect(shortcut, &QShortcut::activated, this, &GeneratePanel::toggle);
     }
     connect(m_dice, &QToolButton::clicked, this, [this] {
-        // Never the seed that is there: the button would seem broken.
+        // Always a different seed, otherwise the button would seem broken.
         const int before = m_seed->value();
         while (m_seed->value() == before)
             m_seed->setValue(static_cast<int>(QRandomGenerator::global()->bounded(1000000)));
@@ -365,11 +365,11 @@ void GeneratePanel::append(const GeneratedToken& token) {
     if (m_text->chosen() < 0) showAlternatives();
 }
 
-void GeneratePanel::finish(const QString& words) {
+void GeneratePanel::finish(const QString& text) {
     m_running = false;
     m_text->setRunning(false);
     refreshButton();
-    refreshStatus(words);
+    refreshStatus(text);
 }
 
 void GeneratePanel::fail(const QString& sentence) {
@@ -383,7 +383,7 @@ void GeneratePanel::refreshStatus(const QString& end) {
     if (count > 0)
         parts << groupedNumber(count) +
                      (count == 1 ? QStringLiteral(" token") : QStringLiteral(" tokens"));
-    // The first token waits for the whole prompt, so the rate is that of the others.
+    // The first token includes the time for the prompt, so the rate is computed from the others.
     if (count > 1 && m_seconds > 0)
         parts << QStringLiteral("%1 tokens/s")
                      .arg(static_cast<double>(count - 1) / m_seconds, 0, 'f', 1);

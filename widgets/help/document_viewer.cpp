@@ -229,10 +229,10 @@ void DocumentViewer::render() {
 void DocumentViewer::search() {
     m_matches.clear();
     m_match = -1;
-    const QString words = m_search->text();
-    if (!words.isEmpty()) {
-        QTextCursor cursor = m_text->document()->find(words);
-        for (; !cursor.isNull(); cursor = m_text->document()->find(words, cursor))
+    const QString text = m_search->text();
+    if (!text.isEmpty()) {
+        QTextCursor cursor = m_text->document()->find(text);
+        for (; !cursor.isNull(); cursor = m_text->document()->find(text, cursor))
             m_matches.push_back(cursor.selectionStart());
     }
     goToMatch(1);

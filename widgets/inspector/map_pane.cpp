@@ -9,7 +9,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/view_choice.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/sides.h"
@@ -65,7 +65,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
     connect(m_saturation, &QPushButton::clicked, this, [this] {
         InspectorView request = m_choice.view();
         request.processing = Processing::Raw;
-        Q_EMIT wished(request);
+        Q_EMIT viewRequested(request);
     });
 
     const auto pair = [this](const QStringList& names, bool InspectorView::*field) {
@@ -74,7 +74,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
                           [this, field](int entry) {
                               InspectorView request = m_choice.view();
                               request.*field = entry == 1;
-                              Q_EMIT wished(request);
+                              Q_EMIT viewRequested(request);
                           });
     };
     m_ends = pair({QStringLiteral("Colours of r: smallest to largest"),

@@ -150,14 +150,14 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     if (pictures.pageCount(g) > 1) {
         const int first = pictures.page(g) * pageSize;
         const int all = static_cast<int>(group.items.size());
-        const QString words = QStringLiteral("%1 to %2 of %3")
-                                  .arg(first + 1)
-                                  .arg(qMin(first + pageSize, all))
-                                  .arg(all);
+        const QString text = QStringLiteral("%1 to %2 of %3")
+                                 .arg(first + 1)
+                                 .arg(qMin(first + pageSize, all))
+                                 .arg(all);
         if (const int room = area.right() - 53;
-            !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
+            !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(text) < room)
             painter.drawText(QRect(area.left(), y, room - area.left(), 20),
-                             Qt::AlignRight | Qt::AlignVCenter, words);
+                             Qt::AlignRight | Qt::AlignVCenter, text);
     }
     if (group.items.empty()) {
         painter.setFont(smallFont());

@@ -48,7 +48,7 @@ TextPair::TextPair(QWidget* parent)
     fit();
 }
 
-/// A short text takes what it needs, so that the other one stands right below.
+/// A short text gets its preferred height, so that the other one is directly below.
 void TextPair::fit() {
     for (TokenStrip* strip : {m_from, m_to}) {
         strip->setMinimumHeight(shortest);

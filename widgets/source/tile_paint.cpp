@@ -23,7 +23,7 @@ void paintTileObject(QPainter& painter, const TileSection& section, int index, c
         if (section.wordLines == 0) return;
         painter.setFont(captionFont());
         const QFontMetrics metrics = painter.fontMetrics();
-        // Two lines at most, cut between words; what is longer ends in an ellipsis.
+        // At most two lines, wrapped between words; longer text is elided.
         QString first = word, second;
         if (section.wordLines == 2 && metrics.horizontalAdvance(word) > inside.width()) {
             qsizetype cut = word.indexOf(u' ');

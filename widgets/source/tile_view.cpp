@@ -66,7 +66,7 @@ void TileView::layOut() {
 }
 
 void TileView::sourceMoved() {
-    // Chosen in another pane; under the pointer nothing may move away.
+    // Chosen in another pane; does not scroll while the pointer is inside.
     if (m_hover.section < 0) reveal(false, source());
 }
 
@@ -131,7 +131,7 @@ void TileView::scrollContentsBy(int, int) {
 bool TileView::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave) setHover({});
     if (event->type() == QEvent::ToolTip) {
-        // Words end where their tile does.
+        // Text is clipped at the tile.
         auto* help = static_cast<QHelpEvent*>(event);
         const Place place = placeAt(help->pos());
         const QString name =

@@ -33,7 +33,7 @@ EfficiencyPlot::~EfficiencyPlot() = default;
 void EfficiencyPlot::setStudy(const StudyLayout& layout, const StudyMetric& metric,
                               std::vector<StudyPoint> points,
                               std::vector<PublishedPoint> published) {
-    // Another axis or number has other ranges; more of the same leaves a zoom as it is.
+    // Another axis or metric has other ranges; new data of the same kind keep the zoom.
     if (!(metric == m->metric) || layout.axisTitle() != m->layout.axisTitle() ||
         layout.columns().size() != m->layout.columns().size())
         m->ownRange = false;
@@ -121,7 +121,7 @@ QString EfficiencyPlot::hoverText(const QPoint& at) const {
     for (const auto& spot : m->spots)
         if (const double d = distance(spot.x, spot.point.mean); d < nearest) {
             nearest = d;
-            text = m->words(spot);
+            text = m->text(spot);
         }
     for (const auto& p : m->beside)
         if (const double d = distance(p.x, p.point.mean); m->shows(p) && d < nearest) {

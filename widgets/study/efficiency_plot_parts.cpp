@@ -166,19 +166,19 @@ void EfficiencyPlot::Parts::rebuild() {
     for (int row = 0; row < rows; ++row) addMeans(row);
     plot->xAxis->setLabel(oneColumn() ? layout.columns().empty() || layout.rows().empty()
                                             ? QString()
-                                            : layout.columnWords(0)
+                                            : layout.columnText(0)
                                       : layout.axisTitle());
     plot->yAxis->setTicker(QSharedPointer<CurveTicker>::create(
-        metric.percent ? CurveTicker::Words::Percent : CurveTicker::Words::Plain));
+        metric.percent ? CurveTicker::Format::Percent : CurveTicker::Format::Plain));
     applying = true;
     plot->xAxis->setScaleType(logs() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     applying = false;
     fitRanges();
     setTicks();
     placeCursor();
-    QString words = QStringLiteral("%1 against %2").arg(metric.title(), layout.axisTitle());
-    for (const Spot& spot : spots) words += u'\n' + this->words(spot).replace(u'\n', u' ');
-    plot->setAccessibleDescription(words);
+    QString description = QStringLiteral("%1 against %2").arg(metric.title(), layout.axisTitle());
+    for (const Spot& spot : spots) description += u'\n' + this->text(spot).replace(u'\n', u' ');
+    plot->setAccessibleDescription(description);
     plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
@@ -239,7 +239,7 @@ void EfficiencyPlot::Parts::addMeans(int row) {
 void EfficiencyPlot::Parts::addBars(int row, QCPGraph* means) {
     const QColor color = Theme::current().seriesColor(row);
     QVector<double> minus, plus, keys, values;
-    // A dot a run, to the right of the mean and clear of the next one.
+    // One dot per run, between this mean and the next one.
     const double aside =
         oneColumn() ? 0.16 : 0.3 * std::min(0.25, 0.8 / static_cast<double>(layout.rows().size()));
     for (const Spot& spot : spots) {
@@ -294,7 +294,7 @@ void EfficiencyPlot::Parts::fitRanges() {
             if (!(x0 <= column.x)) x0 = column.x;
             if (!(x1 >= column.x)) x1 = column.x;
         }
-        // A little air beside the first and the last marker.
+        // Some space beside the first and last marker.
         const double pad = logs() ? std::pow(x1 / x0, 0.03) : 0.03 * (x1 - x0);
         x0 = logs() ? x0 / pad : x0 - pad;
         x1 = logs() ? x1 * pad : x1 + pad;
@@ -397,12 +397,12 @@ int EfficiencyPlot::Parts::columnAt(double pixel) const {
     return nearest;
 }
 
-QString EfficiencyPlot::Parts::words(const Spot& spot) const {
+QString EfficiencyPlot::Parts::text(const Spot& spot) const {
     const auto& p = spot.point;
     const QString unit = metric.percent ? QStringLiteral(" %") : QString();
     QString text = QStringLiteral("%1, %2\n%3%4 over %5")
                        .arg(layout.rows()[static_cast<std::size_t>(spot.row)].name,
-                            layout.columnWords(spot.column), metric.text(p.mean, p.error), unit,
+                            layout.columnText(spot.column), metric.text(p.mean, p.error), unit,
                             p.values.size() == 1 ? QStringLiteral("one run")
                                                  : QStringLiteral("%1 runs").arg(p.values.size()));
     const auto [low, high] = ends(p);

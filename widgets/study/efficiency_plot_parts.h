@@ -79,7 +79,7 @@ struct EfficiencyPlot::Parts {
     void placeCursor();
     void fillLegend();
     int columnAt(double pixel) const;
-    QString words(const Spot& spot) const;
+    QString text(const Spot& spot) const;
 };
 
 }  // namespace relascope::widgets

@@ -27,7 +27,7 @@ void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, doubl
             painter.fillRect(QRect(r.right(), r.top(), 1, r.height()), color);
         }
     };
-    // From below, as a glass fills.
+    // Filled from the bottom.
     const auto level = [&](QColor color, float alpha) {
         color.setAlphaF(alpha);
         const int height = qRound(std::clamp(progress, 0.0, 1.0) * (mark.height() - 4));
@@ -112,7 +112,7 @@ int StudyGridPicture::runAt(const QPoint& at) const {
     const auto& runs = cells.cell(row, column).runs;
     const auto place = static_cast<std::size_t>((x - column * m_cellWidth) / (m_mark + gap));
     const int inside = y - row * rowHeight - 6;
-    // The gap belongs to the square before it: small squares stay easy to hit.
+    // The gap belongs to the previous square, so that small squares are easy to click.
     return inside >= -2 && inside <= kMarkHeight + 1 && place < runs.size() ? runs[place] : -1;
 }
 
@@ -178,7 +178,7 @@ void StudyGridPicture::paintHead(QPainter& painter, int width) const {
 
 void StudyGridPicture::paintLabel(QPainter& painter, int row, int width) const {
     const Theme& t = Theme::current();
-    const auto& words = cells.layout().rows()[static_cast<std::size_t>(row)];
+    const auto& label = cells.layout().rows()[static_cast<std::size_t>(row)];
     const int top = headHeight + row * rowHeight;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -190,11 +190,11 @@ void StudyGridPicture::paintLabel(QPainter& painter, int row, int width) const {
     painter.setPen(t.text);
     painter.setFont(bodyFont());
     painter.drawText(QRect(left, top + 5, room, 18), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(words.title, Qt::ElideMiddle, room));
+                     painter.fontMetrics().elidedText(label.title, Qt::ElideMiddle, room));
     painter.setPen(t.muted);
     painter.setFont(captionFont());
     painter.drawText(QRect(left, top + 23, room, 16), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(words.detail, Qt::ElideRight, room));
+                     painter.fontMetrics().elidedText(label.detail, Qt::ElideRight, room));
     painter.fillRect(QRect(0, top + rowHeight - 1, width, 1), t.grid);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 const QString kDash(QChar(0x2014));
 
-/// Series with their swatches; stays in sight when the sizes scroll.
+/// Series with their swatches; stays visible when the sizes are scrolled.
 class SeriesHeader : public QHeaderView {
 public:
     explicit SeriesHeader(QWidget* parent) : QHeaderView(Qt::Vertical, parent) {
@@ -37,12 +37,12 @@ public:
         const QFontMetrics metrics{smallFont()};
         int width = metrics.horizontalAdvance(QStringLiteral("Model")) + 32;
         for (int row = 0; row < count(); ++row)
-            width = std::max(width, metrics.horizontalAdvance(words(row)) + 16 + 18 + 10);
+            width = std::max(width, metrics.horizontalAdvance(text(row)) + 16 + 18 + 10);
         return {std::min(width, 220), QHeaderView::sizeHint().height()};
     }
 
 protected:
-    // The style greys what is left below the last row.
+    // The style fills the space below the last row with grey.
     void paintEvent(QPaintEvent* event) override {
         QHeaderView::paintEvent(event);
         QPainter painter(viewport());
@@ -63,17 +63,18 @@ protected:
         painter->setPen(t.text);
         painter->drawText(
             room, Qt::AlignVCenter,
-            painter->fontMetrics().elidedText(words(section), Qt::ElideMiddle, room.width()));
+            painter->fontMetrics().elidedText(text(section), Qt::ElideMiddle, room.width()));
         painter->restore();
     }
 
 private:
-    QString words(int section) const {
+    QString text(int section) const {
         return model() ? model()->headerData(section, Qt::Vertical).toString() : QString();
     }
 };
 
-/// The mean, the best of a column in bold; below it, after a hollow square, the published one.
+/// The mean, bold if it is the best of its column, and below it the published value after a hollow
+/// square.
 class NumberDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -108,7 +109,7 @@ public:
     }
 };
 
-/// The corner says what the rows are; a click puts them back into the study's order.
+/// The corner is the title of the rows; a click restores the order of the study.
 class Corner : public QObject {
 public:
     explicit Corner(QTableView* view) : QObject(view), m_view(view) {
@@ -143,7 +144,7 @@ private:
     QTableView* m_view;
 };
 
-/// Copies the chosen cells as a spreadsheet takes them.
+/// Copies the selected cells as tab-separated text.
 class NumberView : public QTableView {
 public:
     using QTableView::QTableView;
@@ -239,7 +240,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
     QStringList tips{QStringLiteral("Parameters of the model"), QStringLiteral("Finished runs")};
     for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
         heads += columns[static_cast<std::size_t>(c)].title;
-        tips += layout.columnWords(c);
+        tips += layout.columnText(c);
     }
     QStringList rows;
     std::vector<std::vector<Cell>> cells;
@@ -267,7 +268,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
             metric.text(p.mean, p.error),
             {},
             QStringLiteral("%1, %2\n%3: %4%5")
-                .arg(layout.rows()[static_cast<std::size_t>(row)].name, layout.columnWords(column),
+                .arg(layout.rows()[static_cast<std::size_t>(row)].name, layout.columnText(column),
                      p.values.size() == 1 ? QStringLiteral("one run")
                                           : QStringLiteral("%1 runs").arg(p.values.size()),
                      each.join(QStringLiteral(", ")),
@@ -334,7 +335,7 @@ void StudyTable::fitColumns() {
         const QFontMetrics numbers{bold};
         const auto* model = view->model();
         for (int c = 0; c < model->columnCount(); ++c) {
-            // Room for the sign of the order beside the words.
+            // Space for the sort indicator next to the text.
             int width =
                 heads.horizontalAdvance(model->headerData(c, Qt::Horizontal).toString()) + 30;
             for (int r = 0; r < model->rowCount(); ++r)

@@ -24,7 +24,7 @@
 namespace relascope::widgets {
 namespace {
 
-/// Selection fill with the text's own colour; the run's swatch before its name.
+/// Selected rows keep their text colour; a swatch is drawn before the name.
 class TableDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -73,7 +73,7 @@ public:
     }
 
 protected:
-    // The check box is hit where it is drawn.
+    // The check box reacts where it is drawn.
     bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
                      const QModelIndex& index) override {
         QStyleOptionViewItem shifted = option;
@@ -158,10 +158,10 @@ RunsTable::RunsTable(QWidget* parent)
         m_filter->setProperty("error", !problem.isEmpty());
         m_filter->setToolTip(problem);
         m_filter->update();
-        words();
+        updateCount();
     });
     connect(m_model, &RunsModel::overlayChanged, this, [this] {
-        words();
+        updateCount();
         Q_EMIT overlayChanged(overlaid());
     });
     connect(m_model, &RunsModel::noteEdited, this, &RunsTable::noteEdited);
@@ -179,10 +179,10 @@ RunsTable::RunsTable(QWidget* parent)
     });
     m_view->installEventFilter(this);
     connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
-    words();
+    updateCount();
 }
 
-void RunsTable::words() {
+void RunsTable::updateCount() {
     const int all = m_model->rowCount(), shown = m_proxy->rowCount();
     QString text = all == 0 ? QStringLiteral("none yet")
                             : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
@@ -192,12 +192,12 @@ void RunsTable::words() {
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {
     m_model->setRows(rows);
-    // The column of the tags comes with the first tag and goes with the last.
+    // The Tags column is visible if some run has tags.
     const bool tags = std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
         return !row.info.labels.tags.empty();
     });
     if (std::exchange(m_tags, tags) != tags) setColumnShown(RunsModel::Tags, tags);
-    // The best on top, which of errors and perplexities is the least.
+    // The best value is first; for errors and perplexities that is the smallest.
     if (const std::string& metric = m_model->metricOf(RunsModel::Best);
         !m_sorted && !metric.empty()) {
         const auto order =
@@ -205,12 +205,12 @@ void RunsTable::setRows(const std::vector<TableRow>& rows) {
         if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Best, order);
     }
     m_view->horizontalHeader()->viewport()->update();
-    words();
+    updateCount();
 }
 void RunsTable::setOverlaid(const QStringList& paths) {
     m_model->overlaid = QSet<QString>(paths.begin(), paths.end());
     m_view->viewport()->update();
-    words();
+    updateCount();
 }
 QStringList RunsTable::overlaid() const {
     QStringList paths;
@@ -264,15 +264,16 @@ QString RunsTable::csv() const {
                 from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
             if (c == RunsModel::Test) {
                 for (const auto& test : tests) {
-                    const bool share = metricInfo(test.second).isShare();
+                    const bool fraction = metricInfo(test.second).isShare();
                     const double value = info ? tested(*info, test) : 0.0;
-                    cells += quoted(!info ? QStringLiteral("Test %1 %2%3")
-                                                .arg(QString::fromStdString(test.first),
-                                                     metricName(test.second),
-                                                     share ? QStringLiteral(" %") : QString())
-                                    : std::isnan(value)
-                                        ? QString()
-                                        : QString::number(value * (share ? 100.0 : 1.0), 'g', 6));
+                    cells +=
+                        quoted(!info ? QStringLiteral("Test %1 %2%3")
+                                           .arg(QString::fromStdString(test.first),
+                                                metricName(test.second),
+                                                fraction ? QStringLiteral(" %") : QString())
+                               : std::isnan(value)
+                                   ? QString()
+                                   : QString::number(value * (fraction ? 100.0 : 1.0), 'g', 6));
                 }
                 continue;
             }

@@ -56,7 +56,7 @@ protected:
     }
 };
 
-/// Follows the theme, which a palette set once would not.
+/// Follows the theme, unlike a palette that is set once.
 class MutedLabel : public QLabel {
 public:
     explicit MutedLabel(const QString& text, QWidget* parent) : QLabel(text, parent) { restyle(); }

@@ -15,13 +15,13 @@ namespace {
 bool on(const QStyleOption& option, QStyle::StateFlag state) {
     return option.state & state;
 }
-/// A click leaves no ring on a button; a field shows where typing goes in any case.
+/// Buttons have a focus ring only after keyboard navigation, fields always.
 bool keyboardFocus(const QStyleOption& option) {
     return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange) &&
            !FigureScope::active();
 }
 
-/// Icons know only text and faint; on an accent fill they are tinted after drawing.
+/// Icons are drawn in the text or faint colour; on an accent fill they are tinted afterwards.
 QPixmap tinted(const QIcon& icon, const QSize& size, const QColor& color, const QWidget* widget) {
     const qreal ratio = widget ? widget->devicePixelRatioF() : 1.0;
     QPixmap pixmap = icon.pixmap(size, ratio);
