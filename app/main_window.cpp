@@ -14,13 +14,13 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
 #include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
-#include "app/pages/panels.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
@@ -100,7 +100,7 @@ MainWindow::~MainWindow() {
 
 QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
-    auto* column = columnOf(all);
+    auto* column = widgets::columnOf(all);
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -115,8 +115,8 @@ QWidget* MainWindow::makeCentre() {
 
 QWidget* MainWindow::makePages() {
     auto* centre = new QWidget(this);
-    paper(centre);
-    auto* middle = columnOf(centre);
+    widgets::paper(centre);
+    auto* middle = widgets::columnOf(centre);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(4, 0, 8, 0);
     m_tabs->setDrawBase(false);

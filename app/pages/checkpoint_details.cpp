@@ -3,9 +3,9 @@
 
 #include <QScrollArea>
 #include <QStackedWidget>
+#include <QVBoxLayout>
 #include <cmath>
 
-#include "app/pages/panels.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -47,7 +47,7 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
     for (QWidget* view : std::initializer_list<QWidget*>{m_config, m_outline, m_histogram, scroll})
         m_views->addWidget(view);
     makeMenus();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_head);
     column->addWidget(m_views, 1);

@@ -10,6 +10,7 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QStackedWidget>
+#include <QVBoxLayout>
 
 #include "app/app_context.h"
 #include "app/pages/checkpoint_details.h"
@@ -17,7 +18,6 @@
 #include "app/pages/checkpoint_text.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
-#include "app/pages/panels.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -78,7 +78,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
 
 void CheckpointPage::layOut() {
     auto* all = new QWidget(this);
-    auto* column = columnOf(all);
+    auto* column = widgets::columnOf(all);
     column->addWidget(m_error);
     column->addWidget(m_task);
     auto* content = new QWidget(all);
@@ -87,7 +87,7 @@ void CheckpointPage::layOut() {
     m_stack->addWidget(m_empty);
 
     auto* shown = new QWidget(content);
-    auto* below = columnOf(shown);
+    auto* below = widgets::columnOf(shown);
     below->addWidget(m_head);
     below->addWidget(widgets::horizontalLine(shown));
     auto* split = new QSplitter(Qt::Horizontal, this);
@@ -100,10 +100,10 @@ void CheckpointPage::layOut() {
     split->setSizes({560, 612});
     below->addWidget(split, 1);
     m_stack->addWidget(shown);
-    columnOf(this)->addWidget(all);
+    widgets::columnOf(this)->addWidget(all);
     for (QWidget* part :
          std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_inspecting})
-        paper(part);
+        widgets::paper(part);
 }
 
 /// The left side shows the tensors or the generated text, chosen by the switch above. The inspector
@@ -117,7 +117,7 @@ QWidget* CheckpointPage::makeLeft() {
     below->addWidget(m_details);
     below->setStretchFactor(0, 1);
     below->setSizes({430, 230});
-    auto* lines = columnOf(tensors);
+    auto* lines = widgets::columnOf(tensors);
     lines->addWidget(m_problems);
     lines->addWidget(m_numbers);
     lines->addWidget(below, 1);
@@ -130,7 +130,7 @@ QWidget* CheckpointPage::makeLeft() {
     row->addStretch(1);
     m_sides->addWidget(tensors);
     m_sides->addWidget(m_text);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_sideRow);
     column->addWidget(widgets::horizontalLine(panel));
     column->addWidget(m_sides, 1);
@@ -141,7 +141,7 @@ QWidget* CheckpointPage::makeLeft() {
 QWidget* CheckpointPage::makeRight() {
     auto* panel = new QWidget(this);
     m_inspector->setCompact(true);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_inspecting);
     column->addWidget(m_inspector, 1);
     return panel;

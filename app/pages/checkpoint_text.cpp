@@ -4,10 +4,10 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/text_input.h"
-#include "app/pages/panels.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -38,7 +38,7 @@ CheckpointText::CheckpointText(CheckpointController& controller,
     ask->addWidget(needed, 1);
     ask->addWidget(m_tokenizer);
     m_panel->setFollow(true);
-    auto* lines = columnOf(this);
+    auto* lines = widgets::columnOf(this);
     lines->addWidget(m_tokenizerRow);
     lines->addWidget(m_panel, 1);
     wire();

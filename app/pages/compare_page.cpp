@@ -14,7 +14,6 @@
 #include <cmath>
 
 #include "app/controllers/runs_controller.h"
-#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -82,7 +81,7 @@ void ComparePage::layOut() {
     m_notes->setTabChangesFocus(true);
     m_notes->document()->setDocumentMargin(16);
     auto* notes = new QWidget(this);
-    auto* notesColumn = columnOf(notes);
+    auto* notesColumn = widgets::columnOf(notes);
     notesColumn->addWidget(m_notesHead);
     notesColumn->addWidget(m_notes, 1);
 

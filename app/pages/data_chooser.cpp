@@ -9,12 +9,12 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 
 #include "app/controllers/examples.h"
 #include "app/pages/import_guess.h"
-#include "app/pages/panels.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
@@ -105,7 +105,7 @@ DataChooser::DataChooser(QWidget* parent)
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_list->installEventFilter(this);
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(m_list, 1);
     column->addWidget(widgets::horizontalLine(this));

@@ -22,7 +22,6 @@
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
-#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "types/data_kind.h"
 #include "widgets/data/sample_grid.h"
@@ -136,7 +135,7 @@ QWidget* DataPage::middle() {
     row->addStretch(1);
     m_split->setMinimumWidth(120);
     m_label->setMinimumWidth(120);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_head);
     column->addWidget(m_error);
     column->addWidget(m_reading);
@@ -167,7 +166,7 @@ QWidget* DataPage::right() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_statistics);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_sampleHead);
     column->addWidget(m_sample, 5);
     column->addWidget(widgets::horizontalLine(panel));

@@ -11,13 +11,11 @@
 
 class QCheckBox;
 class QComboBox;
-class QCompleter;
 class QLabel;
 class QLineEdit;
 class QListWidget;
 class QPushButton;
 class QSpinBox;
-class QVBoxLayout;
 
 namespace relascope::widgets {
 class FieldNote;
@@ -26,26 +24,7 @@ class FieldNote;
 namespace relascope::app {
 
 class JobQueue;
-
-/// One option and its values, or its value: two fields with an error message below.
-class OptionRow : public QWidget {
-    Q_OBJECT
-public:
-    OptionRow(QCompleter* keys, bool several, QWidget* parent = nullptr);
-    QLineEdit* key() const { return m_key; }
-    QLineEdit* values() const { return m_values; }
-    QString keyText() const;
-    void setProblem(const QString& sentence);
-    QString problem() const;
-
-Q_SIGNALS:
-    void edited();
-    void removed();
-
-private:
-    QLineEdit *m_key, *m_values;
-    widgets::FieldNote* m_note;
-};
+class OptionRows;
 
 /// Every change is validated off the window's thread; errors are shown at their field and disable
 /// Create.
@@ -68,11 +47,9 @@ public:
     QListWidget* modelList() const { return m_models; }
     QLineEdit* sizesField() const { return m_sizes; }
     QSpinBox* seedsBox() const { return m_seeds; }
-    QCheckBox* sameDataBox() const { return m_sameData; }
     QLineEdit* nameField() const { return m_name; }
-    OptionRow* addVaried();
-    OptionRow* addSetting();
-    QPushButton* createButton() const { return m_create; }
+    OptionRows* sweep() const { return m_sweep; }
+    OptionRows* settings() const { return m_settings; }
     QPushButton* startButton() const { return m_start; }
     QString summary() const;
     /// All error messages.
@@ -86,7 +63,6 @@ private:
     void check();
     void judge();
     void showProblem(const QString& field, const QString& sentence);
-    OptionRow* addRow(bool varied);
 
     struct Verdict;
     const QString m_folder;
@@ -95,12 +71,10 @@ private:
     QLineEdit *m_sizes, *m_name;
     QSpinBox *m_seeds, *m_jobs;
     QCheckBox* m_sameData;
-    QVBoxLayout *m_varied, *m_settings;
-    QCompleter* m_keys;
+    OptionRows *m_sweep, *m_settings;
     widgets::FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote, *m_note;
     QLabel* m_summary;
     QPushButton *m_create, *m_start;
-    std::vector<OptionRow*> m_variedRows, m_settingRows;
     bool m_named = false;  ///< by the user
     bool m_startsAtOnce = false;
     std::shared_ptr<const Verdict> m_verdict;

@@ -3,9 +3,9 @@
 
 #include <QComboBox>
 #include <QMenu>
+#include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
-#include "app/pages/panels.h"
 #include "app/pages/study_page_text.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
@@ -30,7 +30,7 @@ StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
     m_band->setFont(widgets::smallFont());
     m_published->setChecked(true);
     addMenu();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_plot, 1);
     connect(m_band, &QComboBox::activated, m_plot,

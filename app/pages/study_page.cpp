@@ -14,12 +14,12 @@
 #include <QStackedLayout>
 #include <QThread>
 #include <QUrl>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/app_context.h"
 #include "app/controllers/study_controller.h"
 #include "app/pages/new_study_dialog.h"
-#include "app/pages/panels.h"
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_curves.h"
 #include "app/pages/study_page_text.h"
@@ -67,7 +67,7 @@ void StudyPage::layOut() {
     m_columns->setStretchFactor(1, 5);
     m_columns->setSizes({600, 560});
     auto* results = new QWidget(this);
-    paper(results);
+    widgets::paper(results);
     m_results = new QStackedLayout(results);
     m_results->addWidget(m_nothingYet);
     m_results->addWidget(m_columns);
@@ -81,13 +81,13 @@ void StudyPage::layOut() {
     results->setMinimumHeight(200);
 
     auto* study = new QWidget(this);
-    paper(study);
-    auto* column = columnOf(study);
+    widgets::paper(study);
+    auto* column = widgets::columnOf(study);
     column->addWidget(makeBar());
     column->addWidget(widgets::horizontalLine(study));
     column->addWidget(m_failures);
     column->addWidget(m_rows, 1);
-    paper(m_empty);
+    widgets::paper(m_empty);
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(study);

@@ -4,9 +4,9 @@
 #include <QComboBox>
 #include <QMenu>
 #include <QSignalBlocker>
+#include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
-#include "app/pages/panels.h"
 #include "app/pages/study_page_text.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
@@ -31,7 +31,7 @@ StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
     m_head->addControl(m_legend);
     m_head->addControl(m_measure);
     addMenu();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_grid, 1);
     connect(m_measure, &QComboBox::activated, this, [this](int index) {

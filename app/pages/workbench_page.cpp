@@ -4,12 +4,12 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
-#include "app/pages/panels.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
@@ -142,13 +142,13 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
       m_track(new widgets::CapturesTrack(this)),
       m_inspector(new widgets::RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
-    paper(m_empty);
+    widgets::paper(m_empty);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
 
     auto* above = new QWidget(m_splitter);
-    paper(above);
-    auto* column = columnOf(above);
+    widgets::paper(above);
+    auto* column = widgets::columnOf(above);
     column->addWidget(m_curves, 1);
     column->addWidget(widgets::horizontalLine(above));
     column->addWidget(m_track);

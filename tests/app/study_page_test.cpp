@@ -19,6 +19,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/pages/new_study_dialog.h"
+#include "app/pages/option_rows.h"
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_curves.h"
 #include "app/pages/study_page.h"
@@ -378,7 +379,7 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
     EXPECT_TRUE(dialog.summary().contains("2 models × 2 sizes × 3 seeds = 12 runs"))
         << dialog.summary().toStdString();
-    OptionRow* row = dialog.addVaried();
+    OptionRow* row = dialog.sweep()->add();
     row->key()->setText("model.n_layer");
     row->values()->setText("1, 2");
     ASSERT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
@@ -414,7 +415,7 @@ TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
         dialog.show();
         dialog.sizesField()->setText("64, 128");
         dialog.nameField()->setText("mine");
-        dialog.addSetting()->key()->setText("train.epochs");
+        dialog.settings()->add()->key()->setText("train.epochs");
         dialog.findChildren<OptionRow*>().last()->values()->setText("2");
         if (!waitUntil([&] { return dialog.ready(); })) return false;
         dialog.startButton()->click();

@@ -154,9 +154,7 @@ HistogramView::HistogramView(QWidget* parent)
     m_head->setLineBelow(false);
     new ViewMenu(
         more, m_plot, [] { return QStringLiteral("histogram"); }, [this] { return csv(); });
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_plot, 1);
     connect(m_log, &QAbstractButton::toggled, m_plot, qOverload<>(&QWidget::update));

@@ -9,6 +9,7 @@
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -52,9 +53,8 @@ public:
         painter->setFont(smallFont());
         painter->setPen(t.muted);
         if (rest.width() > 20)
-            painter->drawText(rest, Qt::AlignLeft | Qt::AlignVCenter,
-                              painter->fontMetrics().elidedText(index.data(kDetail).toString(),
-                                                                Qt::ElideRight, rest.width()));
+            paint::elidedText(*painter, rest, Qt::AlignLeft | Qt::AlignVCenter,
+                              index.data(kDetail).toString());
         painter->restore();
     }
 };

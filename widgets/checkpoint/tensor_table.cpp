@@ -47,15 +47,13 @@ public:
         const QString text = index.data().toString();
         // Elided at the left, as the end of a name is more specific.
         const auto elide = index.column() == TensorModel::Name ? Qt::ElideLeft : Qt::ElideRight;
-        painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
-                          metrics.elidedText(text, elide, r.width()));
+        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(), text, elide);
         const QString alias = index.data(TensorModel::Alias).toString();
         if (!alias.isEmpty()) {
             r.adjust(metrics.horizontalAdvance(text) + 12, 0, 0, 0);
             painter->setPen(t.muted);
             if (r.width() > 20)
-                painter->drawText(r, Qt::AlignLeft | Qt::AlignVCenter,
-                                  metrics.elidedText(alias, Qt::ElideRight, r.width()));
+                paint::elidedText(*painter, r, Qt::AlignLeft | Qt::AlignVCenter, alias);
         }
         painter->restore();
     }
@@ -120,9 +118,7 @@ TensorTable::TensorTable(QWidget* parent)
     auto* row = new QHBoxLayout(m_marksRow);
     row->setContentsMargins(16, 3, 16, 3);
     row->addWidget(m_marks);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_marksRow);
     column->addWidget(m_view, 1);

@@ -158,9 +158,7 @@ void VerifyBadge::showLines() {
     new ViewMenu(
         more, table, [] { return QStringLiteral("verification"); },
         [report = *m_report] { return csv(report); });
-    auto* column = new QVBoxLayout(m_lines);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(m_lines);
     column->addWidget(head);
     column->addWidget(table, 1);
     m_lines->show();

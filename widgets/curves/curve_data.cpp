@@ -93,7 +93,7 @@ void CurveSeries::append(const MetricPoint& point) {
     const auto better = [this](int m, double v) {
         if (!m_best[m]) return true;
         const double best = m_values[m][*m_best[m]];
-        return lowerIsBetter(static_cast<CurveMetric>(m)) ? v < best : v > best;
+        return metricInfo(static_cast<CurveMetric>(m)).lowerIsBetter ? v < best : v > best;
     };
     if (!m_keys[0].empty() && step < m_keys[0].back()) {
         const auto kept = static_cast<std::size_t>(
@@ -247,7 +247,7 @@ std::optional<std::pair<double, double>> Curve::best(CurveMetric metric, CurveAx
         // Means over fewer seeds are not comparable, so only keys with all seeds count.
         if (band.count[i] < static_cast<int>(all.size()) || !(band.keys[i] >= trained)) continue;
         const double v = band.mean[i];
-        if (!found || (lowerIsBetter(metric) ? v < found->second : v > found->second))
+        if (!found || (metricInfo(metric).lowerIsBetter ? v < found->second : v > found->second))
             found = std::pair(band.keys[i], v);
     }
     return found;
@@ -417,11 +417,11 @@ QString CurveModel::summary() const {
             const auto best = s.best(metric);
             if (!best) continue;
             const double value = s.values(metric)[*best];
-            line +=
-                QString("%1 %2 validation %3 %4 at step %5")
-                    .arg(line == run.name ? ":" : ",", lowerIsBetter(metric) ? "lowest" : "highest",
-                         metricTitle(metric).toLower(), metricValueText(metric, value))
-                    .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
+            line += QString("%1 %2 validation %3 %4 at step %5")
+                        .arg(line == run.name ? ":" : ",",
+                             metricInfo(metric).lowerIsBetter ? "lowest" : "highest",
+                             metricTitle(metric).toLower(), metricValueText(metric, value))
+                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
         }
         if (line == run.name) line += QStringLiteral(": no validation point yet");
         sentences += line + u'.';

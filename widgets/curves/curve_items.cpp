@@ -40,6 +40,13 @@ QPainterPath diamond(QPointF at, double radius) {
     return path;
 }
 
+/// A translucent background, which keeps text readable over lines.
+void drawVeil(QPainter* painter, const QRectF& box) {
+    QColor color = Theme::current().panel;
+    color.setAlphaF(0.8f);
+    painter->fillRect(box, color);
+}
+
 }  // namespace
 
 double CurveTicker::getTickStep(const QCPRange& range) {
@@ -102,41 +109,35 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return plain(tick, decimals);
 }
 
-void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture) {
-    painter.save();
-    painter.translate(at);
-    const QPaintDevice* device = painter.device();
-    painter.scale(static_cast<qreal>(picture.logicalDpiX()) / device->logicalDpiX(),
-                  static_cast<qreal>(picture.logicalDpiY()) / device->logicalDpiY());
-    painter.drawPicture(QPointF(0, 0), picture);
-    painter.restore();
-}
-
 void CursorItem::draw(QCPPainter* painter) {
     if (!shown) return;
     const Theme& t = Theme::current();
     const QCPAxisRect* area = mParentPlot->axisRect();
-    const double x = mParentPlot->xAxis->coordToPixel(key);
+    const double x = std::round(mParentPlot->xAxis->coordToPixel(key));
     if (!(x >= area->left() - 0.5) || !(x <= area->right() + 1.5)) return;
+    const bool flagged = m_line == Line::Flag;
     painter->setAntialiasing(false);
-    painter->setPen(QPen(t.text, 1));
-    painter->drawLine(QLineF(std::round(x), area->top() - 4, std::round(x), area->bottom()));
+    painter->setPen(flagged ? QPen(t.text, 1) : QPen(t.muted, 1, Qt::DotLine));
+    painter->drawLine(QLineF(x, area->top() - (flagged ? 4 : 0), x, area->bottom()));
     painter->setAntialiasing(true);
-    const double left = std::round(x) - 4.5, top = area->top() - 11.0;
-    QPainterPath flag(QPointF(left, top));
-    flag.lineTo(left + 10, top);
-    flag.lineTo(left + 10, top + 6);
-    flag.lineTo(left + 5, top + 11);
-    flag.lineTo(left, top + 6);
-    flag.closeSubpath();
-    painter->fillPath(flag, t.text);
+    if (flagged) {
+        const double left = x - 4.5, top = area->top() - 11.0;
+        QPainterPath flag(QPointF(left, top));
+        flag.lineTo(left + 10, top);
+        flag.lineTo(left + 10, top + 6);
+        flag.lineTo(left + 5, top + 11);
+        flag.lineTo(left, top + 6);
+        flag.closeSubpath();
+        painter->fillPath(flag, t.text);
+    }
+    const double radius = flagged ? 3.2 : 4.0;
     for (const CurveDot& dot : dots) {
         const double y = mParentPlot->yAxis->coordToPixel(dot.value);
         if (!(y >= area->top() - 2) || !(y <= area->bottom() + 2)) continue;
         painter->setPen(QPen(dot.color, 1.5));
         painter->setBrush(t.panel);
         const double at = std::round(mParentPlot->xAxis->coordToPixel(dot.key));
-        painter->drawEllipse(QPointF(at + 0.5, y), 3.2, 3.2);
+        painter->drawEllipse(QPointF(at + 0.5, y), radius, radius);
     }
 }
 
@@ -147,10 +148,8 @@ void MarksItem::draw(QCPPainter* painter) {
     const QFontMetrics metrics(captionFont());
     if (!beyond.isEmpty()) {
         const QString text = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(
-            QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(text) + 4, 13), veil);
+        drawVeil(painter,
+                 QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(text) + 4, 13));
         painter->setPen(t.muted);
         painter->drawText(QPointF(area->left() + 4, area->top() + 10), text);
     }
@@ -177,11 +176,8 @@ void MarksItem::draw(QCPPainter* painter) {
         const double base = area->top() - 1 + 14 * label.row;
         if (base > area->bottom() - 2) break;
         if (label.row > 0) {  // over the lines
-            QColor veil = t.panel;
-            veil.setAlphaF(0.8f);
-            painter->fillRect(
-                QRectF(label.left - 2, base - 10, metrics.horizontalAdvance(label.text) + 4, 13),
-                veil);
+            drawVeil(painter, QRectF(label.left - 2, base - 10,
+                                     metrics.horizontalAdvance(label.text) + 4, 13));
         }
         painter->setPen(t.muted);
         painter->drawText(QPointF(label.left, base), label.text);
@@ -209,9 +205,7 @@ void MarksItem::draw(QCPPainter* painter) {
         const int width = metrics.horizontalAdvance(word);
         const QPointF base(area->right() - 48.0 - width,
                            std::clamp(top + 4.0, area->top() + 10.0, area->bottom() - 4.0));
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(QRectF(base.x() - 2, base.y() - 10, width + 4, 13), veil);
+        drawVeil(painter, QRectF(base.x() - 2, base.y() - 10, width + 4, 13));
         painter->setPen(t.muted);
         painter->drawText(base, word);
     }
@@ -230,10 +224,7 @@ void MarksItem::draw(QCPPainter* painter) {
         if (above && y - 22 < area->top()) above = false;
         if (!above && y + 22 > area->bottom()) above = true;
         const double base = above ? y - 10 : y + 19;
-        // A translucent background keeps the text readable over lines.
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(QRectF(left - 2, base - 10, width + 4, 13), veil);
+        drawVeil(painter, QRectF(left - 2, base - 10, width + 4, 13));
         painter->setPen(t.text);
         painter->drawText(QPointF(left, base), ring.text);
     }

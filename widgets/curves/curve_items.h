@@ -4,11 +4,10 @@
 #pragma once
 
 #include <QColor>
-#include <QPicture>
 #include <vector>
 
 #include "widgets/curves/curve_types.h"
-#include "widgets/curves/qcp.h"
+#include "widgets/curves/themed_plot.h"
 
 namespace relascope::widgets {
 
@@ -30,34 +29,34 @@ private:
     double m_step = 1.0, m_span = 1.0;
 };
 
-/// Draws a picture at its recorded size. QPainter::drawPicture() would scale it by the resolution
-/// of the device, for which painters of files are already scaled.
-void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture);
-
 struct CurveDot {
     double key = 0.0, value = 0.0;
     QColor color;
     QString text;
 };
 
-/// The time cursor: a line, its flag, and a hollow dot where it meets each line.
-class CursorItem : public QCPAbstractItem {
+/// A cursor: a vertical line, solid with a flag or dotted, and a hollow dot where it meets each
+/// line of the plot.
+class CursorItem : public OverlayItem {
 public:
-    explicit CursorItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
-    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    enum class Line { Flag, Dotted };
+    CursorItem(QCustomPlot* plot, Line line)
+        : OverlayItem(plot, QStringLiteral("cursor")), m_line(line) {}
     bool shown = false;
     double key = 0.0;
     std::vector<CurveDot> dots;
 
 protected:
     void draw(QCPPainter* painter) override;
+
+private:
+    Line m_line;
 };
 
 /// Rings at the best points, marks of live edits and published values.
-class MarksItem : public QCPAbstractItem {
+class MarksItem : public OverlayItem {
 public:
-    explicit MarksItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
-    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    explicit MarksItem(QCustomPlot* plot) : OverlayItem(plot, QStringLiteral("marks")) {}
     struct Mark {
         double key = 0.0;
         QString text;

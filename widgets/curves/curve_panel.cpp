@@ -25,9 +25,7 @@ CurvePanel::CurvePanel(QWidget* parent)
       m_head(new CurveControls(this)),
       m_timer(new QTimer(this)) {
     setAccessibleName(QStringLiteral("Learning curves"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -281,7 +279,7 @@ QString CurvePanel::pgfplots() {
     std::vector<PgfPlot> plots;
     for (CurvePlot* plot : m_plots)
         plots.push_back({m_head->title(), axisTitle(m_model->axis), metricTitle(plot->metric()),
-                         m_model->logX, m_model->logY && lowerIsBetter(plot->metric()),
+                         m_model->logX, m_model->logY && metricInfo(plot->metric()).lowerIsBetter,
                          plot->pgfSeries()});
     return pgfplotsText(figureCaption(), plots);
 }

@@ -18,9 +18,6 @@ constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
 inline bool isShare(CurveMetric metric) {
     return metricInfo(metric).isShare();
 }
-inline bool lowerIsBetter(CurveMetric metric) {
-    return metricInfo(metric).lowerIsBetter;
-}
 /// The band around the mean of several seeds.
 enum class CurveBandKind { MinMax, StandardError, Confidence95 };
 /// "min to max", "± 1 s.e.", "95 % interval".

@@ -9,6 +9,7 @@
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_paint.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -156,9 +157,7 @@ void SampleGrid::paintEvent(QPaintEvent*) {
         if (found == m_cells.end()) continue;
         painter.setPen(i == m_current ? t.text : t.muted);
         const QRect label(cell.left(), picture.bottom() + 4, picture.width(), kLabel - 2);
-        painter.drawText(label, Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(sampleLabel(found->second, m_names),
-                                                          Qt::ElideRight, label.width()));
+        paint::elidedText(painter, label, Qt::AlignVCenter, sampleLabel(found->second, m_names));
     }
 }
 

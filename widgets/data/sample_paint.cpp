@@ -8,6 +8,7 @@
 #include "types/text_piece.h"
 #include "widgets/source/pictures.h"
 #include "widgets/source/vector_bars.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -70,8 +71,7 @@ void paintLines(QPainter& painter, const QRect& place, const QString& text) {
         const bool last = (line + 2) * lineHeight > place.height();
         const QString lineText =
             last ? text.mid(next.textStart()) : text.mid(next.textStart(), next.textLength());
-        painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(lineText, Qt::ElideRight, row.width()));
+        paint::elidedText(painter, row, Qt::AlignLeft | Qt::AlignVCenter, lineText);
     }
     layout.endLayout();
 }

@@ -6,6 +6,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/export/pgfplots.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -90,8 +91,7 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     for (const auto& [name, count] : m_counts) {
         painter.setFont(smallFont());
         painter.setPen(t.text);
-        painter.drawText(QRect(kMargin, y, names, 18), Qt::AlignVCenter,
-                         metrics.elidedText(name, Qt::ElideRight, names));
+        paint::elidedText(painter, QRect(kMargin, y, names, 18), Qt::AlignVCenter, name);
         const QRect track(kMargin + names + 12, y + 5, bar, 8);
         painter.fillRect(track, t.track);
         painter.fillRect(

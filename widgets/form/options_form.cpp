@@ -87,9 +87,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
 
     m_content = new QWidget(this);
     across->addWidget(m_content, 1);
-    auto* column = new QVBoxLayout(m_content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(m_content);
     auto* head = new PanelHead(QStringLiteral("Options"), m_content);
     auto* close = iconButton("sidebar", QStringLiteral("Collapse the options"), head);
     connect(close, &QToolButton::clicked, this, [this] { setCollapsed(true); });
@@ -136,8 +134,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget(scroll);
-    inside->setAutoFillBackground(true);
-    inside->setBackgroundRole(QPalette::Base);
+    paper(inside);
     m_form = new QVBoxLayout(inside);
     m_form->setContentsMargins(0, 4, 0, 8);
     m_form->setSpacing(0);

@@ -99,9 +99,7 @@ QWidget* labelled(const QString& name, QWidget* field, QWidget* parent) {
 
 GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Generate text"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_head = new PanelHead(QStringLiteral("Generate"), this);
     column->addWidget(m_head);
     column->addWidget(makeOptions());

@@ -43,9 +43,7 @@ QComboBox* combo(const QString& name, int width, QWidget* parent) {
 }  // namespace
 
 InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 

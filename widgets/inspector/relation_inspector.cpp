@@ -18,6 +18,7 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -25,9 +26,7 @@ namespace relascope::widgets {
 RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     setAcceptDrops(true);
     setAccessibleName(QStringLiteral("Relation inspector"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_bar = new InspectorBar(this);
     column->addWidget(m_bar);
     auto* below = new QWidget(this);
@@ -42,9 +41,7 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     m_stack->addWidget(empty);
 
     auto* content = new QWidget(below);
-    auto* contentColumn = new QVBoxLayout(content);
-    contentColumn->setContentsMargins(0, 0, 0, 0);
-    contentColumn->setSpacing(0);
+    auto* contentColumn = columnOf(content);
     m_outer = new QSplitter(Qt::Vertical, content);
     m_outer->setChildrenCollapsible(false);
     m_splitter = new QSplitter(Qt::Horizontal, m_outer);

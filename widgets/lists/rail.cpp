@@ -144,9 +144,7 @@ Rail::Rail(QWidget* parent)
     column->addWidget(m_runHint);
     column->addWidget(m_runs, 5);
 
-    auto* part = new QVBoxLayout(m_checkpointPart);
-    part->setContentsMargins(0, 0, 0, 0);
-    part->setSpacing(0);
+    auto* part = columnOf(m_checkpointPart);
     part->addWidget(horizontalLine(m_checkpointPart));
     heading(partTitle(QStringLiteral("Checkpoints"), m_checkpointPart), nullptr, part);
     plain(m_checkpoints, QStringLiteral("Checkpoints"));

@@ -134,8 +134,8 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     head.setWeight(QFont::DemiBold);
     painter.setFont(head);
     painter.setPen(t.text);
-    painter.drawText(QRect(area.left(), y, area.width(), 20), Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(group.title, Qt::ElideRight, area.width()));
+    paint::elidedText(painter, QRect(area.left(), y, area.width(), 20),
+                      Qt::AlignLeft | Qt::AlignVCenter, group.title);
     int x = area.left() + painter.fontMetrics().horizontalAdvance(group.title) + 14;
     painter.setFont(captionFont());
     painter.setPen(t.muted);

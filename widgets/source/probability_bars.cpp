@@ -7,6 +7,7 @@
 
 #include "widgets/export/pgfplots.h"
 #include "widgets/text/text_flow.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -102,9 +103,8 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         if (marked) painter.fillRect(QRect(0, y, width(), high), t.selection);
         painter.setFont(font);
         painter.setPen(t.text);
-        painter.drawText(QRect(m_tokens ? 4 : 0, y, names, high), Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(m_names.value(k, QString::number(k)),
-                                                          Qt::ElideRight, names));
+        paint::elidedText(painter, QRect(m_tokens ? 4 : 0, y, names, high),
+                          Qt::AlignLeft | Qt::AlignVCenter, m_names.value(k, QString::number(k)));
         const QRectF bar(names + 12, y + high / 2 - 4,
                          qMax(10, width() - names - 12 - numbers - (m_tokens ? 4 : 0)), 8);
         painter.setRenderHint(QPainter::Antialiasing);

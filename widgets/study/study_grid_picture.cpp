@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -169,10 +170,8 @@ void StudyGridPicture::paintHead(QPainter& painter, int width) const {
     painter.setPen(t.muted);
     for (int c = 0; c < cells.columns(); ++c) {
         const QRect box(m_labelWidth + c * m_cellWidth, 0, m_cellWidth - 4, headHeight - 1);
-        painter.drawText(box, Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(
-                             cells.layout().columns()[static_cast<std::size_t>(c)].title,
-                             Qt::ElideRight, box.width()));
+        paint::elidedText(painter, box, Qt::AlignVCenter,
+                          cells.layout().columns()[static_cast<std::size_t>(c)].title);
     }
 }
 
@@ -181,20 +180,16 @@ void StudyGridPicture::paintLabel(QPainter& painter, int row, int width) const {
     const auto& label = cells.layout().rows()[static_cast<std::size_t>(row)];
     const int top = headHeight + row * rowHeight;
     painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(t.seriesColor(row));
-    painter.drawRoundedRect(QRectF(margin, top + 10, 10, 10), 2, 2);
+    paint::swatch(painter, QPointF(margin, top + 10), t.seriesColor(row));
     painter.restore();
     const int left = margin + 18, room = width - left - 10;
     painter.setPen(t.text);
     painter.setFont(bodyFont());
-    painter.drawText(QRect(left, top + 5, room, 18), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(label.title, Qt::ElideMiddle, room));
+    paint::elidedText(painter, QRect(left, top + 5, room, 18), Qt::AlignVCenter, label.title,
+                      Qt::ElideMiddle);
     painter.setPen(t.muted);
     painter.setFont(captionFont());
-    painter.drawText(QRect(left, top + 23, room, 16), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(label.detail, Qt::ElideRight, room));
+    paint::elidedText(painter, QRect(left, top + 23, room, 16), Qt::AlignVCenter, label.detail);
     painter.fillRect(QRect(0, top + rowHeight - 1, width, 1), t.grid);
 }
 

@@ -53,17 +53,14 @@ protected:
         painter->save();
         painter->fillRect(rect, t.panel);
         painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), t.grid);
-        painter->setRenderHint(QPainter::Antialiasing);
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(t.seriesColor(
-            model()->headerData(section, Qt::Vertical, StudyTableModel::ColorRole).toInt()));
-        painter->drawRoundedRect(QRectF(rect.left() + 16, rect.center().y() - 4.5, 10, 10), 2, 2);
+        paint::swatch(
+            *painter, QPointF(rect.left() + 16, rect.center().y() - 4.5),
+            t.seriesColor(
+                model()->headerData(section, Qt::Vertical, StudyTableModel::ColorRole).toInt()));
         const QRect room = rect.adjusted(34, 0, -6, 0);
         painter->setFont(smallFont());
         painter->setPen(t.text);
-        painter->drawText(
-            room, Qt::AlignVCenter,
-            painter->fontMetrics().elidedText(text(section), Qt::ElideMiddle, room.width()));
+        paint::elidedText(*painter, room, Qt::AlignVCenter, text(section), Qt::ElideMiddle);
         painter->restore();
     }
 
@@ -100,11 +97,7 @@ public:
             const int wide = painter->fontMetrics().horizontalAdvance(published);
             painter->drawRect(QRect(below.right() - wide - 11, below.center().y() - 3, 6, 6));
         }
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(t.accent, 2));
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
-        }
+        paint::cellFocus(*painter, option);
         painter->restore();
     }
 };
@@ -188,14 +181,10 @@ StudyTable::StudyTable(QWidget* parent)
     m_menu->addAction(icon("copy"), QStringLiteral("Copy table"), this,
                       [this] { QApplication::clipboard()->setText(text()); });
 
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_view, 3);
-    auto* below = new QVBoxLayout(m_neededPart);
-    below->setContentsMargins(0, 0, 0, 0);
-    below->setSpacing(0);
+    auto* below = columnOf(m_neededPart);
     below->addWidget(horizontalLine(m_neededPart));
     below->addWidget(m_neededHead);
     below->addWidget(m_needed, 1);

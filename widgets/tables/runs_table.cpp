@@ -46,10 +46,8 @@ public:
         QRect r = option.rect.adjusted(8, 0, -8, 0);
         const QVariant color = index.data(RunsModel::ColorRole);
         if (color.isValid()) {
-            painter->setRenderHint(QPainter::Antialiasing);
-            painter->setPen(Qt::NoPen);
-            painter->setBrush(t.seriesColor(color.toInt()));
-            painter->drawRoundedRect(QRectF(r.left(), r.center().y() - 4.5, 10, 10), 2, 2);
+            paint::swatch(*painter, QPointF(r.left(), r.center().y() - 4.5),
+                          t.seriesColor(color.toInt()));
             r.adjust(18, 0, 0, 0);
         }
         if (const QString metric = index.data(RunsModel::MetricRole).toString();
@@ -61,14 +59,9 @@ public:
         }
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
-        painter->drawText(
-            r, index.data(Qt::TextAlignmentRole).toInt(),
-            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(t.accent, 2));
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
-        }
+        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(),
+                          index.data().toString());
+        paint::cellFocus(*painter, option);
         painter->restore();
     }
 
@@ -147,9 +140,7 @@ RunsTable::RunsTable(QWidget* parent)
     setColumnShown(RunsModel::Tags, false);
     m_view->sortByColumn(RunsModel::Best, Qt::DescendingOrder);
     connect(header, &QHeaderView::sectionClicked, this, [this] { m_sorted = true; });
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_view, 1);
 

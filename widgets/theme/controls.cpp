@@ -413,4 +413,16 @@ QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget
     return button;
 }
 
+QVBoxLayout* columnOf(QWidget* widget) {
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    return column;
+}
+
+void paper(QWidget* widget) {
+    widget->setAutoFillBackground(true);
+    widget->setBackgroundRole(QPalette::Base);
+}
+
 }  // namespace relascope::widgets

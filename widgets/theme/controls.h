@@ -13,6 +13,7 @@ class QActionGroup;
 class QButtonGroup;
 class QHBoxLayout;
 class QMenu;
+class QVBoxLayout;
 class QPushButton;
 
 namespace relascope::widgets {
@@ -173,6 +174,10 @@ private:
 
 /// A tooltip with names from files as plain text: Qt would interpret "<img ...>" as markup.
 QString plainTip(const QString& text);
+/// A column layout without gaps or margins.
+QVBoxLayout* columnOf(QWidget* widget);
+/// Fills a widget with the background of content.
+void paper(QWidget* widget);
 /// 1 px lines in the theme's border colour.
 QWidget* horizontalLine(QWidget* parent = nullptr);
 QWidget* verticalLine(QWidget* parent = nullptr);

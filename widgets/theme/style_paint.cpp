@@ -87,6 +87,25 @@ bool flag(const QWidget* widget, const char* name) {
     return widget && widget->property(name).toBool();
 }
 
+void elidedText(QPainter& painter, const QRect& box, int flags, const QString& text,
+                Qt::TextElideMode mode) {
+    painter.drawText(box, flags, painter.fontMetrics().elidedText(text, mode, box.width()));
+}
+
+void swatch(QPainter& painter, const QPointF& at, const QColor& color) {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawRoundedRect(QRectF(at, QSizeF(10, 10)), 2, 2);
+}
+
+void cellFocus(QPainter& painter, const QStyleOptionViewItem& option) {
+    if (!(option.state & QStyle::State_HasFocus)) return;
+    painter.setPen(QPen(Theme::current().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(option.rect.adjusted(1, 1, -1, -2));
+}
+
 void rowGround(QPainter& painter, const QStyleOptionViewItem& option) {
     const Theme& t = Theme::current();
     const QRect& r = option.rect;

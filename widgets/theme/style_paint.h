@@ -31,6 +31,13 @@ bool keyboardFocus(const QWidget* widget);
 /// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
 bool flag(const QWidget* widget, const char* name);
 
+/// Draws a text that is elided at the width of `box`.
+void elidedText(QPainter& painter, const QRect& box, int flags, const QString& text,
+                Qt::TextElideMode mode = Qt::ElideRight);
+/// The square of 10 px in the colour of a series, with its top left corner at `at`.
+void swatch(QPainter& painter, const QPointF& at, const QColor& color);
+/// The focus frame of a table cell.
+void cellFocus(QPainter& painter, const QStyleOptionViewItem& option);
 /// The background of a table row: its selection and the line below.
 void rowGround(QPainter& painter, const QStyleOptionViewItem& option);
 
