@@ -139,8 +139,8 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
     switch (kind) {
         case Kind::OpenFolder:
             if (!QDesktopServices::openUrl(QUrl::fromLocalFile(paths.first())))
-                m_c.messages.warning(
-                    QString("No file manager answers; the run is in %1").arg(paths.first()));
+                m_c.messages.warning(QString("No file manager could be opened; the run is in %1")
+                                         .arg(paths.first()));
             return;
         case Kind::Rename:
             return rename(paths.first());
@@ -263,7 +263,7 @@ void RunActions::extend(const QString& path) {
     const int least = static_cast<int>(length.total) + (whole ? 1 : 0);
     const auto total = askNumber(
         QStringLiteral("Extend the run"),
-        QString("Train %1 to this many %2 in all (%3 now)")
+        QString("Total number of %2 of %1 (now %3)")
             .arg(m_c.runs.name(path), length.unit(), widgets::groupedNumber(length.total)),
         static_cast<int>(2 * length.total), least);
     if (total) m_c.experiment.extend(path, *total);

@@ -30,7 +30,6 @@ public:
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
-    const RunOptions& presetValues() const { return m_preset; }
     /// Models of the preset; the first one is the default.
     QStringList variants() const;
     /// "Between · quick start", for heads.

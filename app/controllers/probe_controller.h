@@ -39,7 +39,6 @@ public:
     /// No requests are sent while the inspector is hidden.
     void setActive(bool active);
     /// The step of the result shown; -1 without one.
-    qint64 shownStep() const { return m_shownStep; }
 
     // Requests of the source pane.
     void chooseSample(const QString& split, qint64 index);

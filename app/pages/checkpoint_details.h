@@ -37,9 +37,6 @@ public:
 
     widgets::HistogramView* histogram() const { return m_histogram; }
     widgets::OutlineView* outline() const { return m_outline; }
-    widgets::ConfigView* config() const { return m_config; }
-    widgets::StatisticsView* evaluation() const { return m_evaluation; }
-    widgets::SegmentedControl* tabs() const { return m_tabs; }
 
 private:
     void makeMenus();

@@ -34,8 +34,6 @@ public:
     QString files() const;
     widgets::VerifyBadge* badge() const { return m_badge; }
     QPushButton* verifyButton() const { return m_verify; }
-    QPushButton* evaluateButton() const { return m_evaluate; }
-    QPushButton* inspectButton() const { return m_inspect; }
     QMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:

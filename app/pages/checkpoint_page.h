@@ -47,8 +47,6 @@ public:
     widgets::RelationInspector* inspector() const { return m_inspector; }
     QPushButton* openButton() const;
     /// Progress of the current task, of reading values and of the inspector.
-    JobStrip* taskStrip() const { return m_task; }
-    JobStrip* numbersStrip() const { return m_numbers; }
     JobStrip* inspectorStrip() const { return m_inspecting; }
     /// The switch between the tensors and the generated text.
     widgets::SegmentedControl* side() const { return m_side; }

@@ -40,7 +40,6 @@ public:
 
     widgets::RunsTable* table() const { return m_table; }
     widgets::CurvePanel* curves() const { return m_curves; }
-    widgets::DiffTable* differences() const { return m_differences; }
     QPlainTextEdit* notes() const { return m_notes; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     widgets::ViewMenu* tableMenu() const { return m_tableMenu; }

@@ -54,13 +54,9 @@ public:
     DataChooser* chooser() const { return m_chooser; }
     DataSource* source() const { return m_source; }
     widgets::SampleGrid* grid() const { return m_grid; }
-    widgets::SampleView* sampleView() const { return m_sample; }
     widgets::StatisticsView* statistics() const { return m_statistics; }
     QComboBox* splitBox() const { return m_split; }
-    QComboBox* labelBox() const { return m_label; }
     QPushButton* saveButton() const { return m_save; }
-    QPushButton* trainButton() const { return m_train; }
-    JobStrip* readStrip() const { return m_reading; }
     JobStrip* saveStrip() const { return m_saving; }
     QString errorSentence() const;
 

@@ -21,10 +21,8 @@ public:
     explicit EvaluateDialog(QWidget* parent = nullptr, Data data = Data::Images, bool own = false);
 
     EvaluationRequest request() const;
-    QComboBox* dataBox() const { return m_data; }
     QComboBox* splitBox() const { return m_split; }
     QSpinBox* countBox() const { return m_count; }
-    QSpinBox* seedBox() const { return m_seed; }
     /// Asks for a .npz file, or a text; replaced in tests.
     std::function<QString()> askFile;
 

@@ -36,9 +36,6 @@ public:
     /// The options that open the chosen data.
     DataOptions options() const;
 
-    QLineEdit* pathField() const { return m_path; }
-    QComboBox* kindBox() const { return m_kind; }
-    QComboBox* taskBox() const { return m_task; }
     QPushButton* importButton() const { return m_import; }
     QString note() const;
     /// Whether the chosen path is still being checked.

@@ -43,11 +43,6 @@ public:
     /// Whether the current plan has been validated without errors.
     bool ready() const;
 
-    QComboBox* presetBox() const { return m_preset; }
-    QListWidget* modelList() const { return m_models; }
-    QLineEdit* sizesField() const { return m_sizes; }
-    QSpinBox* seedsBox() const { return m_seeds; }
-    QLineEdit* nameField() const { return m_name; }
     OptionRows* sweep() const { return m_sweep; }
     OptionRows* settings() const { return m_settings; }
     QPushButton* startButton() const { return m_start; }

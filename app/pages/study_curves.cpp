@@ -79,15 +79,15 @@ void StudyCurves::showStudy() {
     m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
     m_reference->setToolTip(
         m_plot->has(CurveSource::Relascope)
-            ? QStringLiteral("What Relascope reached itself with these presets, dotted with hollow "
-                             "triangles; resources/reference says when and where")
+            ? QStringLiteral(
+                  "Results of Relascope\u2019s own runs of these presets, dotted with hollow "
+                  "triangles; resources/reference describes them")
             : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
                              "this metric"));
     m_published->setEnabled(m_plot->has(CurveSource::Published));
     m_published->setToolTip(
         m_plot->has(CurveSource::Published)
-            ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
-                             "squares")
+            ? QStringLiteral("The papers\u2019 curves, dashed with hollow squares")
             : QStringLiteral(
                   "The papers have no curve for this experiment, these models and this metric"));
 }

@@ -27,7 +27,6 @@ public:
     void setBand(widgets::StudyBand band);
 
     widgets::EfficiencyPlot* plot() const { return m_plot; }
-    QComboBox* bandBox() const { return m_band; }
     widgets::ToggleChip* logChip() const { return m_log; }
     widgets::ToggleChip* publishedChip() const { return m_published; }
     widgets::ToggleChip* referenceChip() const { return m_reference; }

@@ -41,7 +41,6 @@ public:
     QPushButton* startButton() const { return m_start; }
     QSpinBox* jobsBox() const { return m_jobs; }
     widgets::StudyProgressLine* progress() const { return m_progress; }
-    widgets::StudyFailures* failures() const { return m_failures; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 

@@ -27,7 +27,6 @@ public:
     QString chooseFailed();
 
     widgets::StudyGrid* grid() const { return m_grid; }
-    QComboBox* measureBox() const { return m_measure; }
 
 private:
     void addMenu();

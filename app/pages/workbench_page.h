@@ -28,7 +28,6 @@ public:
     explicit WorkbenchPage(Controllers& controllers, QWidget* parent = nullptr);
 
     widgets::CurvePanel* curves() const { return m_curves; }
-    widgets::CapturesTrack* track() const { return m_track; }
     widgets::RelationInspector* inspector() const { return m_inspector; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     QSplitter* splitter() const { return m_splitter; }

@@ -13,6 +13,7 @@
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 
 namespace relascope {
 namespace {
@@ -103,17 +104,17 @@ TEST(ImportDialog, GuessesAndLetsTheUserCorrect) {
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     dialog.setPath(disk.folder.path());
     ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.validating(); }, 10000));
-    EXPECT_EQ(dialog.kindBox()->currentText(), "Questions and answers");
-    ASSERT_TRUE(dialog.taskBox()->isVisible());
+    EXPECT_EQ(child<QComboBox>(dialog, "Format")->currentText(), "Questions and answers");
+    ASSERT_TRUE(child<QComboBox>(dialog, "Task")->isVisible());
     EXPECT_EQ(dialog.options().task, "calculus__differentiate");
     EXPECT_EQ(dialog.options().path, disk.folder.path().toStdString());
     EXPECT_TRUE(dialog.importButton()->isEnabled());
     EXPECT_TRUE(dialog.note().contains("found train-easy/calculus__differentiate.txt"));
     // Corrected by hand, it stays corrected.
-    dialog.kindBox()->setFocus();
-    QTest::keyClick(dialog.kindBox(), Qt::Key_End);
-    EXPECT_EQ(dialog.kindBox()->currentText(), "Text");
-    EXPECT_FALSE(dialog.taskBox()->isVisible());
+    child<QComboBox>(dialog, "Format")->setFocus();
+    QTest::keyClick(child<QComboBox>(dialog, "Format"), Qt::Key_End);
+    EXPECT_EQ(child<QComboBox>(dialog, "Format")->currentText(), "Text");
+    EXPECT_FALSE(child<QComboBox>(dialog, "Task")->isVisible());
     EXPECT_EQ(dialog.options().kind, "text");
 }
 
@@ -123,7 +124,7 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     ImportDialog dialog;
     dialog.askFile = [&] { return disk.folder.filePath("letter.doc"); };
     dialog.show();
-    QTest::keyClicks(dialog.pathField(), disk.folder.filePath("nothing"));
+    QTest::keyClicks(child<QLineEdit>(dialog, "Source"), disk.folder.filePath("nothing"));
     ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.note().contains("was not found"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     for (QPushButton* button : dialog.findChildren<QPushButton*>())
@@ -131,7 +132,7 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     ASSERT_TRUE(
         QTest::qWaitFor([&] { return dialog.note().contains("was not recognised"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
-    QTest::keyClick(dialog.kindBox(), Qt::Key_Home);
+    QTest::keyClick(child<QComboBox>(dialog, "Format"), Qt::Key_Home);
     EXPECT_TRUE(dialog.importButton()->isEnabled()) << "at the user's word";
 }
 

@@ -13,6 +13,7 @@
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/app/language_fixture.h"
+#include "tests/widgets/child.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/source/probability_bars.h"
@@ -128,7 +129,7 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     ASSERT_TRUE(waitUntil(
         [this] { return source()->textInput()->note().contains(QStringLiteral("Live")); }));
     EXPECT_EQ(shown(inspector()), "the cat saw the dog");
-    Q_EMIT window->workbench()->track()->liveRequested();
+    Q_EMIT child<widgets::CapturesTrack>(window->workbench())->liveRequested();
     EXPECT_TRUE(shows("a dog"));
     EXPECT_EQ(source()->textInput()->note(), "");
 }

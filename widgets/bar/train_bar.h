@@ -40,7 +40,6 @@ public:
     QString lineText() const;
     QString modelText() const;  ///< empty: no chip
     QPushButton* startButton() const { return m_start; }
-    QPushButton* stepButton() const { return m_step; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* cancelButton() const { return m_cancel; }
 

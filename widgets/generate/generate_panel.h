@@ -56,11 +56,8 @@ public:
     QString status() const;
     QString csv() const;  ///< tokens with their probabilities
 
-    TextField* promptField() const { return m_prompt; }
     GeneratedText* text() const { return m_text; }
-    ProbabilityBars* alternatives() const { return m_bars; }
     QPushButton* button() const { return m_go; }
-    QToolButton* dice() const { return m_dice; }
     QString alternativesTitle() const;
 
     QSize minimumSizeHint() const override { return {300, 420}; }

@@ -28,10 +28,8 @@ public:
     void addControl(QWidget* control);
     SegmentedControl* kinds() const { return m_kinds; }
     SegmentedControl* directions() const { return m_directions; }
-    QComboBox* processing() const { return m_processing; }
     QComboBox* range() const { return m_range; }
     QComboBox* heads() const { return m_heads; }
-    QSpinBox* topK() const { return m_topK; }
 
 Q_SIGNALS:
     /// The user changed a control; `view` is the view with that change.

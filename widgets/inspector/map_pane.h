@@ -29,7 +29,6 @@ public:
     bool objectsSend() const;
 
     MapView* map() const { return m_map; }
-    ColorBar* colors() const { return m_colors; }
     /// The warning shown when a transform saturates most of the values.
     QPushButton* saturation() const { return m_saturation; }
     ViewMenu* menu() const { return m_menu; }

@@ -53,7 +53,6 @@ public:
     QSpinBox* number() const { return m_number; }
     QLineEdit* sourceField() const { return m_source; }
     QLineEdit* targetField() const { return m_target; }
-    QPushButton* imageButton() const { return m_image; }
 
 public Q_SLOTS:
     void next();

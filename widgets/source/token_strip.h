@@ -16,7 +16,6 @@ public:
     explicit TokenStrip(QWidget* parent = nullptr);
 
     void setRole(Role role);
-    Role role() const { return m_role; }
 
     /// ProbeSequence::words: the bytes of each token; joined, they are the text.
     void setTokens(std::vector<std::string> pieces);

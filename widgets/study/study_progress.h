@@ -43,8 +43,6 @@ public:
     /// 0 hides it. `disabledReason`: why Retry is disabled; empty if it is enabled.
     void setFailures(std::size_t count, const QString& first, const QString& disabledReason);
     QString text() const;
-    QPushButton* retryButton() const { return m_retry; }
-    QPushButton* showButton() const { return m_show; }
 
 Q_SIGNALS:
     void showRequested();

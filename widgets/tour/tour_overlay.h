@@ -36,8 +36,6 @@ public:
     QRect highlighted() const;
     QRect card() const;
     QPushButton* nextButton() const { return m_next; }
-    QPushButton* backButton() const { return m_back; }
-    QPushButton* skipButton() const { return m_skip; }
 
 public Q_SLOTS:
     void next();
