@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "options/builtin_resources.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -38,9 +39,7 @@ void showAbout(QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(QStringLiteral("About Relascope"));
-    auto* column = new QVBoxLayout(dialog);
-    column->setContentsMargins(24, 24, 24, 16);
-    column->setSpacing(12);
+    auto* column = widgets::columnOf(dialog, {24, 24, 24, 16}, 12);
     auto* picture = new QLabel(dialog);
     picture->setPixmap(widgets::applicationIcon().pixmap(64, 64));
     column->addWidget(picture);

@@ -171,9 +171,7 @@ void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
 
 void wireForm(widgets::OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
-    auto* column = new QVBoxLayout(row);
-    column->setContentsMargins(16, 8, 16, 4);
-    column->setSpacing(2);
+    auto* column = widgets::columnOf(row, {16, 8, 16, 4}, 2);
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     column->addLayout(line);

@@ -31,7 +31,7 @@ public:
     void abandon();
     void chooseTensor(const QString& name);
     bool complete() const { return !m_path.empty() && m_read.size() >= m_tensors; }
-    /// Tensors whose values are not all finite.
+    /// Tensors with values that are not finite.
     const std::vector<CheckpointProblem>& problems() const { return m_broken; }
     LongTask& task() { return m_task; }
 

@@ -10,7 +10,7 @@
 namespace relascope::app {
 namespace {
 
-constexpr std::int64_t kExamplesRead = 400;  // examples whose tokens are learned
+constexpr std::int64_t kExamplesRead = 400;  // examples read to collect token texts
 constexpr std::size_t kNumbersShown = 6;
 
 QString text(const std::string& s) {

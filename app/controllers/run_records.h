@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What runs measured along the way: points, marks of edits, captured steps, texts. Read from the
-// disk when somebody asks; of the run that trains they arrive by events.
+// The records of runs: points, marks of edits, captured steps, texts. Read from disk on request;
+// those of the current run arrive as events.
 #pragma once
 
 #include <QObject>

@@ -63,9 +63,7 @@ CheckpointHead::CheckpointHead(CheckpointController& controller, QWidget* figure
     names->addWidget(m_title);
     names->addWidget(m_files);
     names->addStretch(1);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 0, 12, 0);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(this, {16, 0, 12, 0}, 8);
     row->addLayout(names, 4);
     row->addSpacing(8);
     row->addWidget(m_badge, 3);

@@ -124,9 +124,7 @@ QWidget* DataPage::middle() {
         strip->setBackgroundRole(QPalette::Base);
         strip->setAutoFillBackground(true);
     }
-    auto* row = new QHBoxLayout(filters);
-    row->setContentsMargins(16, 5, 16, 5);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(filters, {16, 5, 16, 5}, 8);
     row->addWidget(widgets::mutedLabel(QStringLiteral("Split"), filters));
     row->addWidget(m_split);
     row->addSpacing(8);

@@ -28,9 +28,7 @@ JobStrip::JobStrip(QWidget* parent)
     m_bar->setMinimumWidth(120);
     m_bar->setAccessibleName(QStringLiteral("Progress"));
     m_cancel->setProperty("compact", true);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 4, 16, 4);
-    row->setSpacing(12);
+    auto* row = widgets::rowOf(this, {16, 4, 16, 4}, 12);
     row->addWidget(m_text, 1);
     row->addWidget(m_bar, 1);
     row->addWidget(m_cancel);
@@ -79,9 +77,7 @@ ErrorStrip::ErrorStrip(QWidget* parent)
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* away = widgets::iconButton("close", QStringLiteral("Dismiss"), this);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 4, 8, 4);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(this, {16, 4, 8, 4}, 8);
     row->addWidget(m_icon, 0, Qt::AlignTop);
     row->addWidget(m_text, 1);
     row->addWidget(away, 0, Qt::AlignTop);

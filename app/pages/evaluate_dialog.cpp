@@ -68,9 +68,7 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
     auto* go = buttons->addButton(QStringLiteral("Evaluate"), QDialogButtonBox::AcceptRole);
     go->setProperty("primary", true);
     go->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(16);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
     column->addLayout(form);
     column->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

@@ -75,9 +75,7 @@ ImportDialog::ImportDialog(QWidget* parent)
     buttons->addButton(m_import, QDialogButtonBox::AcceptRole);
     m_import->setProperty("primary", true);
     m_import->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(16);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
     column->addLayout(grid);
     column->addStretch(1);
     column->addWidget(buttons);

@@ -191,9 +191,7 @@ void NewStudyDialog::layOut() {
 
     m_summary->setFont(widgets::smallFont());
     m_summary->setWordWrap(true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(14);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 14);
     column->addLayout(grid);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_summary);

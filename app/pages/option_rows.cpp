@@ -19,9 +19,7 @@ OptionRow::OptionRow(QCompleter* keys, bool several, QWidget* parent)
       m_key(new QLineEdit(this)),
       m_values(new QLineEdit(this)),
       m_note(new widgets::FieldNote(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* column = widgets::columnOf(this, {}, 2);
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     m_key->setCompleter(keys);

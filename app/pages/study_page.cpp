@@ -96,9 +96,7 @@ void StudyPage::layOut() {
 QWidget* StudyPage::makeBar() {
     auto* bar = new QWidget(this);
     bar->setFixedHeight(48);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(16, 0, 8, 0);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(bar, {16, 0, 8, 0}, 8);
     m_chooser->setAccessibleName(QStringLiteral("Study"));
     m_chooser->setFont(widgets::smallFont());
     m_chooser->setMinimumContentsLength(14);

@@ -182,9 +182,7 @@ TrainBar::TrainBar(QWidget* parent)
     m_intervention->setIcon(icon("scissors"));
     m_device->setToolTip(QStringLiteral("Device"));
     m_model->setToolTip(QStringLiteral("Model"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 0, 12, 1);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {12, 0, 12, 1}, 8);
     QFont face = bodyFont();
     face.setWeight(QFont::Medium);
     for (QPushButton* button : {m_start, m_step, m_stop, m_cancel}) {

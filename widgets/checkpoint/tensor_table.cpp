@@ -24,7 +24,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int rowHeight = 26;
-constexpr int wideHead = 720;  ///< px from which the check marks stand in the head
+constexpr int wideHead = 720;  ///< px from which the check marks are in the head
 
 /// Names in a fixed-width font with a muted alias, and a line below each row.
 class TensorDelegate : public QStyledItemDelegate {

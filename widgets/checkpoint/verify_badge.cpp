@@ -46,9 +46,7 @@ VerifyBadge::VerifyBadge(QWidget* parent)
     m_chip->setFocusPolicy(Qt::StrongFocus);
     m_text->setFont(smallFont());
     m_text->setForegroundRole(QPalette::PlaceholderText);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {}, 8);
     row->addWidget(m_chip);
     row->addWidget(m_text, 1);
     connect(m_chip, &QAbstractButton::clicked, this, &VerifyBadge::showLines);

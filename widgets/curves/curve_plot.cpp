@@ -226,9 +226,7 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
     : QWidget(parent) {
     m = std::make_unique<Parts>(this, metric, model);  // in the body: its plot sends events
     nameAll();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m->legend);
     column->addWidget(m->plot, 1);
     setMinimumSize(220, 120);

@@ -75,9 +75,7 @@ SampleView::SampleView(QWidget* parent)
     for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
                           static_cast<QWidget*>(m_text)})
         m_stack->addWidget(view);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(kMargin, kMargin, kMargin, 8);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {kMargin, kMargin, kMargin, 8}, 4);
     column->addWidget(m_stack, 100);
     m_label->setFont(smallFont());
     m_label->setWordWrap(true);

@@ -20,6 +20,7 @@
 #include "widgets/source/sides.h"
 #include "widgets/source/text_pair.h"
 #include "widgets/source/token_strip.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -76,9 +77,7 @@ public:
         p.setColor(QPalette::Window, Theme::current().panel);
         setPalette(p);
         setAccessibleName(mapTitle(maps, view));
-        auto* column = new QVBoxLayout(this);
-        column->setContentsMargins(20, 16, 20, 16);
-        column->setSpacing(10);
+        auto* column = columnOf(this, {20, 16, 20, 16}, 10);
         auto* row = new QHBoxLayout;
         row->setSpacing(28);
         const ProbeResult& result = *maps.result();
@@ -155,7 +154,7 @@ private:
             fillTiles(*tiles, result, rows, columns);
             link(*tiles, *tiles);
             tiles->setFixedWidth(360);
-            tiles->resize(360, 320);  // wraps the rows, which says how high they stand
+            tiles->resize(360, 320);  // wraps the rows, which determines their height
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
             row->addWidget(tiles, 0, Qt::AlignTop);
         }

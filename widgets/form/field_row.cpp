@@ -105,9 +105,7 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_rest.setInterval(400);
     connect(&m_rest, &QTimer::timeout, this, &FieldRow::commit);
 
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(16, 3, 10, 3);
-    column->setSpacing(2);
+    auto* column = columnOf(this, {16, 3, 10, 3}, 2);
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);

@@ -68,9 +68,7 @@ QToolButton* flatButton(QWidget* parent, bool semiBold) {
 
 OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Options"));
-    auto* across = new QHBoxLayout(this);
-    across->setContentsMargins(1, 0, 0, 0);
-    across->setSpacing(0);
+    auto* across = rowOf(this, {1, 0, 0, 0}, 0);
 
     m_strip = new QWidget(this);
     auto* upright = new QVBoxLayout(m_strip);
@@ -143,9 +141,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     column->addWidget(scroll, 1);
 
     m_helpBox = new AltBox(m_content);
-    auto* helpColumn = new QVBoxLayout(m_helpBox);
-    helpColumn->setContentsMargins(16, 8, 16, 8);
-    helpColumn->setSpacing(2);
+    auto* helpColumn = columnOf(m_helpBox, {16, 8, 16, 8}, 2);
     m_help = new QLabel(QStringLiteral("Select a field to see its description."), m_helpBox);
     m_help->setFont(smallFont());
     m_help->setWordWrap(true);
@@ -184,9 +180,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         Section& section = m_sections[group];
         if (!section.box) {
             section.box = new QWidget(this);
-            auto* column = new QVBoxLayout(section.box);
-            column->setContentsMargins(0, 2, 0, 2);
-            column->setSpacing(0);
+            auto* column = columnOf(section.box, {0, 2, 0, 2}, 0);
             section.head = flatButton(section.box, true);
             section.head->setText(groupTitle(group));
             section.head->setAccessibleName(groupTitle(group) + QStringLiteral(" section"));

@@ -84,9 +84,7 @@ Spin* spin(const QString& name, const QString& tip, Number low, Number high, QWi
 
 QWidget* labelled(const QString& name, QWidget* field, QWidget* parent) {
     auto* box = new QWidget(parent);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* column = columnOf(box, {}, 2);
     auto* label = mutedLabel(name, box);
     label->setFont(captionFont());
     label->setBuddy(field);
@@ -132,9 +130,7 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
 
 QWidget* GeneratePanel::makeOptions() {
     auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(padding, 10, padding, 12);
-    column->setSpacing(8);
+    auto* column = columnOf(box, {padding, 10, padding, 12}, 8);
     m_prompt = new TextField(3, box);
     m_prompt->setAccessibleName(QStringLiteral("Prompt"));
     m_prompt->setPlaceholderText(QStringLiteral("Start of the text"));
@@ -181,9 +177,7 @@ QWidget* GeneratePanel::makeOptions() {
         grid->setColumnStretch(k, 1);
     }
     auto* seed = new QWidget(box);
-    auto* seedRow = new QHBoxLayout(seed);
-    seedRow->setContentsMargins(0, 0, 0, 0);
-    seedRow->setSpacing(4);
+    auto* seedRow = rowOf(seed, {}, 4);
     seedRow->addWidget(m_seed, 1);
     seedRow->addWidget(m_dice);
     grid->addWidget(labelled(QStringLiteral("Seed"), seed, box), 1, 0, 1, 2);
@@ -213,9 +207,7 @@ QWidget* GeneratePanel::makeOptions() {
 
 QWidget* GeneratePanel::makeText() {
     auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(padding, 8, padding, 12);
-    column->setSpacing(6);
+    auto* column = columnOf(box, {padding, 8, padding, 12}, 6);
     QFont bold = smallFont();
     bold.setWeight(QFont::DemiBold);
     auto* head = new QHBoxLayout;

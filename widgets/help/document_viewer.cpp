@@ -110,9 +110,7 @@ DocumentViewer::DocumentViewer(QWidget* parent)
     left->addWidget(m_list);
     setBackgroundRole(QPalette::Base);
     setAutoFillBackground(true);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(0);
+    auto* row = rowOf(this);
     row->addLayout(left);
     row->addWidget(verticalLine(this));
     row->addLayout(right, 1);

@@ -13,6 +13,7 @@
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/sides.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -38,9 +39,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
     : Box(&Theme::panel, false, parent), m_choice(choice) {
     setMinimumWidth(200);
     setAccessibleName(QStringLiteral("Map with its colour scale"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 2, 8, 8);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {8, 2, 8, 8}, 4);
     m_head = new PanelHead({}, this);
     m_head->setLineBelow(false);
     m_head->layout()->setContentsMargins(8, 4, 0, 0);

@@ -10,6 +10,7 @@
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -85,9 +86,7 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
 SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
     : Box(&Theme::panel, false, parent), m_choice(choice) {
     setMinimumWidth(200);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(14, 10, 10, 8);
-    row->setSpacing(6);
+    auto* row = rowOf(this, {14, 10, 10, 8}, 6);
     m_multiples = new MultiplesView(this);
     row->addWidget(m_multiples, 1);
     auto* side = new QVBoxLayout;

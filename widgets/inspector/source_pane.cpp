@@ -31,9 +31,7 @@ constexpr int widestChooser = 262;  ///< px that reference, random and a seed ne
 
 SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     setMinimumWidth(narrowest);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 10, 12, 10);
-    column->setSpacing(6);
+    auto* column = columnOf(this, {12, 10, 12, 10}, 6);
 
     m_samples = new SampleChooser(this);
     column->addWidget(m_samples);

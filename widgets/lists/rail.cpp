@@ -93,9 +93,7 @@ Rail::Rail(QWidget* parent)
       m_checkpointPart(new QWidget(this)) {
     setFixedWidth(240);
     setAccessibleName(QStringLiteral("Experiments and runs"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 8, 1, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this, {0, 8, 1, 0}, 0);
 
     m_search->setPlaceholderText(QStringLiteral("Filter"));
     m_search->setAccessibleName(QStringLiteral("Filter experiments, runs and checkpoints"));

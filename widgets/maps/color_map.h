@@ -54,8 +54,8 @@ private:
 void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
 QImage cellImage(const MapValues& values, const ColorScale& scale);
 
-/// Draws a small picture enlarged without smoothing, also in SVG and PDF, whose viewers would
-/// smooth it.
+/// Draws a small picture enlarged without smoothing, also in SVG and PDF, where viewers
+/// would smooth it.
 void drawPixels(QPainter& painter, const QRect& place, const QImage& image);
 
 /// The 45 degree hatch of masked cells, 7 px apart, lines only; for NaN in the error colour.

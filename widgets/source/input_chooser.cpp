@@ -78,9 +78,7 @@ InputChooser::InputChooser(QWidget* parent)
       m_target(tokenField(QStringLiteral("Target token"), this)),
       m_image(new QPushButton(QStringLiteral("Choose an image\u2026"), this)),
       m_problem(new FieldNote(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {}, 4);
     m_kinds->setAccessibleName(QStringLiteral("Input"));
     m_number->setFont(numberFont(12));
     m_number->setAlignment(Qt::AlignRight);

@@ -16,7 +16,7 @@ constexpr int chipHeight = 24;
 constexpr int chipGap = 10;
 constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
 constexpr int edge = 1;            ///< room for the outline of a patch at the border
-constexpr int reach = 4;           ///< how far the marks of a token stand out of it
+constexpr int reach = 4;           ///< how far the marks of a token extend beyond it
 
 /// The letter of i or j in the corner of its patch.
 void paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& ink) {

@@ -51,9 +51,7 @@ TextInput::TextInput(QWidget* parent)
       m_menu(new QMenu(m_examples)),
       m_field(new TextField(3, this)),
       m_note(new FieldNote(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {}, 4);
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     for (QPushButton* button : {m_type, m_examples}) {

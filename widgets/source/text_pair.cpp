@@ -31,9 +31,7 @@ TextPair::TextPair(QWidget* parent)
     setAccessibleName(QStringLiteral("Two texts"));
     m_from->setRole(TokenStrip::Role::Receives);
     m_to->setRole(TokenStrip::Role::Sends);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(spacing);
+    auto* column = columnOf(this, {}, spacing);
     column->addWidget(m_fromTitle);
     column->addWidget(m_from, 100);
     column->addWidget(m_toTitle);

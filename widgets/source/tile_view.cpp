@@ -86,7 +86,7 @@ TileView::Place TileView::placeAt(const QPoint& point) const {
 void TileView::describe() {
     const TileSection* from = m_layout.part(false);
     const TileSection* to = m_layout.part(true);
-    if (!from && !to) {  // only looked at
+    if (!from && !to) {  // nothing can be chosen
         QStringList names;
         for (const TileSection& section : m_layout.sections()) names << section.group.names;
         return setAccessibleDescription(names.join(QStringLiteral(", ")));

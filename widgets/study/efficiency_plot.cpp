@@ -205,9 +205,7 @@ struct EfficiencyPlot::Parts {
 EfficiencyPlot::EfficiencyPlot(QWidget* parent) : QWidget(parent) {
     m = std::make_unique<Parts>(this);  // in the body: its plot sends events
     setAccessibleName(QStringLiteral("Sample efficiency"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m->legend);
     column->addWidget(m->plot, 1);
     setMinimumSize(240, 160);

@@ -117,9 +117,7 @@ StudyFailures::StudyFailures(QWidget* parent)
       m_retry(new QPushButton(icon("restart"), QStringLiteral("Retry failed"), this)) {
     setFixedHeight(36);
     m_text->setFont(smallFont());
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(38, 0, 16, 0);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {38, 0, 16, 0}, 8);
     row->addWidget(m_text, 1);
     for (auto* button : {m_show, m_retry}) {
         button->setProperty("compact", true);

@@ -273,9 +273,7 @@ QString plainTip(const QString& text) {
 PanelHead::PanelHead(const QString& title, QWidget* parent)
     : QWidget(parent), m_title(new QLabel(title, this)), m_sub(new ElidedLabel({}, this)) {
     setFixedHeight(36);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 0, 16, 1);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {16, 0, 16, 1}, 8);
     m_title->setFont(headFont());
     m_title->setTextFormat(Qt::PlainText);
     m_sub->setFont(smallFont());
@@ -413,11 +411,17 @@ QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget
     return button;
 }
 
-QVBoxLayout* columnOf(QWidget* widget) {
+QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins, int spacing) {
     auto* column = new QVBoxLayout(widget);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    column->setContentsMargins(margins);
+    column->setSpacing(spacing);
     return column;
+}
+QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins, int spacing) {
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(margins);
+    row->setSpacing(spacing);
+    return row;
 }
 
 void paper(QWidget* widget) {

@@ -174,8 +174,9 @@ private:
 
 /// A tooltip with names from files as plain text: Qt would interpret "<img ...>" as markup.
 QString plainTip(const QString& text);
-/// A column layout without gaps or margins.
-QVBoxLayout* columnOf(QWidget* widget);
+/// The layout of a widget with these margins and spacing.
+QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
+QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
 /// Fills a widget with the background of content.
 void paper(QWidget* widget);
 /// 1 px lines in the theme's border colour.
