@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "options/builtin_resources.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
 #include "widgets/theme/theme.h"
 
@@ -38,9 +39,7 @@ void showAbout(QWidget* parent) {
     auto* dialog = new QDialog(parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(QStringLiteral("About Relascope"));
-    auto* column = new QVBoxLayout(dialog);
-    column->setContentsMargins(24, 24, 24, 16);
-    column->setSpacing(12);
+    auto* column = widgets::columnOf(dialog, {24, 24, 24, 16}, 12);
     auto* picture = new QLabel(dialog);
     picture->setPixmap(widgets::applicationIcon().pixmap(64, 64));
     column->addWidget(picture);
@@ -48,13 +47,13 @@ void showAbout(QWidget* parent) {
         new QLabel(QString("Relascope %1").arg(QLatin1String(core::builtin::version())), dialog);
     title->setFont(widgets::titleFont());
     column->addWidget(title);
-    auto* words = new QLabel(
+    auto* text = new QLabel(
         QStringLiteral(
             "Trains relational Transformers and inspects them during training.<br>Free software "
             "under the GNU General Public License, version 3 or later. Built with:"),
         dialog);
-    words->setWordWrap(true);
-    column->addWidget(words);
+    text->setWordWrap(true);
+    column->addWidget(text);
     auto* table = new QLabel("<table cellspacing='2'>" + rows + "</table>", dialog);
     table->setFont(widgets::smallFont());
     table->setTextInteractionFlags(Qt::TextSelectableByMouse);

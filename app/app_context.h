@@ -13,7 +13,7 @@ class RunsController;
 class Selection;
 class TrainingController;
 
-/// Sentences for the status strip and the log.
+/// Messages for the status strip and the log.
 class Messages : public QObject {
     Q_OBJECT
 public:

@@ -6,14 +6,14 @@
 namespace relascope::app {
 namespace {
 
-/// Whether a file's name is that of weights in general, so that only its folder says which ones.
+/// Whether a file name is generic for weights, so that only its folder identifies them.
 bool isGeneric(const QString& file) {
     return file == QLatin1String("model.safetensors") ||
            file == QLatin1String("pytorch_model.bin") || file == QLatin1String("config.json") ||
            file.endsWith(QLatin1String(".index.json"));
 }
 
-/// The last parts of a path that tell it apart: `extra` more than the title usually has.
+/// The last components of a path, `extra` more than in the usual title.
 QString titleOf(const QString& path, int extra) {
     QStringList parts = path.split(u'/', Qt::SkipEmptyParts);
     if (parts.size() > 1 && isGeneric(parts.last())) parts.removeLast();
@@ -41,7 +41,7 @@ QStringList checkpointTitles(const QStringList& paths) {
             if (before.count(before[i]) > 1) titles[i] = titleOf(paths[i], extra), same = true;
         if (!same || titles == before) break;
     }
-    // A folder and the weights in it: the file's name makes the difference.
+    // A folder and the weights in it differ only by the file name.
     for (qsizetype i = 0; i < paths.size(); ++i)
         if (titles.count(titles[i]) > 1 && isGeneric(QFileInfo(paths[i]).fileName()))
             titles[i] += u'/' + QFileInfo(paths[i]).fileName();

@@ -26,7 +26,7 @@ std::vector<widgets::HelpDocument> documents() {
     QStringList names{QLatin1String(kIndex)};
     static const QRegularExpression link(QStringLiteral("\\]\\(([a-z0-9-]+\\.md)\\)"));
     for (auto it = link.globalMatch(index); it.hasNext();) names << it.next().captured(1);
-    // One that the index forgets is shown all the same.
+    // Documents missing in the index are shown, too.
     names << QDir(QLatin1String(kFolder))
                  .entryList({QStringLiteral("*.md")}, QDir::Files, QDir::Name);
     names.removeDuplicates();

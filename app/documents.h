@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The documentation that is built into the program, in its own window.
+// The built-in documentation, in its own window.
 #pragma once
 
 #include <QString>
@@ -12,8 +12,7 @@ namespace relascope::app {
 /// The documents of `resources/docs`: first the index, then the others in the order of its links.
 std::vector<widgets::HelpDocument> documents();
 
-/// Shows the one window of the documentation that `parent` has, at `link` ("models.md#...") where
-/// one is given.
+/// Shows the documentation window of `parent`, at `link` ("models.md#...") if it is not empty.
 widgets::DocumentViewer* showDocuments(QWidget* parent, const QString& link = {});
 
 }  // namespace relascope::app

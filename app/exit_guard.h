@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ends the process even where a thread never ends.
+// Ends the process even if a thread does not end.
 #pragma once
 
 #include <chrono>
 
 namespace relascope::app {
 
-/// From now on the process lives for `limit` at most; then it ends with `code`. For the time after
-/// the window has closed, when everything that must be kept has been saved.
+/// Ends the process with `code` after `limit` at the latest. Called after the window has closed and
+/// everything has been saved.
 void endProcessWithin(std::chrono::milliseconds limit, int code);
 
 }  // namespace relascope::app

@@ -40,12 +40,12 @@ void trainOptions(Launch& launch, const QCommandLineParser& parser) {
 }  // namespace
 
 bool isCommandLine(int argc, char** argv) {
-    static const std::set<std::string> words = {
+    static const std::set<std::string> commands = {
         "presets", "datasets", "devices", "eval",     "inspect", "study",    "data",
         "verify",  "info",     "convert", "generate", "bench",   "tokenize", "--version"};
     if (argc < 2) return false;
-    if (words.contains(argv[1])) return true;
-    // Going on with a run and results as JSON are the command line's.
+    if (commands.contains(argv[1])) return true;
+    // Resuming a run and JSON output belong to the command line program.
     const std::set<std::string> rest(argv + 2, argv + argc);
     return std::string(argv[1]) == "train" && (rest.contains("--json") || rest.contains("--out"));
 }
@@ -64,9 +64,9 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
         "                                same as relascope-cli"));
     const QCommandLineOption help({"h", "help"}, "Show this help.");
     parser.addOption(help);
-    const auto option = [&parser](const char* name, const char* words, const char* value) {
+    const auto option = [&parser](const char* name, const char* help, const char* value) {
         parser.addOption(
-            QCommandLineOption(QLatin1String(name), QLatin1String(words), QLatin1String(value)));
+            QCommandLineOption(QLatin1String(name), QLatin1String(help), QLatin1String(value)));
     };
     option("screenshot", "Save a screenshot of the window and exit.", "file.png");
     option("size", "Size of the screenshot.", "1440x900");
@@ -120,24 +120,24 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     if (!launch.theme.isEmpty() && launch.theme != "dark" && launch.theme != "light" &&
         launch.theme != "system")
         return bad(QString("--theme: '%1' must be dark, light or system").arg(launch.theme));
-    const QStringList words = parser.positionalArguments();
-    if (!words.isEmpty() && words.first() == QLatin1String("train")) {
-        if (words.size() != 2)
+    const QStringList positional = parser.positionalArguments();
+    if (!positional.isEmpty() && positional.first() == QLatin1String("train")) {
+        if (positional.size() != 2)
             return bad(
                 QStringLiteral("train: give one experiment; `relascope presets` lists them"));
-        launch.train = words[1];
-    } else if (words.size() == 1) {
-        const QString path = words.first();
+        launch.train = positional[1];
+    } else if (positional.size() == 1) {
+        const QString path = positional.first();
         if (!QFileInfo::exists(path))
             return bad(QString("%1: not a run folder, checkpoint or command; see relascope --help")
                            .arg(path));
-        // What it is, is said by its content; a checkpoint that is none is told in the window.
+        // The content determines the type; errors in checkpoints are shown in the window.
         (core::isRunFolder(path.toStdString())     ? launch.run
          : core::isStudyFolder(path.toStdString()) ? launch.study
                                                    : launch.checkpoint) = path;
-    } else if (!words.isEmpty()) {
+    } else if (!positional.isEmpty()) {
         return bad(QString("'%1': only one run can be given; select others in the window")
-                       .arg(words.join(u' ')));
+                       .arg(positional.join(u' ')));
     }
     const bool studies = launch.page.compare(QLatin1String("study"), Qt::CaseInsensitive) == 0;
     if (!launch.screenshot.isEmpty() && launch.run.isEmpty() && launch.train.isEmpty() &&
@@ -146,7 +146,7 @@ std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode) {
     try {
         if (!launch.run.isEmpty() && !core::isRunFolder(launch.run.toStdString()))
             return bad(QString("%1: contains no run.json; give a run folder").arg(launch.run));
-        // On that page a run is its newest weights.
+        // On that page a run is opened as its newest weights.
         if (!launch.run.isEmpty() && launch.page.compare("checkpoint", Qt::CaseInsensitive) == 0)
             launch.checkpoint = std::exchange(launch.run, {});
         if (!launch.train.isEmpty()) trainOptions(launch, parser);

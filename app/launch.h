@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window was asked for on the command line.
+// The command line of the window.
 #pragma once
 
 #include <QSize>
@@ -25,11 +25,11 @@ struct Launch {
     qint64 afterSteps = 20;
 };
 
-/// True for a word that belongs to the command line program ("eval", "inspect", "--version").
+/// Whether an argument belongs to the command line program ("eval", "inspect", "--version").
 bool isCommandLine(int argc, char** argv);
 
-/// Reads the window's own words. nullopt: `exitCode` says how the program ends, after --help or a
-/// sentence on stderr.
+/// Parses the options of the window. Returns nullopt if the program must end with `exitCode`, after
+/// --help or an error message on stderr.
 std::optional<Launch> parseLaunch(const QStringList& arguments, int* exitCode);
 
 }  // namespace relascope::app

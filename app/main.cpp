@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window, and the command line's words for those who have only this program.
+// Entry point of the window, which also runs the commands of the command line program.
 #include <QApplication>
 #include <QScreen>
 #include <QTimer>
@@ -47,7 +47,7 @@ bool drawStudy(const cli::StudyFigure& figure, std::string* error) {
         widgets::StudyLayout(figure.study), metric, figure.points, figure.published,
         QString::fromStdString(figure.title) + QStringLiteral(": ") + metric.title(), path,
         &sentence);
-    // The command names the file itself.
+    // The command reports the file itself.
     if (sentence.startsWith(path + QStringLiteral(": "))) sentence.remove(0, path.size() + 2);
     if (error) *error = sentence.toStdString();
     return done;
@@ -62,7 +62,7 @@ bool drawsFigure(int argc, char** argv) {
 }
 
 int runCommand(int argc, char** argv) {
-    // Only pictures need an application; lists and numbers are there at once without one.
+    // Only pictures need a QApplication; other output is faster without one.
     if (!drawsFigure(argc, argv)) return cli::runCommandLine(argc, argv);
     qputenv("QT_QPA_PLATFORM", "offscreen");
     int count = 1;
@@ -75,12 +75,12 @@ int runCommand(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     if (isCommandLine(argc, argv)) return runCommand(argc, argv);
-    // Before any thread starts, so that all of them leave the signals to the window.
+    // Before any thread starts, so that all threads inherit the signal mask.
     const std::stop_token interrupted = cli::stopOnSignals();
     if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
         qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
-    // Mesa's LLVM and LibTorch's do not go together; nothing here needs OpenGL.
+    // The LLVM versions of Mesa and LibTorch conflict; OpenGL is not needed.
     if (qEnvironmentVariableIsEmpty("QT_XCB_GL_INTEGRATION"))
         qputenv("QT_XCB_GL_INTEGRATION", "none");
     QCoreApplication::setOrganizationName(QStringLiteral("Relascope"));
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
         window.controllers().selection.setPreset(launch->train);
         window.controllers().experiment.begin(*launch->options);
     }
-    // A launch for something in particular is no first look around.
+    // No tour if the program was started for a specific file or command.
     if (arguments.size() == 1) showTourOnFirstStart(window);
     application.exec();
     endProcessWithin(std::chrono::seconds(20), exitCode);

@@ -14,13 +14,13 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
 #include "app/menus/menus.h"
 #include "app/opener.h"
 #include "app/page_export.h"
 #include "app/pages/checkpoint_page.h"
-#include "app/pages/panels.h"
 #include "app/pages/study_page.h"
 #include "app/pages/workbench_page.h"
 #include "app/run_actions.h"
@@ -81,7 +81,7 @@ MainWindow::MainWindow(bool remember)
             &RunActions::popUpMark);
     connect(m_tabs, &QTabBar::currentChanged, this, &MainWindow::pageChanged);
     connect(&c.runs, &RunsController::rowsChanged, this, [this, restored = false]() mutable {
-        // A run that was asked for by name comes in place of those of the last session.
+        // A run given by name replaces those of the last session.
         if (!std::exchange(restored, true) && !m_opener->opensRun()) m_session->restoreRuns(*this);
     });
     confirmClose = [this] { return askToClose(); };
@@ -94,13 +94,13 @@ MainWindow::MainWindow(bool remember)
 MainWindow::~MainWindow() {
     qApp->removeEventFilter(this);
     m_menus.reset();
-    // Pages look into the controllers until they are gone.
+    // Pages use the controllers until they are destroyed.
     delete takeCentralWidget();
 }
 
 QWidget* MainWindow::makeCentre() {
     auto* all = new QWidget(this);
-    auto* column = columnOf(all);
+    auto* column = widgets::columnOf(all);
     column->addWidget(m_bar);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -115,8 +115,8 @@ QWidget* MainWindow::makeCentre() {
 
 QWidget* MainWindow::makePages() {
     auto* centre = new QWidget(this);
-    paper(centre);
-    auto* middle = columnOf(centre);
+    widgets::paper(centre);
+    auto* middle = widgets::columnOf(centre);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(4, 0, 8, 0);
     m_tabs->setDrawBase(false);
@@ -160,7 +160,7 @@ widgets::RelationInspector* MainWindow::activeInspector() const {
     return checkpoint ? checkpoint->inspector() : m_workbench->inspector();
 }
 
-QString MainWindow::inspectObstacle() const {
+QString MainWindow::inspectDisabledReason() const {
     if (activeInspector()->result()) return {};
     return activeInspector() != m_workbench->inspector()
                ? QStringLiteral("Press Inspect to load the weights")
@@ -199,7 +199,8 @@ void MainWindow::foldForm(bool folded) {
 }
 
 void MainWindow::arrangeForm() {
-    // Tables and narrow windows need the width: the form folds there and comes back as it was.
+    // Tables and narrow windows need the width: the form is collapsed there and restored
+    // afterwards.
     const bool narrow = width() < kNarrow || currentPage() != PageId::Workbench;
     const QScopedValueRollback<bool> own(m_arranging, true);
     m_form->setCollapsed(m_formFolded || narrow);
@@ -305,7 +306,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
                        reason == Qt::ShortcutFocusReason;
     } else if (event->type() == QEvent::ShortcutOverride && m_byKeyboard &&
                static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
-        // Who walks through the controls with Tab presses them with Space.
+        // After keyboard navigation with Tab, Space presses the focused control.
         if (qobject_cast<QAbstractButton*>(watched) || qobject_cast<QComboBox*>(watched)) {
             event->accept();
             return true;

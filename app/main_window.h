@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: menus and the stack of pages. What they do is in menus, pages and controllers.
+// The main window: menu bar and a stack of pages.
 #pragma once
 
 #include <QMainWindow>
@@ -40,8 +40,8 @@ void addFurtherPages(MainWindow& window);
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    /// `remember`: layout, theme, recent runs and the last view come from the settings and go back
-    /// there.
+    /// `remember`: layout, theme, recent runs and the last view are restored from and saved to the
+    /// settings.
     explicit MainWindow(bool remember = true);
     ~MainWindow() override;
 
@@ -52,16 +52,16 @@ public:
     QWidget* page(PageId id) const;
     void setTheme(widgets::ThemeMode mode);
     widgets::ThemeMode theme() const { return m_theme; }
-    /// No larger than that: a screen may be smaller than the window wants to be.
+    /// Small enough for the screen.
     void fitTo(const QSize& room);
-    /// That of the page shown: the Workbench's, or the checkpoint's.
+    /// The inspector of the current page: that of the Workbench or of the Checkpoint page.
     widgets::RelationInspector* activeInspector() const;
-    /// Why there is nothing in it; empty when there is something.
-    QString inspectObstacle() const;
-    /// Stops what trains and what works on a study, saves, and closes; without a question.
+    /// Why it is empty; empty if it shows something.
+    QString inspectDisabledReason() const;
+    /// Stops training and studies, saves, and closes without asking.
     void stopAndClose();
 
-    /// The options at the right, folded to a strip on the Workbench too.
+    /// Collapses the options at the right to a strip, also on the Workbench.
     void foldForm(bool folded);
     bool formFolded() const { return m_formFolded; }
 
@@ -78,7 +78,7 @@ public:
     widgets::LogDrawer* log() const { return m_log; }
     /// Every entry of the menus, for the palette.
     QList<QAction*> commands() const;
-    /// Asks whether a run shall be stopped for closing; replaced in tests.
+    /// Asks whether to stop a run in order to close; replaced in tests.
     std::function<bool()> confirmClose;
 
 protected:
@@ -114,7 +114,7 @@ private:
     widgets::ThemeMode m_theme = widgets::ThemeMode::System;
     bool m_formFolded = false;  ///< by the user
     bool m_arranging = false;
-    bool m_byKeyboard = false;  ///< focus came by Tab: Space belongs to the focused button
+    bool m_byKeyboard = false;  ///< focus was moved by Tab: Space presses the focused button
     bool m_closing = false;
 };
 

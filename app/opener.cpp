@@ -18,7 +18,7 @@ void Opener::openRun(const QString& path) {
     const QString clean = QDir::cleanPath(QDir(path).absolutePath());
     ++m_opens;
     m_c.runs.open(clean, [this, clean](bool there) {
-        // Of several the one that was asked for last is shown.
+        // Of several the page requested on the command line last is shown.
         if (--m_opens > 0) return;
         there ? showRun(clean) : runRefused();
     });
@@ -46,7 +46,7 @@ void Opener::openStudy(const QString& path) {
 
 void Opener::generateWith(const QString& run) {
     auto* c = &m_c.checkpoint;
-    // Once its header is read.
+    // After its header has been read.
     connect(
         c, &CheckpointController::opened, this, [c] { c->load(); }, Qt::SingleShotConnection);
     openCheckpoint(run);
@@ -64,7 +64,7 @@ void Opener::setRecentRuns(const QStringList& paths) {
     Q_EMIT recentChanged();
 }
 
-Opener::Found Opener::look(const QString& path) {
+Opener::Found Opener::identify(const QString& path) {
     static const QStringList texts = {"txt", "text", "md", "jsonl", "gz"};
     static const QStringList weights = {"safetensors", "pt", "pth", "ckpt", "bin", "json"};
     const QFileInfo file(path);
@@ -94,7 +94,7 @@ void Opener::openDropped(const QString& path) {
         }
     };
     m_disk.post(
-        this, [path](std::stop_token) { return look(QFileInfo(path).filePath()); }, open);
+        this, [path](std::stop_token) { return identify(QFileInfo(path).filePath()); }, open);
 }
 
 void Opener::takeText(const QString& path) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opens what somebody chose or dropped: runs, studies, checkpoints, texts, images.
+// Opens files and folders that the user chose or dropped: runs, studies, checkpoints, texts,
+// images.
 #pragma once
 
 #include <QObject>
@@ -18,16 +19,15 @@ class Opener : public QObject {
 public:
     explicit Opener(MainWindow& window);
 
-    /// A run folder from anywhere, to look into it; what is wrong with it is said in the status
-    /// strip.
+    /// Opens a run folder for inspection; errors are shown in the status strip.
     void openRun(const QString& path);
-    /// A run is being read to be opened.
+    /// Whether a run is being read.
     bool opensRun() const { return m_opens > 0; }
     void openStudy(const QString& path);
     void openCheckpoint(const QString& path);
-    /// A dropped file or folder: what it is, is read from the disk.
+    /// Opens a dropped file or folder according to its contents.
     void openDropped(const QString& path);
-    /// The Checkpoint page with the newest weights of a language model's run, loaded.
+    /// Shows the newest weights of a run on the Checkpoint page and loads them.
     void generateWith(const QString& run);
 
     /// Newest first.
@@ -45,10 +45,10 @@ private:
         What what;
         QString path;
     };
-    static Found look(const QString& path);
+    static Found identify(const QString& path);
     void showRun(const QString& path);
     void remember(const QString& run);
-    /// Looked at where a language model is shown, else trained on.
+    /// Opens a text: inspected if a language model is shown, otherwise used for training.
     void takeText(const QString& path);
 
     MainWindow& m_window;

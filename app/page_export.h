@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Views as files: one of those in sight, or all of a page.
+// Export of views to files: a visible one, or all of a page.
 #pragma once
 
 #include <QObject>
@@ -22,11 +22,11 @@ public:
 
     /// Asks for a folder and writes every view of the page shown.
     QAction* allAction() const { return m_all; }
-    /// The menus of all views in sight.
+    /// The menus of all visible views.
     void popUpMenu();
     /// Writes every view of the page shown into a folder; returns the files.
     QStringList exportAllViews(const QString& folder);
-    /// Reports in the status strip what the menu of a view has written.
+    /// Reports files written by a view's menu in the status strip.
     void listen(widgets::ViewMenu* menu);
 
 private:

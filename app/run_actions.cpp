@@ -15,11 +15,11 @@
 namespace relascope::app {
 namespace {
 
-/// What a run counts to: its steps where it has a number of them, else its epochs.
+/// The length of a run: its steps if set, otherwise its epochs.
 struct Length {
     bool steps = false;
     qint64 total = 0;
-    QString words() const { return steps ? QStringLiteral("steps") : QStringLiteral("epochs"); }
+    QString unit() const { return steps ? QStringLiteral("steps") : QStringLiteral("epochs"); }
 };
 
 Length lengthOf(const RunInfo& info) {
@@ -93,9 +93,9 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
         !paths.isEmpty() && std::all_of(paths.begin(), paths.end(), [this](const QString& path) {
             return m_c.runs.labels(path).hidden;
         });
-    QString extend = one, words = QStringLiteral("epochs");
+    QString extend = one, unit = QStringLiteral("epochs");
     if (const RunInfo* info = one.isEmpty() ? m_c.runs.info(paths.first()) : nullptr) {
-        words = lengthOf(*info).words();
+        unit = lengthOf(*info).unit();
         if (m_c.training.busy())
             extend = QStringLiteral("Wait until the run that trains has ended");
         else if (info->state != RunState::Done && info->state != RunState::Stopped &&
@@ -111,8 +111,8 @@ std::vector<RunActions::Entry> RunActions::entries(const QStringList& paths) con
         {Kind::Duplicate, "copy", QStringLiteral("Duplicate as a new run"),
          QStringLiteral("Put the options of the run into the form, for a new run"),
          one.isEmpty() && trains ? QStringLiteral("Wait until the run has ended") : one},
-        {Kind::Extend, "plus", QString("Extend to more %1...").arg(words),
-         QString("Train the run on to a larger number of %1").arg(words), extend},
+        {Kind::Extend, "plus", QString("Extend to more %1...").arg(unit),
+         QString("Train the run on to a larger number of %1").arg(unit), extend},
         {Kind::Tags, "note", QStringLiteral("Tags") + many + QStringLiteral("..."),
          QStringLiteral("Words to find the run by"), none},
         {Kind::Hide, "eye", (hidden ? QStringLiteral("Show") : QStringLiteral("Hide")) + many,
@@ -139,8 +139,8 @@ void RunActions::perform(Kind kind, const QStringList& paths) {
     switch (kind) {
         case Kind::OpenFolder:
             if (!QDesktopServices::openUrl(QUrl::fromLocalFile(paths.first())))
-                m_c.messages.warning(
-                    QString("No file manager answers; the run is in %1").arg(paths.first()));
+                m_c.messages.warning(QString("No file manager could be opened; the run is in %1")
+                                         .arg(paths.first()));
             return;
         case Kind::Rename:
             return rename(paths.first());
@@ -216,7 +216,7 @@ void RunActions::popUpMark(const QString& run, const widgets::CurveMark& mark, c
     markMenu(run, mark)->exec(at);
 }
 
-QString RunActions::words(const QStringList& paths) const {
+QString RunActions::names(const QStringList& paths) const {
     return paths.size() == 1 ? m_c.runs.name(paths.first()) : QString("%1 runs").arg(paths.size());
 }
 
@@ -244,7 +244,7 @@ void RunActions::rename(const QString& path) {
     if (!given) return;
     QString name = given->simplified();
     if (name == QFileInfo(path).fileName()) name.clear();
-    label(QStringLiteral("Rename ") + words({path}), {path},
+    label(QStringLiteral("Rename ") + names({path}), {path},
           [&](RunLabels& labels) { labels.name = name.toStdString(); });
 }
 
@@ -263,30 +263,30 @@ void RunActions::extend(const QString& path) {
     const int least = static_cast<int>(length.total) + (whole ? 1 : 0);
     const auto total = askNumber(
         QStringLiteral("Extend the run"),
-        QString("Train %1 to this many %2 in all (%3 now)")
-            .arg(m_c.runs.name(path), length.words(), widgets::groupedNumber(length.total)),
+        QString("Total number of %2 of %1 (now %3)")
+            .arg(m_c.runs.name(path), length.unit(), widgets::groupedNumber(length.total)),
         static_cast<int>(2 * length.total), least);
     if (total) m_c.experiment.extend(path, *total);
 }
 
 void RunActions::editTags(const QStringList& paths) {
     const auto given = askText(QStringLiteral("Tags"),
-                               QString("Tags of %1, separated by commas").arg(words(paths)),
+                               QString("Tags of %1, separated by commas").arg(names(paths)),
                                tagText(m_c.runs.labels(paths.first()).tags));
     if (!given) return;
     const auto tags = tagsOf(*given);
-    label(QStringLiteral("Tags of ") + words(paths), paths,
+    label(QStringLiteral("Tags of ") + names(paths), paths,
           [&](RunLabels& labels) { labels.tags = tags; });
 }
 
 void RunActions::setHidden(const QStringList& paths, bool hidden) {
-    label((hidden ? QStringLiteral("Hide ") : QStringLiteral("Show ")) + words(paths), paths,
+    label((hidden ? QStringLiteral("Hide ") : QStringLiteral("Show ")) + names(paths), paths,
           [&](RunLabels& labels) { labels.hidden = hidden; });
 }
 
 void RunActions::remove(const QStringList& paths) {
     QStringList rest = m_c.selection.runs();
-    const QString what = words(paths);
+    const QString what = names(paths);
     for (const auto& path : paths) rest.removeAll(path);
     m_c.selection.setRuns(rest);
     const auto moves = std::make_shared<std::vector<RunsController::Moved>>(m_c.runs.trash(paths));

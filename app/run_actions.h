@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be done to runs, the same in the rail, on Compare and in the Run menu.
+// The actions on runs, shared by the rail, the Compare page and the Run menu.
 #pragma once
 
 #include <QObject>
@@ -23,7 +23,7 @@ class Controllers;
 class RunActions : public QObject {
     Q_OBJECT
 public:
-    /// `window` is the parent of menus and questions.
+    /// `window` is the parent of menus and dialogs.
     RunActions(Controllers& controllers, QWidget* window);
 
     enum class Kind { OpenFolder, Rename, Duplicate, Extend, Tags, Hide, Delete };
@@ -31,7 +31,7 @@ public:
         Kind kind;
         const char* icon;
         QString text, help;
-        QString reason;  ///< why it cannot be done now; empty: it can
+        QString reason;  ///< why it is disabled; empty: enabled
     };
     /// The entries for these runs, in the order of the menu.
     std::vector<Entry> entries(const QStringList& paths) const;
@@ -63,8 +63,8 @@ public:
 
 private:
     bool checkReason(Kind kind, const QStringList& paths);
-    QString words(const QStringList& paths) const;
-    /// Writes labels now and on redo, and the ones before on undo.
+    QString names(const QStringList& paths) const;
+    /// Writes labels now and on redo; undo writes the previous ones.
     void label(const QString& what, const QStringList& paths,
                const std::function<void(RunLabels&)>& change);
 

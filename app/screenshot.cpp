@@ -25,7 +25,7 @@ constexpr qint64 kSettleMs = 700;  ///< tables, thumbnails and curves behind the
 Screenshot::Screenshot(MainWindow& window, const Launch& launch, QObject* parent)
     : QObject(parent), m_window(window), m_launch(launch) {
     m_timer.setInterval(20);
-    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    connect(&m_timer, &QTimer::timeout, this, &Screenshot::check);
     connect(&m_window.controllers().training, &TrainingController::failed, this,
             [this](const QString& sentence) { end(sentence); });
 }
@@ -47,7 +47,7 @@ void Screenshot::begin() {
                 [this] { end(QString("%1: not a run folder").arg(m_launch.run)); });
         m_window.opener().openRun(m_launch.run);
     } else if (m_launch.options) {
-        // Its run is gone with the picture.
+        // Its run is deleted after the picture was taken.
         c.runs.setFolder(m_folder.path());
         c.selection.setPreset(m_launch.train);
         c.experiment.begin(*m_launch.options);
@@ -62,13 +62,13 @@ void Screenshot::showPage() {
     if (const auto page = pageNamed(m_launch.page)) m_window.showPage(*page);
 }
 
-/// Its weights are loaded as well, where they can be.
+/// Its weights are loaded, too, if possible.
 void Screenshot::showCheckpoint() {
     auto* c = &m_window.controllers().checkpoint;
     connect(c, &CheckpointController::opened, this, [c] { c->load(); });
-    // A language model is shown writing.
+    // A language model is shown generating text.
     connect(c, &CheckpointController::probed, this, [this, c] {
-        if (m_writes || !c->generateObstacle().isEmpty()) return;
+        if (m_writes || !c->generateDisabledReason().isEmpty()) return;
         m_writes = true;
         GenerateOptions options;
         options.tokens = m_launch.afterSteps > Launch().afterSteps ? m_launch.afterSteps : 120;
@@ -76,7 +76,7 @@ void Screenshot::showCheckpoint() {
         panel->setOptions(options);
         c->generator().start(panel->prompt(), options);
     });
-    connect(&c->generator(), &TextGenerator::looked, this,
+    connect(&c->generator(), &TextGenerator::inspected, this,
             [this, c] { m_wrote = !c->generator().running(); });
     connect(&c->generator(), &TextGenerator::failed, this,
             [this](const QString& sentence) { end(sentence); });
@@ -86,7 +86,7 @@ void Screenshot::showCheckpoint() {
     m_window.opener().openCheckpoint(m_launch.checkpoint);
 }
 
-/// Read, where there is one.
+/// Whether the study, if any, has been read.
 bool Screenshot::studyReady() const {
     const auto& study = m_window.controllers().study;
     return m_launch.study.isEmpty() ? study.path().isEmpty() || study.reading()
@@ -100,9 +100,9 @@ bool Screenshot::ready() const {
         return studyReady();
     if (!m_launch.checkpoint.isEmpty())
         return c.checkpoint.info() && c.checkpoint.numbers().complete() &&
-               (!c.checkpoint.isLanguage() || !c.checkpoint.generateObstacle().isEmpty() ||
+               (!c.checkpoint.isLanguage() || !c.checkpoint.generateDisabledReason().isEmpty() ||
                 m_wrote) &&
-               (!c.checkpoint.loadObstacle().isEmpty() ||
+               (!c.checkpoint.loadDisabledReason().isEmpty() ||
                 (m_window.activeInspector() && m_window.activeInspector()->result()));
     const QString run = c.selection.current();
     const RunInfo* info = c.runs.info(run);
@@ -111,20 +111,20 @@ bool Screenshot::ready() const {
     const bool ended = !c.training.busy();
     if (training && !ended && c.training.info().step < m_launch.afterSteps) return false;
     if (!training && info->step > 0 && c.runs.records().points(run).empty()) return false;
-    // The inspector answers only where it can be seen.
+    // The inspector computes maps only while it is visible.
     if (!m_window.workbench()->isVisible()) return true;
     const auto* result = m_window.workbench()->inspector()->result();
     return result && (!training || ended || result->step >= m_launch.afterSteps);
 }
 
-void Screenshot::look() {
+void Screenshot::check() {
     if (m_ended) return;
     if (m_clock.elapsed() > kLongestMs)
         return end(QStringLiteral("the screenshot timed out after 15 minutes; use fewer steps"));
     if (!ready()) return;
     auto& training = m_window.controllers().training;
     if (!m_still.isValid()) {
-        // The picture shows the step that was asked for, and one that goes on.
+        // The picture shows the requested step of a running training.
         m_still.start();
         return;
     }

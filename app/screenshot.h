@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A picture of the window for documentation and tests: shows a run, or trains one up to a step.
+// Saves a picture of the window: shows a run, or trains one up to a step first.
 #pragma once
 
 #include <QElapsedTimer>
@@ -13,7 +13,7 @@ namespace relascope::app {
 
 class MainWindow;
 
-/// Waits until there is something to see, grabs the window and ends the training it began.
+/// Waits until the content is complete, grabs the window and ends the training that it started.
 class Screenshot : public QObject {
     Q_OBJECT
 public:
@@ -26,11 +26,11 @@ Q_SIGNALS:
     void done();
 
 private:
-    void showPage();  ///< the one that was asked for
+    void showPage();  ///< the page requested on the command line
     void showCheckpoint();
     bool studyReady() const;
     bool ready() const;
-    void look();
+    void check();
     void end(const QString& problem);
 
     MainWindow& m_window;
@@ -38,7 +38,7 @@ private:
     QTemporaryDir m_folder;
     QTimer m_timer;
     QElapsedTimer m_clock, m_still;
-    bool m_writes = false, m_wrote = false;  ///< a text, with a language model
+    bool m_writes = false, m_wrote = false;  ///< generates a text with a language model
     bool m_ended = false;
     int m_exit = 1;
     QString m_problem;

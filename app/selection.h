@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the pages share: which runs are chosen, which one is looked into, when, and at what.
+// The selection shared by the pages: the chosen runs, the inspected run, step and sample.
 #pragma once
 
 #include <QObject>
@@ -12,8 +12,8 @@
 
 namespace relascope::app {
 
-/// One object for the whole window. Setters signal only when something changed; whoever sets a
-/// value must expect to hear of it.
+/// One object per window. Setters emit a signal only if the value changed, also to the object that
+/// called them.
 class Selection : public QObject {
     Q_OBJECT
 public:
@@ -21,9 +21,9 @@ public:
 
     /// Run folders overlaid in the curves, in the order of the rail.
     const QStringList& runs() const { return m_runs; }
-    /// The run the inspector looks into: one of `runs`, or empty.
+    /// The inspected run: one of `runs`, or empty.
     const QString& current() const { return m_current; }
-    /// The step the time cursor stands at; nullopt follows the newest weights.
+    /// The step of the time cursor; nullopt follows the newest weights.
     std::optional<qint64> step() const { return m_step; }
     const widgets::InspectorView& view() const { return m_view; }
     const QString& split() const { return m_split; }

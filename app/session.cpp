@@ -21,7 +21,7 @@
 namespace relascope::app {
 namespace {
 
-// Settings of another layout of the window are left alone and not read.
+// Settings of another window layout are ignored and kept.
 const char* const kVersion = "1/";
 
 QString key(const char* name) {

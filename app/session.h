@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window remembers from one day to the next: layout, theme, recent runs, and the view that
-// was open.
+// The session saved in the settings: layout, theme, recent runs, and the last view.
 #pragma once
 
 namespace relascope::app {
@@ -9,11 +8,11 @@ class MainWindow;
 
 class Session {
 public:
-    /// With `enabled` false nothing is read or written: pictures and tests.
+    /// With `enabled` false nothing is read or written, for pictures and tests.
     explicit Session(bool enabled) : m_enabled(enabled) {}
 
     void restore(MainWindow& window) const;
-    /// The runs that were chosen, once the list is there.
+    /// Restores the chosen runs after the list has been read.
     void restoreRuns(MainWindow& window) const;
     void save(MainWindow& window) const;
 

@@ -21,11 +21,11 @@ constexpr const char* kShownKey = "tour/shown";
 
 std::vector<widgets::TourStep> stepsOf(MainWindow& window) {
     const auto of = [](QWidget* widget) { return [widget] { return widget; }; };
-    // Without a run the Workbench hides its panes; the tour points at them all the same.
+    // Without a run the Workbench hides its panes, but the tour explains them.
     const auto panes = [page = window.workbench()] { page->showPanes(true); };
     std::vector<widgets::TourStep> steps;
     steps.push_back({QStringLiteral("Relations in one picture"),
-                     widgets::RelationPrimer::words(),
+                     widgets::RelationPrimer::text(),
                      {},
                      [](QWidget* parent) { return new widgets::RelationPrimer(parent); },
                      {}});

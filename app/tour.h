@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tour of the window: what a relation is, and where things are.
+// The guided tour: what a relation is, and the parts of the window.
 #pragma once
 
 namespace relascope::widgets {
@@ -10,9 +10,9 @@ namespace relascope::app {
 
 class MainWindow;
 
-/// Starts the tour on the Workbench; one that is under way already is kept.
+/// Starts the tour on the Workbench, unless it is already running.
 widgets::TourOverlay* showTour(MainWindow& window);
-/// The same, but only on the first start: from then on the settings say that it was shown.
+/// The same, but only on the first start of the program.
 widgets::TourOverlay* showTourOnFirstStart(MainWindow& window);
 
 }  // namespace relascope::app

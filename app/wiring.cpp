@@ -29,9 +29,9 @@ QString modelChip(const ModelOptions& model, const QString& parameters) {
         .arg(QString::fromStdString(core::modelWords(model)), parameters);
 }
 
-// What the bar says while nothing trains.
+// The text of the bar without a training.
 QString idleSentence(const Controllers& c) {
-    const QString why = c.experiment.obstacle();
+    const QString why = c.experiment.disabledReason();
     if (!why.isEmpty()) return why;
     if (c.experiment.resumes())
         return QString("Press Resume to continue %1.").arg(c.runs.name(c.experiment.run()));
@@ -46,7 +46,7 @@ QString idleSentence(const Controllers& c) {
 
 void showBar(widgets::TrainBar& bar, Controllers& c) {
     const auto& training = c.training;
-    const bool ready = c.experiment.obstacle().isEmpty();
+    const bool ready = c.experiment.disabledReason().isEmpty();
     bar.setEnding(training.endingNow() ? widgets::TrainBar::Ending::Now
                   : training.ending()  ? widgets::TrainBar::Ending::AfterEpoch
                                        : widgets::TrainBar::Ending::No);
@@ -78,7 +78,7 @@ void toggleTraining(Controllers& c) {
     if (!training.busy()) return c.experiment.start();
     if (training.preparing() || training.endingNow()) return;
     if (training.paused())
-        training.goOn();
+        training.resume();
     else
         training.pause();
 }
@@ -91,7 +91,7 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(&bar, &widgets::TrainBar::pauseRequested, training,
                      &TrainingController::pause);
     QObject::connect(&bar, &widgets::TrainBar::resumeRequested, training,
-                     &TrainingController::goOn);
+                     &TrainingController::resume);
     QObject::connect(&bar, &widgets::TrainBar::stepRequested, training, &TrainingController::step);
     QObject::connect(&bar, &widgets::TrainBar::stopRequested, training, &TrainingController::stop);
     QObject::connect(&bar, &widgets::TrainBar::cancelRequested, training,
@@ -100,14 +100,14 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(training, &TrainingController::modelFitted, &bar, show);
     QObject::connect(training, &TrainingController::progressed, &bar,
                      &widgets::TrainBar::setProgress);
-    QObject::connect(training, &TrainingController::preparingData, &bar, [&bar](double share) {
-        bar.setPreparing(QString("Preparing the data, %1 %").arg(qRound(100.0 * share)));
+    QObject::connect(training, &TrainingController::preparingData, &bar, [&bar](double fraction) {
+        bar.setPreparing(QString("Preparing the data, %1 %").arg(qRound(100.0 * fraction)));
     });
     QObject::connect(&c.experiment, &ExperimentController::changed, &bar, show);
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &bar, [training, show] {
         if (!training->busy()) show();
     });
-    // Which device "auto" stands for is known once LibTorch is there.
+    // The device for "auto" is known after LibTorch was set up.
     c.models.post(
         &bar, [](std::stop_token) { return awaitRuntime(), core::resolveDevice("auto"); },
         [&bar](const std::string& device) { bar.setDevice(QString::fromStdString(device)); });
@@ -135,7 +135,7 @@ void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
                      [&c](const QStringList& paths) {
                          const QStringList before = c.selection.runs();
                          if (paths == before) return;
-                         // The run that was added last is the one to look into.
+                         // The run added last is inspected.
                          QString fresh;
                          for (const auto& path : paths)
                              if (!before.contains(path)) fresh = path;
@@ -160,7 +160,7 @@ void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
         rail.setCurrentPreset(preset);
         c.selection.setPreset(preset);
     });
-    // Runs of other processes come and go: looked for while the rail can be seen.
+    // Runs of other processes are listed periodically while the rail is visible.
     auto* timer = new QTimer(&rail);
     timer->setInterval(4000);
     QObject::connect(timer, &QTimer::timeout, &c.runs, [&rail, &c] {
@@ -171,21 +171,19 @@ void wireRail(widgets::Rail& rail, Controllers& c, RunActions& actions) {
 
 void wireForm(widgets::OptionsForm& form, Controllers& c) {
     auto* row = new QWidget(&form);
-    auto* column = new QVBoxLayout(row);
-    column->setContentsMargins(16, 8, 16, 4);
-    column->setSpacing(2);
+    auto* column = widgets::columnOf(row, {16, 8, 16, 4}, 2);
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     column->addLayout(line);
-    auto* words = widgets::mutedLabel(QStringLiteral("Variant"), row);
-    words->setFont(widgets::smallFont());
+    auto* label = widgets::mutedLabel(QStringLiteral("Variant"), row);
+    label->setFont(widgets::smallFont());
     auto* variants = new QComboBox(row);
     variants->setFont(widgets::smallFont());
     variants->setObjectName(QStringLiteral("variant"));
     variants->setAccessibleName(QStringLiteral("Variant"));
     variants->setToolTip(
         QStringLiteral("Model of the experiment; options that you have changed keep their values"));
-    line->addWidget(words);
+    line->addWidget(label);
     line->addWidget(variants, 1);
     auto* help = widgets::mutedLabel({}, row);
     help->setFont(widgets::captionFont());
@@ -247,7 +245,7 @@ void wireForm(widgets::OptionsForm& form, Controllers& c) {
 void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& c) {
     QObject::connect(&c.messages, &Messages::message, &strip, &widgets::StatusStrip::showMessage);
     QObject::connect(&c.messages, &Messages::outdated, &strip, &widgets::StatusStrip::clearError);
-    // What the user does next and what succeeds without a word of its own.
+    // Actions of the user, and successes without a message, clear an error.
     auto* messages = &c.messages;
     QObject::connect(&c.selection, &Selection::currentChanged, messages, &Messages::succeeded);
     QObject::connect(&c.selection, &Selection::presetChanged, messages, &Messages::succeeded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The panels around the pages, each joined to the controllers it shows and steers.
+// Connects the panels around the pages with the controllers.
 #pragma once
 
 namespace relascope::widgets {
@@ -21,8 +21,7 @@ void wireRail(widgets::Rail& rail, Controllers& controllers, RunActions& actions
 void wireForm(widgets::OptionsForm& form, Controllers& controllers);
 void wireStatus(widgets::StatusStrip& strip, widgets::LogDrawer& log, Controllers& controllers);
 
-/// Start, pause, resume, as the state has it: the one toggle of the bar, the menu and the Space
-/// key.
+/// Starts, pauses or resumes, depending on the state; for the bar, the menu and the Space key.
 void toggleTraining(Controllers& controllers);
 
 }  // namespace relascope::app

@@ -27,7 +27,7 @@ struct Header {
 };
 
 Header readHeader(const QString& path) {
-    // A part of a folder stands for the folder.
+    // A file that belongs to a checkpoint folder opens the folder.
     const QFileInfo file(path);
     const QString name = file.fileName();
     const bool part = file.isFile() && (name == QLatin1String("config.json") ||
@@ -39,13 +39,13 @@ Header readHeader(const QString& path) {
         core::readCheckpointInfo(core::isRunFolder(wanted) ? newestWeights(wanted) : wanted);
     read.run = runOfWeights(read.info.path);
     if (read.run.empty()) return read;
-    // Of a run the step alone says little.
+    // For a run, the step alone is not a useful title.
     read.info.name = QFileInfo(QString::fromStdString(read.run)).fileName().toStdString() + ", " +
                      read.info.name;
     try {
         read.data = core::readRunOptions(read.run).data;
     } catch (const Error&) {
-        // Options of another version: the weights can be looked at all the same.
+        // Options of another version: the tensors can still be shown.
     }
     return read;
 }
@@ -87,10 +87,10 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_session, &InspectionSession::loaded, this, &CheckpointController::weightsLoaded);
     connect(&m_session, &InspectionSession::tokenizerChosen, this,
             &CheckpointController::loadedChanged);
-    connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::look);
+    connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::inspect);
     connect(&m_session, &InspectionSession::textRead, this,
             [this] { Q_EMIT textProblem(m_session.textNote()); });
-    connect(&m_session, &InspectionSession::looked, this,
+    connect(&m_session, &InspectionSession::inspected, this,
             [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
                 Q_EMIT probed(result, request);
                 if (!m_session.text().isEmpty()) Q_EMIT textProblem(m_session.textNote());
@@ -124,31 +124,31 @@ std::vector<CheckpointProblem> CheckpointController::problems() const {
     return all;
 }
 
-QString CheckpointController::loadObstacle() const {
+QString CheckpointController::loadDisabledReason() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (m_info->loads()) return {};
     return m_info->model
                ? QStringLiteral("The weights cannot be loaded because of the problems listed")
                : QStringLiteral("No configuration was found, so the model is unknown");
 }
-QString CheckpointController::verifyObstacle() const {
+QString CheckpointController::verifyDisabledReason() const {
     if (!m_info) return QStringLiteral("Open a checkpoint first");
     if (!m_info->hasReference)
         return QStringLiteral("No reference outputs (io.safetensors) found next to the checkpoint");
     return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
                          : QString();
 }
-QString CheckpointController::evaluateObstacle() const {
-    if (const QString why = loadObstacle(); !why.isEmpty()) return why;
+QString CheckpointController::evaluateDisabledReason() const {
+    if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (m_info->model->input() != InputKind::Images && !isLanguage())
         return QStringLiteral("Only image and language models can be evaluated on data");
-    if (isLanguage() && loaded() && !m_session.tokenizer()) return generateObstacle();
+    if (isLanguage() && loaded() && !m_session.tokenizer()) return generateDisabledReason();
     return m_task.busy() ? QStringLiteral("Another task is running; wait for it or cancel it")
                          : QString();
 }
 
-QString CheckpointController::generateObstacle() const {
-    if (const QString why = loadObstacle(); !why.isEmpty()) return why;
+QString CheckpointController::generateDisabledReason() const {
+    if (const QString why = loadDisabledReason(); !why.isEmpty()) return why;
     if (!isLanguage()) return QStringLiteral("Only language models generate text");
     if (!loaded()) return QStringLiteral("Press Inspect to load the weights.");
     if (!m_session.tokenizer())
@@ -176,7 +176,7 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
     m_data = data;
     m_numbers.setCheckpoint(info);
     m_info = std::move(info);
-    // One that cannot be loaded leaves the model in use where it is.
+    // If loading fails, the model in use is kept.
     if (m_info->loads() && m_session.path() != path()) forgetWeights();
     m_recent.add(path(), widgets::byteSize(m_info->bytes));
     Q_EMIT opened();
@@ -184,7 +184,7 @@ void CheckpointController::take(CheckpointInfo info, const QString& run, const D
 }
 
 void CheckpointController::verify() {
-    if (!verifyObstacle().isEmpty()) return;
+    if (!verifyDisabledReason().isEmpty()) return;
     m_task.run(
         m_checks, QStringLiteral("Comparing with the reference outputs"),
         [path = path()](LongJob&, std::stop_token) {
@@ -216,7 +216,7 @@ void CheckpointController::forgetWeights() {
 }
 
 void CheckpointController::load() {
-    if (!loadObstacle().isEmpty() || loaded()) return;
+    if (!loadDisabledReason().isEmpty() || loaded()) return;
     m_session.load(
         path(),
         QStringLiteral("Loading the weights of %1").arg(QString::fromStdString(m_info->name)));
@@ -248,21 +248,21 @@ void CheckpointController::setBfloat16(bool on) {
     if (m_session.bfloat16() == on) return;
     m_session.setBfloat16(on);
     m_generator.setBfloat16(on);
-    if (loaded() && !on) m_session.look();  // what is seen is again what the file holds
+    if (loaded() && !on) m_session.inspect();  // what is seen is again what the file holds
 }
 
 void CheckpointController::evaluate(const EvaluationRequest& request) {
-    if (!evaluateObstacle().isEmpty()) return;
-    if (!loaded() && !m_session.task().busy()) load();  // its job stands before this one
+    if (!evaluateDisabledReason().isEmpty()) return;
+    if (!loaded() && !m_session.task().busy()) load();  // its job is queued before this one
     m_task.run(
         m_models, QStringLiteral("Evaluating on %1").arg(request.name),
         [weights = m_session.weights(), request, run = m_run.toStdString()](LongJob& job,
                                                                             std::stop_token stop) {
             if (!weights->model) throw Error("The weights were not loaded; press Inspect first");
-            // The exact weights are measured, whatever was written with them last.
+            // The exact weights are evaluated, also after generating with rounded ones.
             core::OpenedModel& model = weights->as(false, job.stop.get_token(), job.callback(stop));
             const auto data = dataOf(request, model, run, job.callback(stop), job.stop.get_token());
-            job.share = 0.0;
+            job.fraction = 0.0;
             return model.evaluate(data, request.text ? kTextBatch : kEvaluationBatch,
                                   job.stop.get_token(), job.callback(stop));
         },

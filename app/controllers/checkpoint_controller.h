@@ -18,32 +18,34 @@
 
 namespace relascope::app {
 
-/// What a loaded model shall be measured on: generated data, or a file.
+/// The data that a loaded model is evaluated on: generated, or from a file.
 struct EvaluationRequest {
     DataOptions options;
     std::string split = "validation";
-    QString file;  ///< .npz; empty: generated. Of text: empty is the run's own
+    QString file;  ///< .npz; empty: generated data or, for language models, the text of the run
     bool text = false;
-    qint64 windows = 0;  ///< of text, at most; 0: all
+    qint64 windows = 0;  ///< maximum number of text windows; 0: all
     QString name;        ///< in words
 };
 
-/// One long task at a time, besides the numbers and the inspection: a new one is refused while it
-/// goes on. What was asked for of another checkpoint is dropped when a new one is open.
+/// Runs one long task at a time, besides reading the numbers and the inspection; a second task is
+/// refused while one runs. Opening another checkpoint drops the results of earlier requests.
 class CheckpointController : public QObject {
     Q_OBJECT
 public:
     explicit CheckpointController(QObject* parent = nullptr);
     ~CheckpointController() override;
 
-    /// A file or folder; nothing changes until its header is read, nor when it cannot be.
+    /// Opens a file or folder. The checkpoint shown stays until the new header has been read
+    /// successfully.
     void open(const QString& path);
     void verify();
-    /// Loads the weights and looks at a first input.
+    /// Loads the weights and inspects a first input.
     void load();
-    /// Another tokenizer of the model that is loaded: a file or a folder.
+    /// Replaces the tokenizer of the loaded model by one from a file or folder.
     void chooseTokenizer(const QString& path);
-    /// Weights rounded for faster generation; off, the exact ones come from the file again.
+    /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
+    /// again.
     void setBfloat16(bool on);
     void evaluate(const EvaluationRequest& request);
     void convert(const QString& out);
@@ -56,25 +58,26 @@ public:
     LongTask& task() { return m_task; }
 
     const std::optional<CheckpointInfo>& info() const { return m_info; }
-    /// Of the header and of the numbers read so far.
+    /// Problems of the header and of the numbers read so far.
     std::vector<CheckpointProblem> problems() const;
     QString path() const;
-    /// The run that the checkpoint shown belongs to; empty: none.
+    /// The run that the checkpoint belongs to; empty if there is none.
     const QString& run() const { return m_run; }
-    /// What the text of the run that was loaded began with; empty: no run.
+    /// The first characters of the text that the loaded run was trained on; empty without a run.
     const QString& prompt() const { return m_prompt; }
     bool isLanguage() const {
         return m_info && m_info->model && m_info->model->input() == InputKind::Tokens;
     }
-    /// Whether the weights in use are those of the checkpoint shown: another one's header may be.
+    /// Whether the weights in use belong to the checkpoint shown; the header of another one may be
+    /// open.
     bool loaded() const {
         return m_info && !m_session.path().isEmpty() && m_session.path() == path();
     }
-    /// Why a button cannot be pressed; empty when it can.
-    QString loadObstacle() const;
-    QString verifyObstacle() const;
-    QString evaluateObstacle() const;
-    QString generateObstacle() const;
+    /// Why the action is disabled; empty when it is enabled.
+    QString loadDisabledReason() const;
+    QString verifyDisabledReason() const;
+    QString evaluateDisabledReason() const;
+    QString generateDisabledReason() const;
 
 Q_SIGNALS:
     void opened();
@@ -82,11 +85,11 @@ Q_SIGNALS:
     void loadedChanged();
     void probed(const std::shared_ptr<const relascope::ProbeResult>& result,
                 const relascope::app::InputRequest& request);
-    /// What is the matter with the typed text; empty where all is well.
+    /// What is wrong with the typed text; empty if it is valid.
     void textProblem(const QString& sentence);
     void evaluated(const relascope::core::Evaluation& evaluation, const QString& name);
     void converted(const QString& path);
-    void stateChanged();  ///< what the buttons may do
+    void stateChanged();  ///< which actions are enabled
     void warned(const QString& sentence);
     void failed(const QString& sentence);
 

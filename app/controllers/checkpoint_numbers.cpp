@@ -49,7 +49,7 @@ void CheckpointNumbers::readNext() {
     if (!m_reading.isEmpty()) return;
     const auto& job = m_task.job();
     if (job && m_toRead > 0)
-        job->share = static_cast<double>(m_read.size()) / static_cast<double>(m_toRead);
+        job->fraction = static_cast<double>(m_read.size()) / static_cast<double>(m_toRead);
     if (m_unread.empty()) {
         m_task.finish();
         return Q_EMIT finished();
@@ -68,7 +68,7 @@ void CheckpointNumbers::readNext() {
         },
         [this, shown = m_shown](const QString& sentence) {
             if (shown != m_shown) return;
-            abandon();  // the file is no longer what its header said
+            abandon();  // the file no longer matches its header
             Q_EMIT failed(sentence);
         });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The values of a checkpoint's tensors: read one after the other, those that are chosen first.
+// Reads the values of a checkpoint's tensors one after another, selected ones first.
 #pragma once
 
 #include <QObject>
@@ -23,21 +23,21 @@ public:
 
     explicit CheckpointNumbers(QObject* parent = nullptr) : QObject(parent) {}
 
-    /// Another checkpoint; nothing of it is read yet.
+    /// Sets another checkpoint without reading any of its values.
     void setCheckpoint(const CheckpointInfo& info);
-    /// All of its numbers, where that takes seconds and not minutes; else those that are chosen.
+    /// Reads all values if that takes only seconds, otherwise those of selected tensors.
     void read();
-    /// Nothing is read any more; the numbers of a checkpoint that goes are not waited for.
+    /// Stops reading; pending results are dropped.
     void abandon();
     void chooseTensor(const QString& name);
     bool complete() const { return !m_path.empty() && m_read.size() >= m_tensors; }
-    /// Tensors whose values are not all finite.
+    /// Tensors with values that are not finite.
     const std::vector<CheckpointProblem>& problems() const { return m_broken; }
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:
     void statisticsReady(const relascope::TensorStatistics& statistics);
-    void finished();  ///< all read, or no longer waited for
+    void finished();  ///< all values are read, or reading was stopped
     void failed(const QString& sentence);
 
 private:
@@ -45,12 +45,12 @@ private:
     void take(const QString& name, const TensorStatistics& statistics);
 
     std::string m_path;
-    std::size_t m_tensors = 0, m_toRead = 0;  ///< of the checkpoint, and those that are asked for
+    std::size_t m_tensors = 0, m_toRead = 0;  ///< in the checkpoint, and of these requested
     std::vector<CheckpointProblem> m_broken;
     std::deque<QString> m_unread;
     std::set<QString> m_read;
     QString m_reading;
-    quint64 m_shown = 0;  ///< counts checkpoints, so that late answers know they are late
+    quint64 m_shown = 0;  ///< incremented with each checkpoint, so that late results can be dropped
     JobQueue m_queue;
     LongTask m_task;
 };

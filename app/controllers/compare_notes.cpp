@@ -33,14 +33,14 @@ QJsonObject objectOf(const QMap<QString, QString>& texts) {
 
 CompareNotes::CompareNotes(QObject* parent)
     : QObject(parent), m_disk(std::make_unique<JobQueue>()) {
-    // Typing is written half a second after the last key, not at each of them.
+    // Notes are written half a second after the last key.
     m_soon.setSingleShot(true);
     m_soon.setInterval(500);
     connect(&m_soon, &QTimer::timeout, this, &CompareNotes::save);
 }
 
 CompareNotes::~CompareNotes() {
-    // What is being written ends first; what waits or was dropped is written here.
+    // Waits for the current write, then writes pending notes.
     m_disk.reset();
     if (!m_changed && !m_writing) return;
     try {
@@ -67,7 +67,7 @@ CompareNotes::Texts CompareNotes::read(const QString& folder) {
     return texts;
 }
 
-/// Whole or not at all, and on the disk when it returns.
+/// Written atomically and synchronously.
 void CompareNotes::write(const QString& folder, const QByteArray& bytes) {
     QSaveFile file(fileOf(folder));
     if (QDir().mkpath(folder) && file.open(QIODevice::WriteOnly) &&
@@ -89,7 +89,7 @@ void CompareNotes::setFolder(const QString& folder) {
         [this, folders = ++m_folders](Texts texts) {
             if (folders != m_folders) return;
             take(std::move(texts));
-            // Somebody's words are in it: what cannot be read is not overwritten either.
+            // The file may contain notes of the user: if it cannot be read, it is not overwritten.
             if (!m_texts.readable)
                 Q_EMIT warned(
                     QStringLiteral("%1 cannot be read as notes; notes are not saved until "
@@ -137,8 +137,7 @@ QByteArray CompareNotes::bytes() const {
         .toJson();
 }
 
-/// Relative to the folder, so that notes follow it when it moves; runs from elsewhere keep their
-/// path.
+/// Relative to the folder, so that it can be moved; absolute for runs in other folders.
 QString CompareNotes::keyOf(const QString& path) const {
     const QString inside = QDir(m_folder).relativeFilePath(path);
     return inside.startsWith(QLatin1String("..")) ? path : inside;

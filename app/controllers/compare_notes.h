@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The notes of a folder of runs, in its notes.json: one text a run, and one for each set of runs
-// that was compared.
+// The notes of a folder of runs, in its notes.json: one text per run, and one per set of runs that
+// was compared.
 #pragma once
 
 #include <QMap>
@@ -16,28 +16,29 @@ namespace relascope::app {
 
 class JobQueue;
 
-/// Read and written off the window's thread; what is typed before the file is read is kept.
+/// The file is read and written off the window's thread. Text typed before it has been read is
+/// kept.
 class CompareNotes : public QObject {
     Q_OBJECT
 public:
     explicit CompareNotes(QObject* parent = nullptr);
-    /// Writes what waits.
+    /// Writes pending changes.
     ~CompareNotes() override;
 
     const QString& folder() const { return m_folder; }
-    /// Another folder: its notes come with changed().
+    /// Sets the folder; changed() is emitted when its notes have been read.
     void setFolder(const QString& folder);
 
     QString ofRun(const QString& path) const { return m_texts.runs.value(keyOf(path)); }
     void setOfRun(const QString& path, const QString& note);
-    /// Names a set of runs; empty without any.
+    /// A key for a set of runs; empty for an empty set.
     QString comparison(const QStringList& runs) const;
     QString ofComparison(const QString& comparison) const;
     void setOfComparison(const QString& comparison, const QString& note);
-    /// Every set of runs that has a note, with it.
+    /// Every set of runs that has a note, and the note.
     const QMap<QString, QString>& comparisons() const { return m_texts.comparisons; }
     QStringList runsOf(const QString& comparison) const;
-    /// Writes what waits now.
+    /// Writes pending changes now.
     void save();
 
 Q_SIGNALS:

@@ -28,7 +28,7 @@ QString firstUpper(QString text) {
 }  // namespace
 
 Controllers::Controllers(QObject* parent) : QObject(parent) {
-    // The run that goes on, as a run like the others.
+    // The current run is handled like any other.
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
         runs.setLive(path, training.options());
         QStringList chosen = selection.runs();
@@ -51,26 +51,26 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
             &RunRecords::liveCapture);
     connect(&training, &TrainingController::noteArrived, &messages, [this](const Note& note) {
         if (note.level == Note::Level::Sample) return;  // the inspector shows it
-        const QString words = firstUpper(QString::fromStdString(note.text));
+        const QString text = firstUpper(QString::fromStdString(note.text));
         const bool dated = note.level == Note::Level::Edit || note.level == Note::Level::Warning;
         messages.say(
             levelOf(note.level),
-            dated ? QString("%1 (step %2)").arg(words, widgets::groupedNumber(note.step)) : words);
+            dated ? QString("%1 (step %2)").arg(text, widgets::groupedNumber(note.step)) : text);
     });
     connect(&training, &TrainingController::failed, &messages, &Messages::error);
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         const RunInfo& info = training.info();
         runs.liveInfo(info);
         runs.setLive({});
-        QString words = QString("%1: %2").arg(runs.name(path), widgets::runStateLine(info));
+        QString text = QString("%1: %2").arg(runs.name(path), widgets::runStateLine(info));
         if (const double best = widgets::bestOf(info); !std::isnan(best))
-            words +=
+            text +=
                 QStringLiteral(", best %1 %2")
                     .arg(widgets::metricName(info.metric), widgets::metricText(info.metric, best));
         if (info.state == RunState::Done)
-            messages.ok(words);
+            messages.ok(text);
         else if (info.state != RunState::Failed)
-            messages.info(words);  // a failure was told already
+            messages.info(text);  // failures were already reported
     });
     connect(&runs, &RunsController::failed, &messages, &Messages::error);
     connect(&experiment, &ExperimentController::failed, &messages, &Messages::error);
@@ -78,8 +78,8 @@ Controllers::Controllers(QObject* parent) : QObject(parent) {
     connect(&study, &StudyController::failed, &messages, &Messages::error);
     connect(&study, &StudyController::warned, &messages, &Messages::warning);
     connect(&study, &StudyController::ran, &messages,
-            [this](const QString& words) { messages.ok(QStringLiteral("Done: %1").arg(words)); });
-    // One run in the inspector: the last one chosen, or none.
+            [this](const QString& text) { messages.ok(QStringLiteral("Done: %1").arg(text)); });
+    // The inspector shows the run chosen last, or none.
     connect(&selection, &Selection::runsChanged, this, [this] {
         runs.records().load(selection.runs());
         if (!selection.runs().contains(selection.current()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every controller of one window, wired to one another, in the order in which they may go.
+// Every controller of one window, connected to each other, in an order that allows destruction.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace relascope::app {
 
-/// The last member goes first: what asks is gone before what answers.
+/// Members are destroyed in reverse order: those that send requests before those that serve them.
 class Controllers : public QObject {
     Q_OBJECT
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data sets that are open, shared by training and the inspector so that none is made twice.
+// Data sets that are open, shared by training and the inspector so that none is opened twice.
 #pragma once
 
 #include <list>
@@ -13,10 +13,11 @@
 
 namespace relascope::app {
 
-/// Thread-safe. Two askers for the same data wait for one another; the last few stay open.
+/// Thread-safe. Concurrent requests for the same data wait for one result; the last few data sets
+/// stay open.
 class DataCache {
 public:
-    /// Throws what openData throws.
+    /// Throws the same errors as openData().
     std::shared_ptr<const core::DataSplits> get(const DataOptions& options,
                                                 const core::ProgressCallback& progress,
                                                 std::stop_token stop);
@@ -34,7 +35,7 @@ private:
 
     static constexpr std::size_t kKept = 3;
     std::mutex m_mutex;
-    std::list<std::shared_ptr<Entry>> m_entries;  ///< the one asked for last in front
+    std::list<std::shared_ptr<Entry>> m_entries;  ///< most recently used first
 };
 
 }  // namespace relascope::app

@@ -10,7 +10,7 @@
 namespace relascope::app {
 namespace {
 
-constexpr std::int64_t kLookedAt = 400;  // examples whose tokens are learned
+constexpr std::int64_t kExamplesRead = 400;  // examples read to collect token texts
 constexpr std::size_t kNumbersShown = 6;
 
 QString text(const std::string& s) {
@@ -31,7 +31,7 @@ std::vector<std::int64_t> answerOf(const core::SequenceDataset& data, std::int64
     return answer;
 }
 
-/// An answer that names every object of the source once is an order of them.
+/// An answer that contains every object of the source once is an ordering.
 std::vector<int> orderOf(const std::vector<std::int64_t>& answer, int objects) {
     if (static_cast<int>(answer.size()) != objects) return {};
     std::vector<int> order(answer.begin(), answer.end()), sorted = order;
@@ -51,13 +51,13 @@ void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, s
     }
     const auto answer = answerOf(data, index);
     shown.order = orderOf(answer, source.size());
-    QStringList words;
+    QStringList parts;
     for (const auto token : answer) {
         const auto at = static_cast<std::size_t>(token);
-        words << (!shown.order.empty() && at < source.words.size() ? text(source.words[at])
+        parts << (!shown.order.empty() && at < source.words.size() ? text(source.words[at])
                                                                    : QString::number(token));
     }
-    shown.answer = words.join(QStringLiteral(", "));
+    shown.answer = parts.join(QStringLiteral(", "));
 }
 
 void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std::int64_t index) {
@@ -70,20 +70,20 @@ void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std
         if (!targets.empty()) shown.sample.label = static_cast<std::int64_t>(targets[0]);
         return;
     }
-    QStringList words;
+    QStringList parts;
     if (info.targets == TargetKind::Bits) {
         for (std::size_t k = 0; k < targets.size(); ++k)
             if (targets[k] > 0.5F)
-                words << (k < info.classNames.size() ? text(info.classNames[k])
+                parts << (k < info.classNames.size() ? text(info.classNames[k])
                                                      : QString::number(k + 1));
-        shown.answer = words.isEmpty() ? QStringLiteral("none") : words.join(QStringLiteral(", "));
+        shown.answer = parts.isEmpty() ? QStringLiteral("none") : parts.join(QStringLiteral(", "));
         return;
     }
     for (std::size_t k = 0; k < std::min(targets.size(), kNumbersShown); ++k) {
         QString number = widgets::signedNumber(targets[k]);
-        words << number.remove(u'+');
+        parts << number.remove(u'+');
     }
-    shown.answer = words.join(QStringLiteral(", "));
+    shown.answer = parts.join(QStringLiteral(", "));
     if (targets.size() > kNumbersShown)
         shown.answer +=
             QStringLiteral(", \u2026 (%1 values)").arg(widgets::groupedNumber(std::ssize(targets)));
@@ -93,7 +93,7 @@ void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std
 
 QString exampleWord(const DataOptions& o, bool several) {
     const auto* kind = findDataKind(o.kind);
-    // Of a run that a later version made, perhaps.
+    // Possibly a run of a later version.
     if (!kind) return several ? QStringLiteral("examples") : QStringLiteral("example");
     const auto& unit = kind->unitOf(o.task);
     return text(several ? unit.several : unit.one);
@@ -157,10 +157,10 @@ std::vector<std::string> tokenNames(const core::Dataset& data) {
             if (token < names.size() && names[token].empty()) names[token] = sequence.words[k];
         }
     };
-    for (std::int64_t i = 0; i < std::min(kLookedAt, data.size()); ++i) {
+    for (std::int64_t i = 0; i < std::min(kExamplesRead, data.size()); ++i) {
         const auto sample = data.sample(i);
         learn(sample.target);
-        // One alphabet for both: questions have characters that answers seldom do.
+        // One alphabet for both: questions contain characters that are rare in answers.
         if (sample.source.text && shape.sourceVocabulary == shape.targetVocabulary)
             learn(sample.source);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What examples of any data are called, which label or answer they have, in words.
+// Texts about examples of any data set: their name, label and answer.
 #pragma once
 
 #include <QString>
@@ -18,14 +18,14 @@ QString exampleCount(const DataOptions& options, qint64 count);
 /// "Linear equations" for math / algebra__linear_1d, "Between".
 QString taskTitle(const std::string& kind, const std::string& task);
 
-/// Classes that examples can be chosen by; empty where they are not labelled.
+/// Classes to filter examples by; empty if they have no labels.
 std::vector<std::string> labelNames(const core::Dataset& data);
 
-/// Reads the labels of a data set one after the other. Not for several threads at once.
+/// Reads the labels of a data set one after another. Not thread-safe.
 class LabelReader {
 public:
     explicit LabelReader(core::DatasetPtr data);
-    /// The class of an example; -1 where examples have none.
+    /// The class of an example; -1 if examples have none.
     std::int64_t operator()(std::int64_t index);
 
 private:
@@ -34,11 +34,11 @@ private:
     std::vector<float> m_objects, m_targets;
 };
 
-/// An example with its answer in words.
+/// An example with its answer as text.
 widgets::ShownSample shownSample(const core::Dataset& data, std::int64_t index);
 
-/// What the tokens of answers are called, as far as some hundred examples tell; empty where the
-/// data answer otherwise.
+/// The texts of answer tokens, collected from some hundred examples; empty if answers are not
+/// sequences.
 std::vector<std::string> tokenNames(const core::Dataset& data);
 
 }  // namespace relascope::app

@@ -48,7 +48,7 @@ RunOptions presetForm(const std::string& preset, const std::string& variant) {
     return options;
 }
 
-/// Fields that a run may change when it is resumed; the others make another run of it.
+/// Fields that can be changed when a run is resumed; the others would make it another run.
 bool keepsRun(const std::string& key) {
     return key == "train.epochs" || key == "train.steps" || key == "train.device" ||
            RunOptions::field(key).spec.live;
@@ -65,14 +65,15 @@ ExperimentController::ExperimentController(RunsController& runs, TrainingControl
       m_history(history),
       m_jobs(jobs),
       m_devices(devices) {
-    // Not at each key of a field: what is free is asked for once the form stands still.
+    // The free memory is queried after a pause in editing, not at each key.
     m_memoryTimer.setSingleShot(true);
     m_memoryTimer.setInterval(200);
     connect(&m_memoryTimer, &QTimer::timeout, this, &ExperimentController::measureMemory);
     connect(this, &ExperimentController::changed, &m_memoryTimer, qOverload<>(&QTimer::start));
     connect(&training, &TrainingController::progressed, this, &ExperimentController::measureSpeed);
     connect(&training, &TrainingController::runBegan, this, [this](const QString& path) {
-        // A group's next seed has the same options; a form turned elsewhere stays there.
+        // The next seed of a group has the same options. A form that shows another run or preset is
+        // left unchanged.
         if (!m_run.isEmpty() && m_runs.group(m_run).isEmpty() && m_run != path) return;
         adopt(m_training.options(), path);
     });
@@ -153,7 +154,7 @@ std::vector<std::pair<QString, QString>> ExperimentController::estimates() const
     if (!valid()) return {};
     const auto& t = m_options.train;
     std::vector<std::pair<QString, QString>> rows;
-    // What is free counts; a run that trains has taken its part of that already.
+    // The free memory is what counts; that of the current run is already taken.
     const bool known = m_free > 0 && !m_training.busy();
     rows.emplace_back("Memory",
                       QString(known ? "%1 of %2 GiB free" : "%1 of %2 GiB")
@@ -194,7 +195,7 @@ int ExperimentController::changedFields() const {
     return count;
 }
 
-QString ExperimentController::obstacle() const {
+QString ExperimentController::disabledReason() const {
     if (!hasOptions()) return QStringLiteral("Choose an experiment on the left, then press Start.");
     const auto found = problems();
     if (found.empty() && !m_formValid)
@@ -311,7 +312,7 @@ void ExperimentController::showRun(const QString& path) {
     readOptions(path, [this, path](const RunOptions& options) { adopt(options, path); });
 }
 
-/// `use` is called unless something else was chosen meanwhile.
+/// `use` is called unless another run or preset was chosen meanwhile.
 void ExperimentController::readOptions(const QString& path,
                                        std::function<void(const RunOptions&)> use) {
     m_wanted = path;
@@ -331,7 +332,7 @@ void ExperimentController::duplicate(const QString& path) {
         try {
             copy.preset = presetForm(options.preset, options.variant);
         } catch (const Error&) {
-            // A preset of another version: nothing counts as changed.
+            // A preset of another version: no field counts as changed.
         }
         m_wanted.clear();
         restore(copy);
@@ -346,13 +347,13 @@ void ExperimentController::extend(const QString& path, std::int64_t total) {
         (train.steps > 0 ? train.steps : train.epochs) = total;
         Q_EMIT changed();
         Q_EMIT problemsChanged();
-        if (m_training.busy() || !obstacle().isEmpty()) {
-            const QString why = obstacle();
+        if (m_training.busy() || !disabledReason().isEmpty()) {
+            const QString why = disabledReason();
             Q_EMIT failed(why.isEmpty() ? QStringLiteral("Wait until the run that trains has ended")
                                         : why);
             return;
         }
-        m_training.resume(path, m_options);
+        m_training.resumeRun(path, m_options);
     });
 }
 
@@ -374,7 +375,7 @@ void ExperimentController::set(const QString& key, const FieldValue& value) {
 
 void ExperimentController::trainOn(const DataOptions& data, const std::vector<std::string>& fields,
                                    const DatasetInfo& info) {
-    // Text has no task, whatever the Data page knows of it.
+    // Text has no task, even if the Data page has one.
     const auto given = [&](const std::string& name) {
         if (std::find(fields.begin(), fields.end(), name) == fields.end()) return false;
         for (const auto& field : DataOptions::fieldTable())
@@ -437,12 +438,12 @@ void ExperimentController::begin(const RunOptions& options) {
 
 void ExperimentController::start() {
     if (m_training.busy()) return;
-    if (const QString why = obstacle(); !why.isEmpty()) {
+    if (const QString why = disabledReason(); !why.isEmpty()) {
         Q_EMIT failed(why);
         return;
     }
     if (resumes()) {
-        m_training.resume(m_run, m_options);
+        m_training.resumeRun(m_run, m_options);
         return;
     }
     m_run.clear();  // the form follows the run that is started
@@ -461,13 +462,13 @@ void ExperimentController::measureMemory() {
         [this, device = m_options.train.device](std::uint64_t free) {
             m_measuring = false;
             if (device != m_options.train.device) return m_memoryTimer.start();
-            // To two digits, as it is shown.
+            // Rounded to two digits, as shown.
             const double before = static_cast<double>(std::exchange(m_free, free));
             if (std::abs(static_cast<double>(free) - before) > 0.02 * before)
                 Q_EMIT problemsChanged();
         },
         [this](const QString&) {
-            m_measuring = false;  // a device that cannot be used is told when the run begins
+            m_measuring = false;  // an unusable device is reported when the run starts
             m_free = 0;
         });
 }
@@ -479,7 +480,7 @@ void ExperimentController::measureSpeed() {
     const double before = m_flopsPerSecond;
     m_flopsPerSecond = core::trainingFlops(options) * rate /
                        static_cast<double>(options.train.batch_size * core::stepBatches(options));
-    // The words hold two digits; a form that is rewritten twenty times a second cannot be read.
+    // The text has two digits, and updating it twenty times a second would make it unreadable.
     if (before <= 0.0 || std::abs(m_flopsPerSecond / before - 1.0) > 0.1)
         Q_EMIT problemsChanged();
     else

@@ -24,62 +24,61 @@ class UndoHistory;
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
-    /// `devices` is where LibTorch is set up: it says how much memory is free.
+    /// `devices` is the queue that sets up LibTorch and reports the free memory.
     ExperimentController(RunsController& runs, TrainingController& training, UndoHistory& history,
                          JobQueue& jobs, JobQueue& devices, QObject* parent = nullptr);
 
     bool hasOptions() const { return !m_options.preset.empty(); }
     const RunOptions& options() const { return m_options; }
-    const RunOptions& presetValues() const { return m_preset; }
-    /// Models of the preset, the first being its default.
+    /// Models of the preset; the first one is the default.
     QStringList variants() const;
     /// "Between · quick start", for heads.
     QString title() const;
-    /// Folder of the run whose options these are; empty for a preset's.
+    /// The run that the options come from; empty if they come from a preset.
     const QString& run() const { return m_run; }
-    /// These are the options of the run that trains now: live fields reach it at once.
+    /// Whether the options belong to the run that is training; live fields then apply immediately.
     bool live() const;
-    /// Start resumes `run()` instead of beginning a new one.
+    /// Whether Start resumes run() instead of creating a new run.
     bool resumes() const;
 
-    /// With what the preset says of a value that the papers do not state, in its help.
+    /// The state of each field. The help contains the preset's note on values that the papers do
+    /// not state.
     std::vector<FieldState> states() const;
     std::vector<FieldProblem> problems() const;
-    /// Every field of the form holds a value it can take, and they go together.
+    /// Whether every field is valid and their combination is, too.
     bool valid() const { return hasOptions() && m_formValid && problems().empty(); }
     /// "897,408"; "about 910,208" before a vocabulary is fitted to its text; empty while a field
     /// is refused.
     QString parameters() const;
     /// How many fields differ from the preset.
     int changedFields() const;
-    /// Rows for the form: parameters, memory, time.
+    /// Estimates for the form: parameters, memory, time.
     std::vector<std::pair<QString, QString>> estimates() const;
-    /// Why Start cannot be pressed; empty when it can.
-    QString obstacle() const;
+    /// Why Start is disabled; empty when it is enabled.
+    QString disabledReason() const;
 
     /// A preset with one of its models ("" = the first). False with a sentence for an unknown one.
     bool choosePreset(const QString& preset, const QString& variant = {}, QString* error = nullptr);
-    /// Another model of the same preset: fields that were changed keep their values where the
-    /// model has them.
+    /// Selects another model of the preset. Changed fields keep their values if the model has them.
     void chooseVariant(const QString& variant);
-    /// The options of a run, read off the window's thread.
+    /// Shows the options of a run, which are read off the window's thread.
     void showRun(const QString& path);
-    /// The options of a run as those of a new one.
+    /// Shows the options of a run as those of a new run.
     void duplicate(const QString& path);
-    /// Trains a run that has ended on to that many epochs (steps where the run counts steps).
+    /// Continues a finished run up to that number of epochs, or steps if the run counts steps.
     void extend(const QString& path, std::int64_t total);
     void set(const QString& key, const FieldValue& value);
-    /// The experiment in the form, or the first that fits, on these data: their kind, path and
-    /// every one of `fields` ("task", "seed"). `info` says which images the model must take.
+    /// Uses these data (kind, path and all `fields` such as "task" and "seed") with the current
+    /// experiment, or with the first one that fits. `info` gives the image size for the model.
     void trainOn(const DataOptions& data, const std::vector<std::string>& fields,
                  const DatasetInfo& info);
-    /// Whether every text in the form can be read; a text that cannot is no value yet.
+    /// Whether every text in the form can be parsed; one that cannot does not change its value.
     void setFormValid(bool valid);
-    /// All fields as in the preset.
+    /// Resets all fields to the preset.
     void reset();
-    /// Shows these options and begins a run with them.
+    /// Shows these options and starts a run with them.
     void begin(const RunOptions& options);
-    /// The user is done with a field: the next change is a step of its own for undo.
+    /// Ends the editing of a field: the next change is a separate undo step.
     void endEdit();
     /// Begins or resumes.
     void start();
@@ -90,7 +89,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    /// What undo brings back.
+    /// The state that undo restores.
     struct FormState {
         RunOptions options, preset;
         std::optional<RunOptions> ofRun;
@@ -98,7 +97,7 @@ private:
     };
     FormState formState() const { return {m_options, m_preset, m_ofRun, m_run}; }
     void restore(const FormState& state);
-    /// Remembers how the form was before what was just done to it.
+    /// Pushes the state of the form before the last change onto the undo stack.
     void remember(const QString& what, FormState before, const QString& mergeKey = {});
     void readOptions(const QString& path, std::function<void(const RunOptions&)> use);
     void adopt(const RunOptions& options, const QString& run);
@@ -117,9 +116,9 @@ private:
     std::optional<RunOptions> m_ofRun;  ///< as the run has them
     QString m_run, m_wanted;
     bool m_formValid = true;
-    int m_asked = 0;                ///< counts the runs whose options were asked for
-    int m_shown = 0;                ///< counts what was shown in the form; undo stays within one
-    double m_flopsPerSecond = 0.0;  ///< measured in the run that goes on or went last
+    int m_asked = 0;  ///< incremented with each request for the options of a run
+    int m_shown = 0;  ///< incremented with each run or preset shown; undo does not cross it
+    double m_flopsPerSecond = 0.0;  ///< measured in the current or last run
 };
 
 }  // namespace relascope::app

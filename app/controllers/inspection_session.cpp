@@ -53,7 +53,7 @@ ProbeSample sampleOfTokens(const InputRequest& request, const core::Tokenizer* t
     return sample;
 }
 
-/// What was stored or made up, by pieces of text where the tokenizer is known.
+/// A stored or random input, with the text of its tokens if the tokenizer is known.
 ProbeSample sampleOfModel(const core::OpenedModel& model, const InputRequest& request) {
     const auto sample = request.kind == InputRequest::Kind::Reference
                             ? model.referenceInput(request.reference)
@@ -105,7 +105,7 @@ void InspectionSession::setModel(std::optional<ModelOptions> model, core::Tokeni
     if (m_model && !m_text.isEmpty()) m_typing.start();
 }
 
-void InspectionSession::load(const QString& path, const QString& words) {
+void InspectionSession::load(const QString& path, const QString& text) {
     struct Loaded {
         ModelOptions model;
         core::TokenizerPtr tokenizer;
@@ -119,7 +119,7 @@ void InspectionSession::load(const QString& path, const QString& words) {
         const auto& model = *weights->model;
         return Loaded{model.options(), model.tokenizer(), offerOf(model), model.warning()};
     };
-    m_task.run(m_models, words, work, [this, path](Loaded read) {
+    m_task.run(m_models, text, work, [this, path](Loaded read) {
         m_path = path;
         m_offer = read.offer;
         m_bfloat16 = false;
@@ -211,7 +211,7 @@ void InspectionSession::note(const QString& sentence) {
     Q_EMIT textRead();
 }
 
-/// Tokenising is quick for a sentence and slow for a book: never on the window's thread.
+/// Tokenizing a long text is slow, so it does not run on the window's thread.
 void InspectionSession::readText() {
     if (m_text.isEmpty() || !m_model) return;
     m_request = {};
@@ -254,9 +254,9 @@ void InspectionSession::chooseTextFile(const QString& path) {
 // The maps
 // ---------------------------------------------------------------------------------------------------
 
-/// `make` gets the weights and computes a result with them.
+/// `make` is called with the weights and computes a result.
 template <class Make>
-void InspectionSession::lookBy(Make make) {
+void InspectionSession::inspectBy(Make make) {
     const auto work = [weights = m_weights, make = std::move(make)](LongJob& job,
                                                                     std::stop_token stop) {
         if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
@@ -265,24 +265,24 @@ void InspectionSession::lookBy(Make make) {
     m_task.run(
         m_models, QStringLiteral("Computing the maps"), work,
         [this, request = m_request](const std::shared_ptr<const ProbeResult>& result) {
-            Q_EMIT looked(result, request);
+            Q_EMIT inspected(result, request);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }
 
-void InspectionSession::look() {
+void InspectionSession::inspect() {
     if (m_path.isEmpty()) return;
-    lookBy([own = m_own, request = m_request, rounded = m_bfloat16](
-               OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+    inspectBy([own = m_own, request = m_request, rounded = m_bfloat16](
+                  OpenedWeights& weights, LongJob& job, std::stop_token stop) {
         core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
         return model.probe(own ? *own : sampleOfModel(model, request), {});
     });
 }
 
-void InspectionSession::lookAtRun(const QString& run, ProbeSample sample,
-                                  std::vector<std::string> names) {
-    lookBy([path = run.toStdString(), sample = std::move(sample), names = std::move(names)](
-               OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+void InspectionSession::inspectRun(const QString& run, ProbeSample sample,
+                                   std::vector<std::string> names) {
+    inspectBy([path = run.toStdString(), sample = std::move(sample), names = std::move(names)](
+                  OpenedWeights& weights, LongJob& job, std::stop_token stop) {
         awaitRuntime();
         if (weights.path != path) weights.model.reset();  // not two of them in the memory
         if (!weights.model) weights.load(path, "cpu", job.stop.get_token(), job.callback(stop));
@@ -290,7 +290,7 @@ void InspectionSession::lookAtRun(const QString& run, ProbeSample sample,
     });
 }
 
-void InspectionSession::lookAtCapture(const QString& run, qint64 step, qint64 sample) {
+void InspectionSession::inspectCapture(const QString& run, qint64 step, qint64 sample) {
     const auto work = [folder = run.toStdString() + "/captures", step, sample](LongJob&,
                                                                                std::stop_token) {
         return nearestCapture(folder, step, sample);
@@ -299,8 +299,8 @@ void InspectionSession::lookAtCapture(const QString& run, qint64 step, qint64 sa
         m_models, {}, work,
         [this](Captured captured) {
             Q_EMIT capturesCounted(captured.samples);
-            Q_EMIT looked(std::make_shared<const ProbeResult>(std::move(captured.result)),
-                          m_request);
+            Q_EMIT inspected(std::make_shared<const ProbeResult>(std::move(captured.result)),
+                             m_request);
         },
         [this](const QString& sentence) { Q_EMIT refused(sentence); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A model that is looked into: where it came from, its tokenizer, an input, the maps asked for.
-// Runs, captures and checkpoints are inspected by it; their controllers say where the model is.
+// The inspection of a model: its weights, its tokenizer, an input and the requested maps. Serves
+// runs, captures and checkpoints; their controllers provide the location of the weights.
 #pragma once
 
 #include <QObject>
@@ -21,7 +21,7 @@ namespace relascope::app {
 
 struct OpenedWeights;
 
-/// What a model is asked to look at.
+/// The input that a model is applied to.
 struct InputRequest {
     enum class Kind { Reference, Random, Tokens, Picture, Text };
     Kind kind = Kind::Random;
@@ -37,78 +37,81 @@ struct InputRequest {
 class InspectionSession : public QObject {
     Q_OBJECT
 public:
-    /// How long after a key a typed text is read.
+    /// Delay between the last key and the tokenization of a typed text.
     static constexpr int kTypingDelay = 150;
 
-    /// Jobs that use the weights run in `models`.
+    /// `models` is the queue for jobs that use the weights.
     explicit InspectionSession(JobQueue& models, QObject* parent = nullptr);
     ~InspectionSession() override;
 
     // The model
-    /// What inputs have to fit, of a model whose weights are elsewhere. A text typed before is read
-    /// now; `noTokenizer` is why that cannot be done without one.
+    /// Sets the options that inputs must fit, for a model that is loaded elsewhere. A text typed
+    /// before is tokenized now; `noTokenizer` is the message if there is no tokenizer.
     void setModel(std::optional<ModelOptions> model, core::TokenizerPtr tokenizer,
                   const QString& noTokenizer = {});
-    /// Reads the weights of a checkpoint; `words` stand in the strip meanwhile.
-    void load(const QString& path, const QString& words);
-    /// Another tokenizer: a file or a folder.
+    /// Reads the weights of a checkpoint; `text` is shown with the progress.
+    void load(const QString& path, const QString& text);
+    /// Sets another tokenizer, read from a file or folder.
     void chooseTokenizer(const QString& path);
-    /// Weights rounded for faster generation; off, the exact ones come from the file again.
+    /// Rounds the weights to bfloat16 for faster generation, or reads the exact ones from the file
+    /// again.
     void setBfloat16(bool on) { m_bfloat16 = on; }
     bool bfloat16() const { return m_bfloat16; }
-    /// Where the weights in use came from; empty: none.
+    /// The path of the weights in use; empty without weights.
     const QString& path() const { return m_path; }
     const std::optional<ModelOptions>& model() const { return m_model; }
     const core::TokenizerPtr& tokenizer() const { return m_tokenizer; }
     const widgets::InputOffer& offer() const { return m_offer; }
-    /// Touched by jobs of the queue only.
+    /// Accessed by jobs of the queue only.
     const std::shared_ptr<OpenedWeights>& weights() const { return m_weights; }
-    /// Gives the weights back; they are destroyed where they were made.
+    /// Releases the weights; they are destroyed on the thread that created them.
     void dropWeights();
-    /// The model goes, and its input.
+    /// Removes the model and its input.
     void clear();
 
     // The input
     void choose(const InputRequest& request);
-    /// A typed text, read shortly after the last key; an empty one changes nothing.
+    /// Sets a typed text, which is tokenized shortly after the last key. An empty text is ignored.
     void chooseText(const QString& text);
-    /// The same, shown in the field, too: from a file, or from the last session.
+    /// Sets a text from a file or the last session, and shows it in the field.
     void offerText(const QString& text);
     void chooseTextFile(const QString& path);
-    /// The user's own text that is looked at; empty when it is something else.
+    /// The text of the user that is inspected; empty for any other input.
     const QString& text() const { return m_text; }
-    /// What is the matter with that text; empty where all is well.
+    /// What is wrong with that text; empty if it is valid.
     const QString& textNote() const { return m_textNote; }
-    /// The picture, tokens or text that was chosen; none: what the model or the data have.
+    /// The picture, tokens or text chosen by the user; without one, an input of the model or the
+    /// data.
     const std::optional<ProbeSample>& own() const { return m_own; }
     void forgetInput();
 
     // The maps
-    /// Of the input chosen, by the weights that were loaded.
-    void look();
-    /// Of a sample, by the newest weights of a finished run, read when they are needed.
-    void lookAtRun(const QString& run, ProbeSample sample, std::vector<std::string> names);
-    /// Those that a run kept nearest to a step, of one of the inputs that it captured.
-    void lookAtCapture(const QString& run, qint64 step, qint64 sample);
+    /// Computes the maps of the chosen input with the loaded weights.
+    void inspect();
+    /// Computes the maps of a sample with the newest weights of a finished run, reading them if
+    /// needed.
+    void inspectRun(const QString& run, ProbeSample sample, std::vector<std::string> names);
+    /// Reads the maps of a captured input at the captured step nearest to `step`.
+    void inspectCapture(const QString& run, qint64 step, qint64 sample);
     LongTask& task() { return m_task; }
 
 Q_SIGNALS:
-    void loaded(const QString& warning);  ///< empty: all is well
+    void loaded(const QString& warning);  ///< empty without problems
     void tokenizerChosen();
-    void inputRead();                       ///< own() or the request is another one
-    void textRead();                        ///< textNote() is another one
+    void inputRead();                       ///< own() or the request changed
+    void textRead();                        ///< textNote() changed
     void textOffered(const QString& text);  ///< from a file
-    void looked(const std::shared_ptr<const relascope::ProbeResult>& result,
-                const relascope::app::InputRequest& request);
-    void capturesCounted(qint64 samples);   ///< before looked()
-    void refused(const QString& sentence);  ///< no maps, and why
+    void inspected(const std::shared_ptr<const relascope::ProbeResult>& result,
+                   const relascope::app::InputRequest& request);
+    void capturesCounted(qint64 samples);   ///< before inspected()
+    void refused(const QString& sentence);  ///< there are no maps, for this reason
     void failed(const QString& sentence);   ///< model or input could not be read
 
 private:
     void readText();
     void note(const QString& sentence);
     template <class Make>
-    void lookBy(Make make);
+    void inspectBy(Make make);
 
     JobQueue& m_models;
     std::shared_ptr<OpenedWeights> m_weights;
@@ -119,7 +122,7 @@ private:
     InputRequest m_request;  ///< the last one
     std::optional<ProbeSample> m_own;
     bool m_bfloat16 = false;
-    quint64 m_inputs = 0;  ///< counts inputs, so that late ones know they are late
+    quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
     QTimer m_typing;
     JobQueue m_reading;
     LongTask m_task;

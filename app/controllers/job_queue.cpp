@@ -32,7 +32,7 @@ void JobQueue::add(Job job) {
 }
 
 void JobQueue::answer(std::function<void()> call) {
-    // This object is the context: it outlives the thread, and calls that wait go with it.
+    // This object is the context: it outlives the thread, and pending calls are dropped with it.
     QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
 }
 

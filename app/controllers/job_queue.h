@@ -40,7 +40,7 @@ public:
                     if (guard) done(std::move(*result));
                 });
             } catch (const Cancelled&) {
-                // Asked for: nobody waits for the answer.
+                // Cancelled on request: there is no result to deliver.
             } catch (const std::exception& error) {
                 answer([guard, failed = std::move(failed),
                         sentence = QString::fromStdString(userMessage(error))] {
@@ -50,9 +50,9 @@ public:
         });
     }
 
-    /// Drops the jobs that have not begun.
+    /// Drops the jobs that have not started.
     void clear();
-    /// Whether a job runs or waits.
+    /// Whether a job is running or queued.
     bool busy() const;
 
 private:

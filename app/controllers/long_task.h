@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One long job at a time that a strip shows: begun, ended, given up; late answers are dropped.
+// One long job at a time, shown in a strip with progress and Cancel. Late results are dropped.
 #pragma once
 
 #include <QObject>
@@ -14,15 +14,16 @@
 
 namespace relascope::app {
 
-/// What a long job and the window share: how far it is, and whether anybody still waits for it.
+/// State shared by a long job and the window: its progress, and whether it was cancelled.
 struct LongJob {
-    std::atomic<double> share{0.0};
+    std::atomic<double> fraction{0.0};
     std::stop_source stop;
 
-    /// For the readers and writers of core and datasets: false once either side wants an end.
+    /// A progress callback for the readers and writers of core and datasets. It returns false once
+    /// the job is to stop.
     std::function<bool(double)> callback(std::stop_token queue) {
         return [this, queue](double done) {
-            share = done;
+            fraction = done;
             return !queue.stop_requested() && !stop.stop_requested();
         };
     }
@@ -32,17 +33,18 @@ class LongTask : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
-    /// The job ends at its next look, so that closing the window does not wait for a file.
+    /// Stops the job at its next progress report, so that closing the window does not wait for a
+    /// file.
     ~LongTask() override {
         if (m_job) m_job->stop.request_stop();
     }
 
-    /// Runs `work(job, stop)` in a queue, in place of what went on before; `done` gets its result.
-    /// Without `refused` a failure is reported by failed().
+    /// Runs `work(job, stop)` in a queue, replacing the previous job; `done` gets its result.
+    /// Without `refused`, errors are reported by failed().
     template <class Work, class Done>
-    void run(JobQueue& queue, const QString& words, Work work, Done done,
+    void run(JobQueue& queue, const QString& text, Work work, Done done,
              JobQueue::Failure refused = {}) {
-        const auto job = begin(words);
+        const auto job = begin(text);
         queue.post(
             this,
             [work = std::move(work), job](std::stop_token stop) mutable {
@@ -59,11 +61,11 @@ public:
                 refused ? refused(sentence) : failed(sentence);
             });
     }
-    /// For a task that is made of many jobs: finish() ends it.
-    std::shared_ptr<LongJob> begin(const QString& words) {
+    /// Begins a task that consists of many jobs; finish() ends it.
+    std::shared_ptr<LongJob> begin(const QString& text) {
         abandon();
         m_job = std::make_shared<LongJob>();
-        Q_EMIT began(words, m_job);
+        Q_EMIT began(text, m_job);
         return m_job;
     }
     void finish() {
@@ -74,7 +76,7 @@ public:
     const std::shared_ptr<LongJob>& job() const { return m_job; }
 
 public Q_SLOTS:
-    /// Nobody waits for the answer any more.
+    /// Drops the job and its result.
     void abandon() {
         ++m_request;
         if (m_job) m_job->stop.request_stop();
@@ -82,7 +84,7 @@ public Q_SLOTS:
     }
 
 Q_SIGNALS:
-    void began(const QString& words, std::shared_ptr<relascope::app::LongJob> job);
+    void began(const QString& text, std::shared_ptr<relascope::app::LongJob> job);
     void ended();
     void failed(const QString& sentence);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where a training thread leaves its events until the window's timer fetches them, put together so
-// that a thousand steps a second cost the window what ten cost.
+// that the cost for the window does not depend on the number of steps per second.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@
 
 namespace relascope::app {
 
-/// What one run said since the last look.
+/// The events of one run since the last fetch.
 struct Delivery {
     std::string path;
     std::optional<RunInfo> info;      ///< the newest
@@ -30,12 +30,12 @@ class Mailbox {
 public:
     struct Post {
         std::vector<Delivery> runs;
-        std::optional<double> preparing;    ///< share of the data that is there
+        std::optional<double> preparing;    ///< fraction of the data prepared
         std::optional<std::string> failed;  ///< of the job, outside of any run
         bool finished = false;
     };
 
-    /// From here on events are of that run.
+    /// The following events belong to that run.
     void begin(std::string path) {
         std::lock_guard lock(m_mutex);
         m_path = std::move(path);
@@ -49,9 +49,9 @@ public:
         std::lock_guard lock(m_mutex);
         current().ended = true;
     }
-    void preparing(double share) {
+    void preparing(double fraction) {
         std::lock_guard lock(m_mutex);
-        m_post.preparing = share;
+        m_post.preparing = fraction;
     }
     void fail(std::string sentence) {
         std::lock_guard lock(m_mutex);

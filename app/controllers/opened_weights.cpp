@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 void OpenedWeights::load(const std::string& from, const std::string& device, std::stop_token stop,
                          const core::ProgressCallback& progress) {
     auto fresh = std::make_unique<core::OpenedModel>(from, "", device, std::move(stop), progress);
-    // A run's own tokenizer stands in the run, not beside the weights.
+    // The tokenizer of a run is in the run folder, not next to the weights.
     const std::string run = runOfWeights(from), own = run + "/tokenizer.json";
     if (fresh->options().input() == InputKind::Tokens) {
         if (from == path && !tokenizer.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model whose inside the Checkpoint page shows.
+// The model that the Checkpoint page inspects.
 #pragma once
 
 #include <memory>
@@ -10,26 +10,26 @@
 
 namespace relascope::app {
 
-/// Touched by the jobs of one queue only, so that one job at a time uses the model.
+/// Used by the jobs of one queue only, so that one job at a time uses the model.
 struct OpenedWeights {
     std::unique_ptr<core::OpenedModel> model;
     std::string path;       ///< where they came from
-    std::string tokenizer;  ///< chosen in place of the one that was found; empty: that one
+    std::string tokenizer;  ///< chosen by the user; empty: the one stored with the weights
     bool bfloat16 = false;  ///< rounded since they were read
 
-    /// Reads them. What was there goes only when this has worked.
+    /// Reads the weights. On an error the previous ones are kept.
     void load(const std::string& from, const std::string& device, std::stop_token stop,
               const core::ProgressCallback& progress);
-    /// As the file has them, or rounded; exact ones come from the file again. Throws Cancelled
-    /// where none are loaded.
+    /// Uses the weights rounded, or as in the file, which is then read again. Throws Cancelled if
+    /// none are loaded.
     core::OpenedModel& as(bool rounded, std::stop_token stop,
                           const core::ProgressCallback& progress);
     void setTokenizer(const std::string& nameOrPath);
 };
 
-/// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N); empty: none.
+/// The run that a file or folder of weights belongs to (RUN/checkpoints/step-N), or empty.
 std::string runOfWeights(const std::string& path);
-/// The newest folder of weights of a run. Throws FileError where it has none yet.
+/// The newest folder of weights of a run. Throws FileError if there are none yet.
 std::string newestWeights(const std::string& run);
 
 }  // namespace relascope::app

@@ -33,10 +33,10 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
     });
-    connect(&m_session, &InspectionSession::looked, this, &ProbeController::answered);
+    connect(&m_session, &InspectionSession::inspected, this, &ProbeController::answered);
     connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
         m_waiting = false;
-        // A capture that is not there will not be there for the same question again.
+        // A missing capture is not requested again.
         if (mode() == Mode::Captured) m_again = false;
         refuse(sentence);
         if (std::exchange(m_again, false)) ask();
@@ -46,9 +46,9 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_reading, &QTimer::timeout, this, [this] {
         if (m_shownStep < 0)
             Q_EMIT cleared(
-                QString("Reading the data of this run, %1 %").arg(qRound(100 * *m_share)));
+                QString("Reading the data of this run, %1 %").arg(qRound(100 * *m_fraction)));
     });
-    // A run may end between a question and its answer; then nobody answers.
+    // A run may end between a request and its result; then there is none.
     m_patience.setSingleShot(true);
     m_patience.setInterval(5000);
     connect(&m_patience, &QTimer::timeout, this, [this] {
@@ -67,13 +67,13 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     });
     connect(&training, &TrainingController::runEnded, this, [this](const QString& path) {
         if (path != m_run) return;
-        // Weights on disk are newer than those that were open.
+        // The weights on disk are newer than the loaded ones.
         m_session.dropWeights();
         drop();
     });
     connect(&training, &TrainingController::finished, this, &ProbeController::ask);
     connect(&training, &TrainingController::progressed, this, [this](const Progress& progress) {
-        // Paused: each single step is looked at. Running: the pace timer asks.
+        // Paused: each single step is inspected. Running: the timer sends requests.
         if (mode() == Mode::Live && progress.step != m_shownStep && !m_pace.isActive()) ask();
     });
     connect(&training, &TrainingController::probeAnswered, this, [this](const ProbeAnswer& answer) {
@@ -115,7 +115,7 @@ void ProbeController::follow() {
     m_shownStep = -1;
     m_again = false;
     drop();
-    // Not counted with the requests: the data are the same at each step.
+    // Not numbered with the requests: the data are the same at each step.
     const quint64 following = ++*m_following;
     if (m_run.isEmpty()) {
         m_reading.stop();
@@ -132,14 +132,14 @@ void ProbeController::follow() {
     };
     std::optional<RunOptions> known;
     if (mode() == Mode::Live) known = m_training.options();
-    *m_share = 0.0;
+    *m_fraction = 0.0;
     m_reading.start();
     const bool began = known && !m_training.resumed();  // its data are open
     const auto work = [path = m_run.toStdString(), known, began, data = m_data, following,
-                       newest = m_following, share = m_share](std::stop_token stop) {
-        // A large text takes its time; nobody waits for that of a run that was left.
-        const auto wanted = [newest, following, stop, share](double done) {
-            *share = done;
+                       newest = m_following, fraction = m_fraction](std::stop_token stop) {
+        // Reading a large text takes long; it is cancelled when another run is chosen.
+        const auto wanted = [newest, following, stop, fraction](double done) {
+            *fraction = done;
             return newest->load() == following && !stop.stop_requested();
         };
         if (!wanted(0.0)) throw Cancelled();
@@ -175,7 +175,7 @@ void ProbeController::follow() {
             m_splits = std::move(found.splits);
             m_tokenNames = std::move(found.tokenNames);
             m_pinned = std::move(found.pinned);
-            // Short enough to be read at a glance, and what the captures show, too.
+            // A short text, the same as in the captures.
             const bool first = m_selection.split() == QLatin1String("validation") &&
                                m_selection.sample() == 0 && !m_chosen;
             if (m_pinned && first) m_selection.setSample(kPinnedSplit, 0);
@@ -250,23 +250,23 @@ void ProbeController::ask() {
             return askLive();
         case Mode::Captured:
             m_waiting = true;
-            return m_session.lookAtCapture(m_run, *m_selection.step(), m_captured);
+            return m_session.inspectCapture(m_run, *m_selection.step(), m_captured);
         case Mode::Finished:
             break;
     }
-    auto looked = sample();
-    if (!looked || !m_options) return;
+    auto chosen = sample();
+    if (!chosen || !m_options) return;
     m_waiting = true;
     m_patience.stop();
-    m_session.lookAtRun(
-        m_run, std::move(*looked),
+    m_session.inspectRun(
+        m_run, std::move(*chosen),
         m_splits ? m_splits->validation->info().classNames : std::vector<std::string>());
 }
 
 void ProbeController::askLive() {
-    auto looked = sample();
-    if (!looked) return;
-    m_liveRequest = m_training.probe(std::move(*looked));
+    auto chosen = sample();
+    if (!chosen) return;
+    m_liveRequest = m_training.probe(std::move(*chosen));
     m_waiting = m_liveRequest != 0;
     if (m_waiting) m_patience.start();
 }
@@ -279,7 +279,7 @@ void ProbeController::drop() {
 void ProbeController::answered(const std::shared_ptr<const ProbeResult>& result) {
     m_waiting = false;
     m_shownStep = result->step;
-    // Models count the tokens of answers; their names stand in the data.
+    // Results have the ids of answer tokens; the data have their names.
     auto named = result;
     if (!m_tokenNames.empty()) {
         auto copy = std::make_shared<ProbeResult>(*result);

@@ -23,56 +23,55 @@ class RunsController;
 class Selection;
 class TrainingController;
 
-/// The split of the one sentence whose relations are kept along a run.
+/// The split of the pinned sentence, whose maps are captured during a run.
 inline const QString kPinnedSplit = QStringLiteral("pinned");
 
 class ProbeController : public QObject {
     Q_OBJECT
 public:
-    /// How often a run that trains is looked into, at most.
+    /// Minimum time between two inspections of a running training.
     static constexpr int kLiveInterval = 100;
 
     ProbeController(RunsController& runs, TrainingController& training, Selection& selection,
                     std::shared_ptr<DataCache> data, JobQueue& jobs, QObject* parent = nullptr);
     ~ProbeController() override;
 
-    /// Nothing is asked while the inspector cannot be seen.
+    /// No requests are sent while the inspector is hidden.
     void setActive(bool active);
-    /// The step of the answer shown; -1 without one.
-    qint64 shownStep() const { return m_shownStep; }
+    /// The step of the result shown; -1 without one.
 
-    // Wishes of the source pane.
+    // Requests of the source pane.
     void chooseSample(const QString& split, qint64 index);
     void chooseRandom(const QString& split, int label);
     void chooseByLabel(const QString& split, int label, bool forward);
     /// A picture for a run of images, a text file for one of text.
     void chooseImage(const QString& path);
-    /// Texts and pictures of the user's own, and the maps of finished runs and captures.
+    /// Texts and pictures of the user, and the maps of finished runs and captures.
     InspectionSession& session() { return m_session; }
     const InspectionSession& session() const { return m_session; }
-    /// Whether the run that is looked into reads text.
+    /// Whether the inspected run is a language model.
     bool readsText() const { return m_options && m_options->data.isText(); }
 
 Q_SIGNALS:
     void resultReady(const std::shared_ptr<const relascope::ProbeResult>& result);
-    /// There is nothing to show, and why.
+    /// There is nothing to show, for this reason.
     void cleared(const QString& sentence);
     void splitsChanged(const QStringList& names, const std::vector<qint64>& sizes);
-    /// What samples can be chosen by; empty where they have no labels.
+    /// Labels to filter samples by; empty if they have none.
     void labelsChanged(const QStringList& names);
     void sampleShown(const QString& split, qint64 index);
-    /// What is the matter with the typed text; empty where all is well.
+    /// What is wrong with the typed text; empty if it is valid.
     void textProblem(const QString& sentence);
     void failed(const QString& sentence);
 
 private:
     enum class Mode { Nothing, Live, Finished, Captured };
 
-    void follow();  ///< another run, or the same in another state
+    void follow();  ///< another run, or another state of the same run
     void offerSplits();
-    void ask();  ///< one request at a time; what is asked meanwhile is served behind it
+    void ask();  ///< one request at a time; later ones wait for its result
     void askLive();
-    void drop();  ///< answers under way are not waited for
+    void drop();  ///< results of pending requests are dropped
     void answered(const std::shared_ptr<const ProbeResult>& result);
     void refuse(const QString& sentence);
     std::optional<ProbeSample> sample();
@@ -89,7 +88,7 @@ private:
     QString m_run;
     std::optional<RunOptions> m_options;
     std::shared_ptr<const core::DataSplits> m_splits;
-    std::optional<ProbeSample> m_pinned;    ///< the sentence whose relations are kept
+    std::optional<ProbeSample> m_pinned;    ///< the sentence whose maps are captured
     std::vector<std::string> m_tokenNames;  ///< of answers that are sequences
     std::shared_ptr<std::atomic<quint64>> m_following =
         std::make_shared<std::atomic<quint64>>(0);  ///< runs chosen: data of others end
@@ -99,7 +98,7 @@ private:
     qint64 m_shownStep = -1;
     bool m_chosen = false;  ///< a sample, by the user
     bool m_active = true, m_waiting = false, m_again = false;
-    std::shared_ptr<std::atomic<double>> m_share =
+    std::shared_ptr<std::atomic<double>> m_fraction =
         std::make_shared<std::atomic<double>>(0.0);  ///< of the data that is read
     QTimer m_pace, m_patience, m_reading;
 };

@@ -22,7 +22,7 @@ void RecentCheckpoints::set(std::vector<RecentCheckpoint> list) {
     m_list = std::move(list);
     if (m_list.size() > kRemembered) m_list.resize(kRemembered);
     Q_EMIT changed();
-    // A disk that sleeps may take its time to say what is gone.
+    // Checking for files can be slow if the disk is asleep.
     QStringList paths;
     for (const auto& r : m_list) paths << r.path;
     m_disk.post(

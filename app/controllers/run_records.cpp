@@ -62,7 +62,7 @@ RunRecords::Record RunRecords::readRecord(const std::string& path) {
     for (const auto& note : core::readEvents(path)) {
         if (note.level == Note::Level::Edit)
             record.marks.push_back(markOf(note, core::hasKeptCheckpoint(path, note.step)));
-        // Of a step that was reached twice the last one counts.
+        // Of a step that was reached twice, the last one is used.
         if (note.level == Note::Level::Sample)
             record.samples[note.step] = QString::fromStdString(note.text);
     }
@@ -70,7 +70,7 @@ RunRecords::Record RunRecords::readRecord(const std::string& path) {
     try {
         record.published = publishedBeside(core::readRunOptions(path));
     } catch (const Error&) {
-        // A preset of another version: there is nothing to put beside it.
+        // A preset of another version: nothing to compare with.
     }
     return record;
 }
@@ -82,8 +82,8 @@ void RunRecords::load(const QStringList& paths) {
         record.loading = true;
         const auto done = [this, path](Record read) {
             Record& mine = m_records[path];
-            // The run has started or resumed while its file was read: the points that arrived since
-            // replace those of the same steps and follow the others.
+            // The run was started or resumed while its file was read: points received since then
+            // replace those of the same steps.
             if (path == m_live && !mine.points.empty()) {
                 const auto first = mine.points.front().step;
                 std::erase_if(read.points, [first](const auto& p) { return p.step >= first; });
@@ -128,7 +128,7 @@ void RunRecords::setLive(const QString& path, const RunOptions& options, bool fr
 
 void RunRecords::append(const std::vector<MetricPoint>& points) {
     auto& known = m_records[m_live].points;
-    // A run that went back to its checkpoint measures some steps again.
+    // A run resumed from its checkpoint measures some steps again.
     if (!known.empty() && points.front().step < known.back().step)
         std::erase_if(known, [&](const auto& p) { return p.step > points.front().step; });
     known.insert(known.end(), points.begin(), points.end());

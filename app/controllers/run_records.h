@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What runs measured along the way: points, marks of edits, captured steps, texts. Read from the
-// disk when somebody asks; of the run that trains they arrive by events.
+// The records of runs: points, marks of edits, captured steps, texts. Read from disk on request;
+// those of the current run arrive as events.
 #pragma once
 
 #include <QObject>
@@ -29,17 +29,17 @@ public:
     const std::vector<MetricPoint>& points(const QString& path) const;
     const std::vector<widgets::CurveMark>& marks(const QString& path) const;
     const std::vector<qint64>& captures(const QString& path) const;
-    /// What a language model made of its prompt along the run, by step.
+    /// Text that a language model generated from its prompt during the run, by step.
     const std::map<qint64, QString>& samples(const QString& path) const;
     /// The papers' accuracies beside a run, or none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
-    /// Begins reading what is known of these runs unless it is known already, or they are live.
+    /// Starts reading the points of these runs, except live ones and those already read.
     void load(const QStringList& paths);
-    /// What another process trains grows on the disk: read again.
+    /// Reads runs that another process trains again.
     void follow(const RunInfo& run);
     void forget(const QString& path) { m_records.erase(path); }
 
-    /// The run that trains; `fresh`: all of its points arrive by event. Empty: none.
+    /// The run in training, or empty. `fresh`: all of its points arrive as events.
     void setLive(const QString& path, const RunOptions& options, bool fresh);
     void append(const std::vector<MetricPoint>& points);
 
@@ -50,7 +50,7 @@ public Q_SLOTS:
 Q_SIGNALS:
     /// New points behind those known; `path` is a run folder.
     void pointsAppended(const QString& path, const std::vector<relascope::MetricPoint>& points);
-    /// A run was read from the disk: take all of it anew.
+    /// A run was read from the disk: replace all of its points.
     void loaded(const QString& path);
     void marksChanged(const QString& path);
     void capturesChanged(const QString& path);

@@ -53,7 +53,7 @@ void RunsController::setFolder(const QString& folder) {
 }
 
 void RunsController::refresh() {
-    // One listing at a time; what is asked meanwhile is done once more behind it.
+    // One listing at a time; requests made meanwhile lead to one more.
     if (std::exchange(m_listing, true)) {
         m_again = true;
         return;
@@ -71,7 +71,7 @@ void RunsController::refresh() {
     };
     const auto done = [this, folder = m_folder, opened = m_opened](std::vector<RunInfo> runs) {
         m_listing = false;
-        // What was opened, or chosen, since then is not in this listing.
+        // Runs opened or chosen since then are not in this listing.
         for (const auto& path : m_opened)
             if (const RunInfo* known = info(path); known && !opened.contains(path))
                 runs.push_back(*known);
@@ -311,7 +311,7 @@ void RunsController::setLive(const QString& path, const RunOptions& options) {
     const QString before = std::exchange(m_live, path);
     if (path.isEmpty()) {
         m_records.setLive({}, {}, false);
-        // What the run wrote last is read with the next listing.
+        // The final state of the run is read with the next listing.
         if (!before.isEmpty()) refresh();
         return;
     }

@@ -31,15 +31,15 @@ public:
     /// Newest first. Includes runs opened from elsewhere, and hidden ones while they are shown.
     const std::vector<widgets::RunRow>& rows() const { return m_rows; }
     const RunInfo* info(const QString& path) const;
-    /// Index into Theme::series; the seeds of one group share it. The same for as long as the
-    /// window lives.
+    /// Index into Theme::series; the seeds of one group share it. Constant during the lifetime of
+    /// the window.
     int colorIndex(const QString& path) const;
     /// Non-empty for a run that is one of several seeds; the same text for all of them.
     QString group(const QString& path) const;
-    /// That of its labels, else "between-dat-s0", or "between-dat · seed 1" for a run inside a
-    /// group's folder.
+    /// Its name from the labels, otherwise "between-dat-s0", or "between-dat · seed 1" for a run
+    /// inside a group's folder.
     QString name(const QString& path) const;
-    /// What CurvePanel::setRuns wants for these runs.
+    /// The arguments of CurvePanel::setRuns for these runs.
     std::vector<widgets::CurveRun> curveRuns(const QStringList& paths,
                                              const QString& highlighted = {}) const;
 
@@ -49,11 +49,11 @@ public:
     /// The paper's accuracies beside a run, or none.
     std::vector<widgets::PublishedValue> published(const QString& path) const;
 
-    /// Adds a run from anywhere, read off the window's thread; its row comes with rowsChanged, and
-    /// then `done` is called with whether it is a run. failed() reports what is wrong with it.
+    /// Adds a run from any folder, read off the window's thread. Afterwards rowsChanged() is
+    /// emitted and `done` is called with whether it is a run; failed() reports errors.
     void open(const QString& path, std::function<void(bool there)> done);
     /// The user's labels of a run: its name, tags, whether it is hidden. Written off the window's
-    /// thread; the rows have it at once.
+    /// thread; the rows change immediately.
     RunLabels labels(const QString& path) const;
     void setLabels(const QString& path, const RunLabels& labels);
     int hiddenRuns() const;
@@ -63,19 +63,20 @@ public:
     struct Moved {
         QString from, to;
     };
-    /// Moves run folders to the folder .trash beside them, off the window's thread. What was moved
-    /// comes with runsMoved; `failed` names the run that could not be.
+    /// Moves run folders to the folder .trash beside them, off the window's thread. runsMoved() is
+    /// emitted for the moved runs, failed() for those that could not be moved.
     std::vector<Moved> trash(const QStringList& paths);
-    /// Moves them back (or again, with from and to exchanged).
+    /// Moves them back, or again with `from` and `to` exchanged.
     void move(const std::vector<Moved>& moves);
-    /// Makes a run that starts from the checkpoint kept at that step; it comes with branched.
+    /// Creates a run that starts from the checkpoint kept at that step; branched() is emitted with
+    /// it.
     void branch(const QString& path, qint64 step);
 
     /// The folder that is listed; Settings and tests may change it.
     QString folder() const { return m_folder; }
     void setFolder(const QString& folder);
 
-    // Fed by TrainingController while a run goes on.
+    // Called by TrainingController during training.
     void setLive(const QString& path, const RunOptions& options = {});  ///< empty: none
     void liveInfo(const RunInfo& info);
     void livePoints(const std::vector<MetricPoint>& points);
@@ -96,7 +97,7 @@ private:
     void take(std::vector<RunInfo> runs);
     QString folderName(const QString& path) const;
     void rebuildRows();
-    /// Tells of new rows, a few times a second at most.
+    /// Emits rowsChanged(), at most a few times a second.
     void announce();
 
     JobQueue& m_jobs;
@@ -106,7 +107,7 @@ private:
     std::set<QString> m_removed;            ///< on their way to the trash
     std::map<QString, RunLabels> m_labels;  ///< on their way to the disk
     bool m_showHidden = false, m_reload = false;
-    std::vector<RunInfo> m_infos;  ///< as read, or as the run that goes on says
+    std::vector<RunInfo> m_infos;  ///< as read from disk, or as reported by the run in training
     std::vector<widgets::RunRow> m_rows;
     QHash<QString, int> m_colors;
     QTimer m_announce;

@@ -4,8 +4,8 @@
 
 namespace relascope::app {
 
-/// Sets LibTorch up the first time, leaving one core to the window; others wait for it. To be
-/// called on every worker before it touches a model.
+/// Sets up LibTorch on the first call, leaving one core to the window; concurrent calls wait. Must
+/// be called on every worker thread before it uses a model.
 void awaitRuntime();
 
 }  // namespace relascope::app

@@ -25,7 +25,7 @@ QString clean(const QString& path) {
     return QDir::cleanPath(QDir(path).absolutePath());
 }
 
-/// In the child, before the program runs: signals free, a group of its own, gone with the window.
+/// Runs in the child process: resets signals, creates a process group, and ends it with the window.
 void prepareChild() {
     sigset_t none;
     sigemptyset(&none);
@@ -45,7 +45,7 @@ int threadsEach(int jobs) {
 
 StudyController::StudyController(QObject* parent) : QObject(parent) {
     const QString named = qEnvironmentVariable("RELASCOPE_STUDIES");
-    // Beside the runs: who moves those by RELASCOPE_RUNS wants no studies in the home folder.
+    // Next to the runs, so that RELASCOPE_RUNS moves the studies, too.
     const QString runs = QString::fromStdString(core::defaultRunsFolder());
     m_folder = clean(named.isEmpty() ? QFileInfo(runs).absolutePath() + QStringLiteral("/studies")
                                      : named);
@@ -75,7 +75,7 @@ StudyController::~StudyController() {
     m_process.disconnect(this);
     m_process.terminate();
     if (m_process.waitForFinished(kSaving)) return;
-    // Whatever hangs goes with all it began.
+    // Kills a process that does not end, and its children.
     if (m_group > 1) ::kill(static_cast<pid_t>(-m_group), SIGKILL);
     m_process.waitForFinished(2000);
 }
@@ -85,7 +85,7 @@ QString StudyController::program() {
     if (!named.isEmpty()) return named;
     const QString folder = QCoreApplication::applicationDirPath();
     const QString beside = folder + QStringLiteral("/relascope-cli");
-    // The window takes the same words.
+    // Both programs accept the same arguments.
     return QFileInfo::exists(beside) ? beside : folder + QStringLiteral("/relascope");
 }
 
@@ -135,7 +135,7 @@ void StudyController::refreshList() {
             if (folder != m_folder) return;
             const QStringList before = studies();
             m_listed = lists.first;
-            // One opened since this began is kept, too.
+            // A study opened since then is kept, too.
             for (const auto& path : QStringList(m_opened))
                 if (!lists.second.contains(path) && path != m_path) m_opened.removeAll(path);
             if (studies() != before) Q_EMIT listChanged();
@@ -180,7 +180,7 @@ void StudyController::open(const QString& path, bool quiet) {
 
 void StudyController::refresh() {
     if (m_path.isEmpty()) return;
-    // One reading at a time; what is asked meanwhile is done once more behind it.
+    // One reading at a time; requests made meanwhile lead to one more.
     if (std::exchange(m_reads, true)) {
         m_again = true;
         return;
@@ -198,7 +198,7 @@ void StudyController::refresh() {
     m_disk.post(this, work, done, [this, request = m_request](const QString& sentence) {
         if (request != m_request) return;
         m_reads = m_again = false;
-        // Else it would be opened again at once.
+        // Otherwise it would be opened again immediately.
         m_opened.removeAll(m_path);
         m_listed.removeAll(m_path);
         m_path.clear();
@@ -225,7 +225,7 @@ void StudyController::schedule(qint64 lastMilliseconds) {
     const bool here = working() && m_worked == m_path;
     const bool elsewhere = m_reading && m_reading->running > 0;
     if (!here && !m_watched) return;
-    // A study of thousands of runs takes a while to read: a fifth of a core at most.
+    // Reading a study of thousands of runs is slow: use a fifth of a core at most.
     m_timer.start(
         static_cast<int>(std::max(here || elsewhere ? kOften : kSeldom, 4 * lastMilliseconds)));
 }
@@ -267,7 +267,7 @@ void StudyController::create(const QString& path, const StudyPlan& plan, int job
     m_disk.post(this, work, done, [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }
 
-QString StudyController::obstacle() const {
+QString StudyController::disabledReason() const {
     if (m_path.isEmpty()) return QStringLiteral("Create or open a study first");
     if (working())
         return m_worked == m_path
@@ -292,16 +292,16 @@ void StudyController::start(int jobs, bool retry) {
     m_lines.clear();
     m_said.clear();
     m_group = 0;
-    QStringList words{QStringLiteral("study"),
-                      QStringLiteral("--out"),
-                      m_path,
-                      QStringLiteral("--jobs"),
-                      QString::number(m_jobs),
-                      QStringLiteral("--threads"),
-                      QString::number(threadsEach(m_jobs)),
-                      QStringLiteral("--quiet")};
-    if (retry) words << QStringLiteral("--retry");
-    m_process.start(program(), words);
+    QStringList arguments{QStringLiteral("study"),
+                          QStringLiteral("--out"),
+                          m_path,
+                          QStringLiteral("--jobs"),
+                          QString::number(m_jobs),
+                          QStringLiteral("--threads"),
+                          QString::number(threadsEach(m_jobs)),
+                          QStringLiteral("--quiet")};
+    if (retry) arguments << QStringLiteral("--retry");
+    m_process.start(program(), arguments);
     Q_EMIT workChanged();
     m_timer.start(kOften);
 }
@@ -340,7 +340,7 @@ void StudyController::processEnded(int code, QProcess::ExitStatus status) {
                     .arg(name(studied))
                     .arg(code));
     } else if (code != 0 && !asked) {
-        // What the program said last is why.
+        // The last output of the program is the reason.
         QString reason = m_said.isEmpty() ? QString() : m_said.last();
         for (const auto& line : m_said)
             if (line.startsWith(QLatin1String("relascope-cli: "))) reason = line.mid(15);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Studies: those on the disk, the one that is shown, and the processes that work on it.
+// The studies on disk, the one that is shown, and the processes that run it.
 #pragma once
 
 #include <QObject>
@@ -14,13 +14,13 @@
 
 namespace relascope::app {
 
-/// The window reads the folder; the work is done by the command line's own processes, so that a
-/// study goes on where it was whoever began it. They end with the window.
+/// The window reads the folder, and processes of the command line program do the work, so that a
+/// study started from either can be continued by the other. The processes end with the window.
 class StudyController : public QObject {
     Q_OBJECT
 public:
     explicit StudyController(QObject* parent = nullptr);
-    /// Stops the processes and waits until they have saved.
+    /// Stops the processes and waits until they have saved their state.
     ~StudyController() override;
 
     /// $RELASCOPE_STUDIES, else "studies" beside the folder of runs; tests may change it.
@@ -30,38 +30,40 @@ public:
     QStringList studies() const;
     const QStringList& opened() const { return m_opened; }
     void setOpened(const QStringList& paths);
-    /// Takes one that was opened from elsewhere off the list, and shows another; its files stay.
+    /// Removes a study opened from elsewhere from the list and shows another; its files are kept.
     void forget(const QString& path);
     static QString name(const QString& path);
 
-    /// Shows that study; its reading comes with changed(), or failed() says why it does not, unless
-    /// `quiet`.
+    /// Shows a study: changed() is emitted when it has been read, or failed() with the reason
+    /// unless `quiet`.
     void open(const QString& path, bool quiet = false);
     const QString& path() const { return m_path; }
-    /// The study as last read; null before, and where none is shown.
+    /// The study as last read; null before that, or without a study.
     const std::shared_ptr<const StudyReading>& reading() const { return m_reading; }
     void setMeasure(const core::StudyMeasure& measure);
     const std::optional<core::StudyMeasure>& wantedMeasure() const { return m_measure; }
-    /// Somebody looks: the folder is read again from time to time even when nothing works here.
+    /// Whether the page is visible: the folder is then read periodically even if no process runs
+    /// here.
     void setWatched(bool watched);
 
-    /// Shows a folder if it is a study, else says that it is none.
+    /// Shows a folder if it is a study, otherwise reports that it is not.
     void openFolder(const QString& path);
 
-    /// Makes the folder and shows it; `jobs` above 0 begins the work at once.
+    /// Creates the folder and shows it; with `jobs` above 0 the runs start immediately.
     void create(const QString& path, const StudyPlan& plan, int jobs);
-    /// Works on the study shown with so many processes; failed runs only where `retry` says so.
+    /// Runs the study shown with that number of processes; failed runs are repeated only with
+    /// `retry`.
     void start(int jobs, bool retry = false);
-    /// The present runs save their state and end; the rest waits.
+    /// The current runs save their state and end; the others stay pending.
     void stop();
     bool working() const { return m_process.state() != QProcess::NotRunning; }
     bool ending() const { return m_ending; }
-    /// The study that is worked on; empty when none is.
+    /// The study that is running; empty if there is none.
     const QString& workedOn() const { return m_worked; }
     int jobs() const { return m_jobs; }
-    /// Why Start is off; empty when it is not.
-    QString obstacle() const;
-    /// The command line beside this program; $RELASCOPE_CLI names another.
+    /// Why Start is disabled; empty when it is enabled.
+    QString disabledReason() const;
+    /// The command line program next to this one, or $RELASCOPE_CLI.
     static QString program();
 
 public Q_SLOTS:
@@ -73,7 +75,7 @@ Q_SIGNALS:
     void openedChanged();  ///< another study is shown
     void changed();        ///< a new reading
     void workChanged();
-    void finished();  ///< no process works any more
+    void finished();  ///< no process is running any more
     void failed(const QString& sentence);
     void ran(const QString& sentence);     ///< a run is done
     void warned(const QString& sentence);  ///< a run failed
@@ -90,12 +92,12 @@ private:
     std::shared_ptr<const StudyReading> m_reading;
     std::optional<core::StudyMeasure> m_measure;
     quint64 m_request = 0;  ///< counts the studies shown, so that late readings are dropped
-    quint64 m_choice = 0;   ///< the same of folders that are looked at
+    quint64 m_choice = 0;   ///< the same for folders to open
     bool m_quiet = false, m_reads = false, m_again = false, m_watched = false, m_ending = false;
     QTimer m_timer;
     QProcess m_process;
     QByteArray m_lines;
-    QStringList m_said;  ///< last words of the processes
+    QStringList m_said;  ///< last output of the processes
     int m_jobs = 1;
     qint64 m_group = 0;
 };

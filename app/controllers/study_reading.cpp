@@ -9,7 +9,7 @@
 namespace relascope::app {
 namespace {
 
-/// One number a run, by the same code that sums up the whole study.
+/// The value of each run, by the same code that summarizes the study.
 double valueOf(const StudyPlan& plan, const StudyCell& cell, const core::StudyMeasure& measure) {
     if (cell.state != CellState::Done) return std::nan("");
     StudyInfo alone;
@@ -121,7 +121,7 @@ std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> 
         reading->published.push_back(std::move(point));
     reading->csv = QString::fromStdString(core::studyCsv(study, *reading->measure));
     reading->latex = QString::fromStdString(core::studyLatex(study, *reading->measure));
-    // How many examples a level takes is a question to shares over several sizes.
+    // The examples needed to reach a level are defined for fractions over several sizes.
     const auto& columns = reading->layout.columns();
     if (!reading->metric.percent || reading->metric.lowerIsBetter || columns.size() < 2 ||
         !reading->layout.sizesAcross())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A study as its page shows it: read from the folder and summed up off the window's thread.
+// The contents of the Study page: read from the folder and summarized off the window's thread.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace relascope::app {
 struct StudyReading {
     std::shared_ptr<const StudyInfo> info;
     std::vector<core::StudyMeasure> measures;   ///< empty until a run has finished
-    std::optional<core::StudyMeasure> measure;  ///< what the rest is of: one of `measures`
+    std::optional<core::StudyMeasure> measure;  ///< the selected one of `measures`
     widgets::StudyMetric metric;
     widgets::StudyLayout layout;
     std::vector<widgets::GridRun> runs;
@@ -26,17 +26,17 @@ struct StudyReading {
     widgets::StudyNeeded needed;
     QString csv, latex;
     std::size_t done = 0, running = 0, failed = 0, interrupted = 0, waiting = 0;
-    double secondsARun = 0.0;  ///< mean of those that are done; 0: none is
-    double left = 0.0;         ///< runs, those that run counted by what they lack
+    double secondsARun = 0.0;  ///< mean over finished runs; 0 if there are none
+    double left = 0.0;         ///< remaining runs; running ones count by their remaining fraction
     QString firstFailure;      ///< "dat-n250-s1: the loss became NaN at step 12"
 
-    /// Nothing on the page would change.
+    /// Whether the page would look the same.
     bool looksLike(const StudyReading& other) const;
 };
 
-/// How a number of that name is written and compared.
+/// How values of a measure are formatted and compared.
 widgets::StudyMetric studyMetric(const core::StudyMeasure& measure);
-/// `wanted` where the study has it, else what stands for its preset.
+/// `wanted` if the study has it, otherwise the metric of its preset.
 std::shared_ptr<const StudyReading> sumUpStudy(std::shared_ptr<const StudyInfo> info,
                                                const std::optional<core::StudyMeasure>& wanted);
 

@@ -19,17 +19,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Look {
+struct Inspection {
     std::shared_ptr<const ProbeResult> result;
     int first = 0;
 };
 
-/// While a text is written its maps are made some times a second: no more than this many bytes.
+/// Maps are computed several times a second during generation, so their size is limited.
 constexpr std::uint64_t kFollowedMaps = 128ULL << 20;
 
 /// The last tokens up to `end`, at most so many.
-Look lookAt(core::OpenedModel& model, const std::vector<std::int64_t>& tokens, std::size_t end,
-            std::int64_t longest) {
+Inspection inspectTokens(core::OpenedModel& model, const std::vector<std::int64_t>& tokens,
+                         std::size_t end, std::int64_t longest) {
     const auto most = static_cast<std::size_t>(longest);
     const std::size_t first = end > most ? end - most : 0;
     const auto tokenizer = model.tokenizer();
@@ -40,7 +40,7 @@ Look lookAt(core::OpenedModel& model, const std::vector<std::int64_t>& tokens, s
             static_cast<int>(first)};
 }
 
-QString endWords(TextEnd end) {
+QString endText(TextEnd end) {
     switch (end) {
         case TextEnd::Length:
             return {};
@@ -56,14 +56,14 @@ QString endWords(TextEnd end) {
 
 }  // namespace
 
-/// What the window and the thread share; emptied by a timer, so that a hundred tokens a second cost
-/// the window what ten cost.
+/// What the window and the thread share; emptied by a timer, so that the cost for the window does
+/// not depend on the number of tokens per second.
 struct TextGenerator::Job {
     struct Post {
         std::optional<std::vector<std::string>> pieces;
         std::vector<std::int64_t> ids;
         std::vector<GeneratedToken> tokens;
-        std::optional<Look> look;
+        std::optional<Inspection> inspection;
         std::optional<QString> end;
     };
     template <class Change>
@@ -117,24 +117,24 @@ void TextGenerator::write(OpenedWeights& weights, Job& job, const std::string& p
         ids.push_back(token.chosen.id);
         job.put([&](auto& post) { post.tokens.push_back(token); });
         if (job.stop.stop_requested()) return false;
-        // Writing comes first: a look that takes long is taken less often.
+        // Generation has priority: slow inspections are done less often.
         if (job.follow && Clock::now() - last >= pause) {
             const auto begin = Clock::now();
-            const Look look =
-                lookAt(model, ids, ids.size(), core::longestProbe(model.options(), kFollowedMaps));
-            job.put([&](auto& post) { post.look = look; });
+            const Inspection inspection = inspectTokens(
+                model, ids, ids.size(), core::longestProbe(model.options(), kFollowedMaps));
+            job.put([&](auto& post) { post.inspection = inspection; });
             last = Clock::now();
             pause = std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(kLookInterval),
                                                        4 * (last - begin));
         }
         return !job.stop.stop_requested();
     });
-    job.put([&](auto& post) { post.end = endWords(end); });
+    job.put([&](auto& post) { post.end = endText(end); });
 }
 
 void TextGenerator::start(const QString& prompt, const GenerateOptions& options) {
     stop();
-    ++m_looks;
+    ++m_inspections;
     m_tokens.clear();
     m_job = std::make_shared<Job>();
     m_job->follow = m_follow;
@@ -168,11 +168,12 @@ void TextGenerator::fetch() {
     }
     for (const auto& token : post.tokens) m_tokens.push_back(token.chosen.id);
     if (!post.tokens.empty()) Q_EMIT written(post.tokens);
-    if (post.look && m_follow) Q_EMIT looked(post.look->result, post.look->first);
+    if (post.inspection && m_follow)
+        Q_EMIT inspected(post.inspection->result, post.inspection->first);
     if (!post.end) return;
     finish();
     Q_EMIT ended(*post.end);
-    if (m_follow && size() > 0) look(size() - 1);
+    if (m_follow && size() > 0) inspect(size() - 1);
 }
 
 void TextGenerator::finish() {
@@ -188,7 +189,7 @@ void TextGenerator::stop() {
     m_job->stop.request_stop();
     finish();
     Q_EMIT ended(QStringLiteral("stopped"));
-    if (m_follow && size() > 0) look(size() - 1);
+    if (m_follow && size() > 0) inspect(size() - 1);
 }
 
 void TextGenerator::clear() {
@@ -197,17 +198,17 @@ void TextGenerator::clear() {
         finish();
         Q_EMIT ended(QStringLiteral("stopped"));
     }
-    ++m_looks;
+    ++m_inspections;
     m_tokens.clear();
 }
 
 void TextGenerator::setFollow(bool on) {
     m_follow = on;
     if (m_job) m_job->follow = on;
-    if (on && !m_job && size() > 0) look(size() - 1);
+    if (on && !m_job && size() > 0) inspect(size() - 1);
 }
 
-void TextGenerator::look(int index) {
+void TextGenerator::inspect(int index) {
     if (index < 0 || index >= size()) return;
     m_models.post(
         this,
@@ -216,13 +217,13 @@ void TextGenerator::look(int index) {
             core::OpenedModel& model = weights->as(bfloat16, stop, {});
             const std::int64_t longest = longestLook(model.options());
             const auto most = static_cast<std::size_t>(longest);
-            // All of it, or as much as fits with the token in its middle.
+            // The whole text, or as much as fits with the token in the middle.
             const std::size_t end =
                 std::min(tokens.size(), std::max(most, static_cast<std::size_t>(index) + most / 2));
-            return lookAt(model, tokens, end, longest);
+            return inspectTokens(model, tokens, end, longest);
         },
-        [this, request = ++m_looks](const Look& look) {
-            if (request == m_looks) Q_EMIT looked(look.result, look.first);
+        [this, request = ++m_inspections](const Inspection& inspection) {
+            if (request == m_inspections) Q_EMIT inspected(inspection.result, inspection.first);
         },
         [this](const QString& sentence) { Q_EMIT failed(sentence); });
 }

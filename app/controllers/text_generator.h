@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text that a language model writes, token by token, and what it looks like inside meanwhile.
+// Text generation by a language model, token by token, and the maps of the growing text.
 #pragma once
 
 #include <QObject>
@@ -19,7 +19,7 @@ struct OpenedWeights;
 class TextGenerator : public QObject {
     Q_OBJECT
 public:
-    /// Between two looks inside at least; and never more than a fifth of the time goes there.
+    /// Minimum time between two inspections, which take a fifth of the time at most.
     static constexpr int kLookInterval = 400;
 
     TextGenerator(std::shared_ptr<OpenedWeights> weights, JobQueue& models,
@@ -27,27 +27,28 @@ public:
     ~TextGenerator() override;
 
     void start(const QString& prompt, const GenerateOptions& options);
-    /// With weights rounded to bfloat16, from the next start on.
+    /// Uses weights rounded to bfloat16 from the next start on.
     void setBfloat16(bool on) { m_bfloat16 = on; }
-    /// At once: what the model still writes is not shown.
+    /// Stops immediately: tokens that are still in progress are not shown.
     void stop();
-    /// Stops and forgets the text: the model goes.
+    /// Stops and removes the text, as the model is being replaced.
     void clear();
-    /// The inspector looks at the text while it grows.
+    /// Whether the inspector follows the text while it is generated.
     void setFollow(bool on);
-    /// Looks at the text around one of its tokens; the answer comes as `looked`.
-    void look(int index);
+    /// Computes the maps of the text around one of its tokens; inspected() is emitted with them.
+    void inspect(int index);
 
     bool running() const { return m_job != nullptr; }
     /// Tokens of prompt and text together.
     int size() const { return static_cast<int>(m_tokens.size()); }
 
 Q_SIGNALS:
-    void began(const std::vector<std::string>& promptPieces);  ///< again once they are known
+    void began(
+        const std::vector<std::string>& promptPieces);  ///< emitted again once the pieces are known
     void written(const std::vector<relascope::GeneratedToken>& tokens);
-    /// The first token of the result is the one of that number of the text.
-    void looked(const std::shared_ptr<const relascope::ProbeResult>& result, int first);
-    void ended(const QString& words);  ///< why; empty where all tokens came
+    /// `first` is the index in the text of the first token of the result.
+    void inspected(const std::shared_ptr<const relascope::ProbeResult>& result, int first);
+    void ended(const QString& reason);  ///< why; empty where all tokens came
     void failed(const QString& sentence);
     void runningChanged();
 
@@ -63,7 +64,7 @@ private:
     std::shared_ptr<Job> m_job;
     std::vector<std::int64_t> m_tokens;
     bool m_follow = false, m_bfloat16 = false;
-    quint64 m_looks = 0;
+    quint64 m_inspections = 0;
     QTimer m_timer;
 };
 

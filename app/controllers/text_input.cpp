@@ -18,7 +18,7 @@ std::int64_t longestLook(const ModelOptions& model) {
 TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model) {
     const auto ids = tokenizer.encode(text);
-    if (ids.empty()) throw OptionError("text", "is empty; type something to look at");
+    if (ids.empty()) throw OptionError("text", "is empty; enter a text to inspect");
     TypedText typed;
     const auto count = static_cast<std::int64_t>(ids.size());
     const std::uint64_t budget = core::probeBudget();

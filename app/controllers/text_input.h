@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts that somebody typed, as the inspector looks at them.
+// Typed texts as inputs for the inspector.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace relascope::app {
 
-inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of one's own text
+inline constexpr const char* kTyped = "typed text";  ///< ProbeSample::origin of a typed text
 
-/// The most tokens that can be looked at: the model's context, or what fits into the memory that is
-/// free now (maps grow with the square of the length).
+/// Maximum number of tokens to inspect: the context of the model, or as many as fit into the free
+/// memory (the size of maps is quadratic in the length).
 std::int64_t longestLook(const ModelOptions& model);
 
 struct TypedText {
     ProbeSample sample;
-    std::string note;  ///< that it was shortened, in words; else empty
+    std::string note;  ///< a message if the text was shortened, otherwise empty
 };
-/// The first tokens of a text, as many as longestLook() allows. Throws OptionError when there is
-/// none.
+/// The first tokens of a text, as many as longestLook() allows. Throws OptionError for an empty
+/// text.
 TypedText typedText(const core::Tokenizer& tokenizer, const std::string& text,
                     const ModelOptions& model);
-/// Tokens that are known already.
+/// The same for given tokens.
 ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64_t> tokens,
                         const std::string& origin);
 /// The first tokens of a sample; an image stays as it is.
 void shorten(ProbeSample& sample, std::int64_t longest);
 
-/// The beginning of a text file, as much as a model may read. Throws FileError where it is none.
+/// The beginning of a text file, as much as a model can read. Throws FileError if it is not text.
 std::string beginningOfText(const std::string& path);
 
 /// The likeliest next tokens of a probe of a text.

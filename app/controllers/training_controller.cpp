@@ -22,7 +22,7 @@ struct TrainingController::Job {
     Mailbox mailbox;
     std::atomic<bool> last = false;  ///< no further seeds
 
-    /// The control of the run that goes on; a fresh one a run.
+    /// The control of the current run; each run has a new one.
     std::shared_ptr<core::Control> control() {
         std::lock_guard lock(m_mutex);
         return m_control;
@@ -40,7 +40,7 @@ private:
 
 namespace {
 
-// Several seeds stand in one folder of runs, which lists and curves show as a group.
+// Several seeds are stored in one folder, and shown as a group in lists and curves.
 std::string groupFolder(const std::string& folder, const RunOptions& options) {
     const std::string single = core::freshRunPath(folder, options, options.train.seeds.front());
     const std::string mark = "-s" + std::to_string(options.train.seeds.front());
@@ -71,7 +71,7 @@ bool TrainingController::start(const RunOptions& options, const QString& folder)
     return launch(std::move(job));
 }
 
-bool TrainingController::resume(const QString& path, const RunOptions& options) {
+bool TrainingController::resumeRun(const QString& path, const RunOptions& options) {
     auto job = std::make_shared<Job>();
     job->options = options;
     job->resume = path.toStdString();
@@ -97,10 +97,11 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
     auto& mail = job->mailbox;
     const core::DataOpener open = [&](const RunOptions& options, std::stop_token token) {
         return job->data->getForRun(
-            options, [&](double share) { return mail.preparing(share), true; }, std::move(token));
+            options, [&](double fraction) { return mail.preparing(fraction), true; },
+            std::move(token));
     };
     const auto trainOne = [&](const core::RunRequest& request) {
-        // A run that is refused leaves no folder: the window hears of it with its first state.
+        // A refused run leaves no folder: the run is reported with its first state.
         bool begun = false;
         std::vector<TrainEvent> early;
         const core::EventSink sink = [&](TrainEvent event) {
@@ -139,7 +140,7 @@ void TrainingController::work(const std::shared_ptr<Job>& job, std::stop_token s
             }
         }
     } catch (const Cancelled&) {
-        // Asked for before the first step: there is nothing to save.
+        // Requested before the first step: there is nothing to save.
     } catch (const std::exception& error) {
         mail.fail(userMessage(error));
     }
@@ -188,8 +189,8 @@ void TrainingController::fetch() {
     Q_EMIT finished();
 }
 
-// Training fits the model to the data before it makes it: a vocabulary to the text, the classes to
-// the folders.
+// Training fits the model options to the data first: the vocabulary to the text, the classes to the
+// folders.
 void TrainingController::takeModel(const RunInfo& info) {
     RunOptions fitted = m_options;
     try {
@@ -212,7 +213,7 @@ bool TrainingController::resumed() const {
 void TrainingController::pause() {
     if (m_job) m_job->control()->pause();
 }
-void TrainingController::goOn() {
+void TrainingController::resume() {
     if (m_job) m_job->control()->resume();
 }
 void TrainingController::step() {

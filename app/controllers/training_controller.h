@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The long job: one training at a time on its own thread, steered from the window.
+// Runs one training at a time on its own thread, controlled from the window.
 #pragma once
 
 #include <QObject>
@@ -20,38 +20,38 @@ class TrainingController : public QObject {
     Q_OBJECT
 public:
     explicit TrainingController(std::shared_ptr<DataCache> data, QObject* parent = nullptr);
-    /// Cancels (after a checkpoint) and waits for the thread.
+    /// Cancels after saving a checkpoint, and waits for the thread.
     ~TrainingController() override;
 
-    /// Trains one new run a seed in `folder`, one after another. False while a job goes on.
+    /// Trains one new run per seed in `folder`, one after another. Returns false during a training.
     bool start(const RunOptions& options, const QString& folder);
-    /// Goes on with a run; `options` may ask for more epochs or steps, or another device.
-    bool resume(const QString& path, const RunOptions& options);
+    /// Resumes a run from disk; `options` may have more epochs or steps, or another device.
+    bool resumeRun(const QString& path, const RunOptions& options);
 
     void pause();
-    void goOn();
+    void resume();
     void step();    ///< one step while paused
-    void stop();    ///< finish the epoch; further seeds are not begun
-    void cancel();  ///< at once, after a checkpoint
-    /// A new value of a live field; the log says when it holds.
+    void stop();    ///< after the current epoch; further seeds are not started
+    void cancel();  ///< immediately, after saving a checkpoint
+    /// Changes a live field; the log reports when it takes effect.
     void edit(const QString& key, const FieldValue& value);
-    /// Looks at a sample with the weights as they are; the answer has the number returned (0: no
-    /// run).
+    /// Requests the maps of a sample with the current weights. Returns the number of the request,
+    /// which its result carries, or 0 without a run.
     quint64 probe(ProbeSample sample);
 
-    /// From start until the thread is gone.
+    /// From start() until the thread has ended.
     bool busy() const { return m_job != nullptr; }
-    /// Busy, but no step yet.
+    /// Busy, but before the first step.
     bool preparing() const { return busy() && m_run.isEmpty(); }
     bool running() const { return busy() && m_info.state == RunState::Running; }
     bool paused() const { return busy() && m_info.state == RunState::Paused; }
-    /// What goes on had begun before.
+    /// Whether the current run was resumed.
     bool resumed() const;
-    /// Stop or Cancel was asked for.
+    /// Whether Stop or Cancel was requested.
     bool ending() const { return m_ending; }
-    /// Cancel was: no further step is made.
+    /// Whether Cancel was requested: no further step is done.
     bool endingNow() const { return m_endingNow; }
-    /// Folder of the run that goes on; empty when none does.
+    /// Folder of the current run; empty if there is none.
     const QString& run() const { return m_run; }
     const RunInfo& info() const { return m_info; }
     const Progress& progress() const { return m_progress; }
@@ -59,9 +59,9 @@ public:
 
 Q_SIGNALS:
     void stateChanged();
-    /// The model was fitted to the data: options() has it as it was made.
+    /// The model was fitted to the data; options() returns its final options.
     void modelFitted();
-    void preparingData(double share);
+    void preparingData(double fraction);
     void runBegan(const QString& path);
     void runInfo(const relascope::RunInfo& info);
     void progressed(const relascope::Progress& progress);

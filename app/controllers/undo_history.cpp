@@ -18,7 +18,7 @@ public:
         if (holds()) m_step.undo();
     }
     void redo() override {
-        // The stack calls it once when the command is pushed; by then it has been done.
+        // QUndoStack calls it when the command is pushed, after the action was done.
         if (std::exchange(m_pushed, true) && holds()) m_step.redo();
     }
     int id() const override { return m_step.mergeKey.isEmpty() ? -1 : kMergeId; }

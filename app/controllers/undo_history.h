@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What Ctrl+Z takes back: edits of the options, and what was done to runs.
+// The undo stack: edits of the options and actions on runs.
 #pragma once
 
 #include <QObject>
@@ -13,17 +13,17 @@ class UndoHistory : public QObject {
     Q_OBJECT
 public:
     struct Step {
-        QString text;  ///< "Change Epochs", after the words Undo and Redo
+        QString text;  ///< "Change Epochs", appended to "Undo" and "Redo"
         std::function<void()> undo, redo;
-        /// Steps of one key that follow each other become one; empty: never.
+        /// Successive steps with the same key are merged; empty: never.
         QString mergeKey = {};
-        /// False once the step has lost its meaning: it is passed over. Empty: always true.
+        /// Returns false if the step is obsolete and must be skipped. Empty: always true.
         std::function<bool()> holds = {};
     };
 
     explicit UndoHistory(QObject* parent = nullptr);
 
-    /// Remembers what has been done already.
+    /// Pushes a step that has been done already.
     void push(Step step);
     /// The next step is not merged with the last one.
     void seal() { m_sealed = true; }

@@ -9,10 +9,11 @@
 
 namespace relascope::app {
 
-void allow(QAction* action, const QString& obstacle) {
+void allow(QAction* action, const QString& disabledReason) {
     if (action->property("help").isNull()) action->setProperty("help", action->toolTip());
-    action->setEnabled(obstacle.isEmpty());
-    action->setToolTip(obstacle.isEmpty() ? action->property("help").toString() : obstacle);
+    action->setEnabled(disabledReason.isEmpty());
+    action->setToolTip(disabledReason.isEmpty() ? action->property("help").toString()
+                                                : disabledReason);
     action->setStatusTip(action->toolTip());
 }
 

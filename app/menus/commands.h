@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The entries of the menus: their keys, and why they cannot be used.
+// Menu entries: their shortcuts, and why they are disabled.
 #pragma once
 
 #include <QKeySequence>
@@ -17,13 +17,13 @@ namespace relascope::app {
 class Controllers;
 class MainWindow;
 
-/// Every key of the window with what it does, for the sheet.
+/// Every shortcut of the window with its description, for the sheet.
 using KeyList = std::vector<std::pair<QString, QString>>;
 
-/// Enabled without an obstacle; else its help says why it is not.
-void allow(QAction* action, const QString& obstacle);
+/// Enabled when `disabledReason` is empty; otherwise the reason is its tooltip.
+void allow(QAction* action, const QString& disabledReason);
 
-/// One menu. Its entries call what exists elsewhere; refresh() brings their state up to date.
+/// Base class of the menus; refresh() updates the state of the entries.
 class AppMenu : public QObject {
     Q_OBJECT
 public:

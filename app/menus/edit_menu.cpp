@@ -18,7 +18,7 @@
 namespace relascope::app {
 namespace {
 
-/// A field whose text can be edited, of those that Qt has; null when none is in focus.
+/// The focused text field of Qt, or null.
 QWidget* focusedText() {
     QWidget* field = QApplication::focusWidget();
     if (auto* spin = qobject_cast<QAbstractSpinBox*>(field)) field = spin->findChild<QLineEdit*>();
@@ -28,7 +28,7 @@ QWidget* focusedText() {
                : nullptr;
 }
 
-/// Whether the field can take back (or do again) what was typed into it.
+/// Whether the field can undo (or redo) typing.
 bool canUndoText(QWidget* field, bool redo) {
     if (auto* line = qobject_cast<QLineEdit*>(field))
         return redo ? line->isRedoAvailable() : line->isUndoAvailable();
@@ -46,9 +46,9 @@ EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
     m_redo = add("Redo", QKeySequence("Ctrl+Shift+Z"), "Redo the change that was undone",
                  [this] { undo(true); });
     m_menu->addSeparator();
-    const auto text = [this](const QString& words, QKeySequence::StandardKey key,
+    const auto text = [this](const QString& name, QKeySequence::StandardKey key,
                              const QString& help, const char* slot) {
-        m_text << add(words, key, help, [slot] {
+        m_text << add(name, key, help, [slot] {
             if (QWidget* field = focusedText()) QMetaObject::invokeMethod(field, slot);
         });
     };
@@ -81,7 +81,7 @@ void EditMenu::undo(bool redo) {
     auto& history = m_c.history;
     const QString what = redo ? history.redoText() : history.undoText();
     if (what.isEmpty()) return;
-    // Said first: a step that fails reports that itself.
+    // Reported first: a step that fails reports its own error.
     m_c.messages.info(QString(redo ? "Redone: %1" : "Undone: %1").arg(what));
     redo ? history.redo() : history.undo();
 }
@@ -102,7 +102,7 @@ void EditMenu::refreshText() {
 
 void EditMenu::refresh() {
     refreshText();
-    for (auto* action : m_inspect) allow(action, m_window.inspectObstacle());
+    for (auto* action : m_inspect) allow(action, m_window.inspectDisabledReason());
     allow(m_reset, m_c.experiment.hasOptions() && !m_c.experiment.live()
                        ? QString()
                        : "The options of a running run cannot be reset");

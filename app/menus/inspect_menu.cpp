@@ -66,8 +66,7 @@ QAction* InspectMenu::addEntry(const QString& text, const QKeySequence& key, con
     return action;
 }
 
-/// The arrow keys are the window's own (MainWindow::keyPressEvent): panes with the focus use them
-/// first.
+/// The arrow keys are handled in MainWindow::keyPressEvent: focused panes handle them first.
 void InspectMenu::addArrow(const QString& text, const QString& key, const QString& help,
                            Slot slot) {
     addEntry(text + u'\t' + key, {}, help, std::move(slot));
@@ -81,7 +80,7 @@ void InspectMenu::chooseImage() {
 }
 
 void InspectMenu::refresh() {
-    const QString nothing = m_window.inspectObstacle();
+    const QString nothing = m_window.inspectDisabledReason();
     for (auto* action : m_entries) allow(action, nothing);
     const bool onCheckpoint = m_window.activeInspector() != m_window.workbench()->inspector();
     allow(m_image, onCheckpoint ? "Use the source pane of the checkpoint's inspector" : nothing);

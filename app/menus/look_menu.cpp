@@ -54,11 +54,11 @@ LookMenu::~LookMenu() = default;
 
 void LookMenu::addThemes() {
     QMenu* theme = m_menu->addMenu("Theme");
-    for (const auto& [words, mode] : {std::pair{"System", widgets::ThemeMode::System},
-                                      {"Light", widgets::ThemeMode::Light},
-                                      {"Dark", widgets::ThemeMode::Dark}}) {
+    for (const auto& [name, mode] : {std::pair{"System", widgets::ThemeMode::System},
+                                     {"Light", widgets::ThemeMode::Light},
+                                     {"Dark", widgets::ThemeMode::Dark}}) {
         auto* action = add(
-            QString("%1 theme").arg(QLatin1String(words)), {}, "Colours of the window",
+            QString("%1 theme").arg(QLatin1String(name)), {}, "Colours of the window",
             [this, mode] { m_window.setTheme(mode); }, theme);
         action->setCheckable(true);
         action->setData(static_cast<int>(mode));
@@ -69,12 +69,12 @@ void LookMenu::addThemes() {
 void LookMenu::addAxes() {
     auto* curves = m_window.workbench()->curves();
     QMenu* axis = m_menu->addMenu("Horizontal axis");
-    for (const auto& [words, value] : {std::pair{"Step", widgets::CurveAxis::Step},
-                                       {"Epoch", widgets::CurveAxis::Epoch},
-                                       {"Time", widgets::CurveAxis::Time},
-                                       {"Tokens", widgets::CurveAxis::Tokens}}) {
+    for (const auto& [name, value] : {std::pair{"Step", widgets::CurveAxis::Step},
+                                      {"Epoch", widgets::CurveAxis::Epoch},
+                                      {"Time", widgets::CurveAxis::Time},
+                                      {"Tokens", widgets::CurveAxis::Tokens}}) {
         auto* action = add(
-            QString("Curves by %1").arg(QString::fromLatin1(words).toLower()), {},
+            QString("Curves by %1").arg(QString::fromLatin1(name).toLower()), {},
             "Quantity on the horizontal axis of the curves",
             [curves, value] { curves->set(&widgets::CurveOptions::axis, value); }, axis);
         action->setCheckable(true);

@@ -32,7 +32,7 @@ public:
 
 private:
     void undo(bool redo);
-    void refreshText();  ///< what concerns the field in focus, and the history
+    void refreshText();  ///< entries that depend on the focused field and the undo stack
     QAction *m_undo, *m_redo, *m_reset;
     QList<QAction*> m_text, m_inspect;  ///< need a text field, or a result in the inspector
 };

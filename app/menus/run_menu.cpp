@@ -20,8 +20,8 @@ RunMenu::RunMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(windo
         else
             m_c.training.stop();
     });
-    m_cancel =
-        add("Cancel", {}, "Stop at once, after a checkpoint", [this] { m_c.training.cancel(); });
+    m_cancel = add("Cancel", {}, "Stop immediately, after saving a checkpoint",
+                   [this] { m_c.training.cancel(); });
     m_menu->addSeparator();
     for (const auto& entry : m_window.runActions().entries({})) {
         auto* action = add(entry.text, {}, entry.help, [this, kind = entry.kind] {
@@ -43,7 +43,7 @@ void RunMenu::refresh() {
     const QString nothing = "No run is training";
     m_toggle->setText(running ? "Pause" : paused || m_c.experiment.resumes() ? "Resume" : "Start");
     const bool waits = m_c.training.preparing() || m_c.training.endingNow();
-    allow(m_toggle, !busy   ? m_c.experiment.obstacle()
+    allow(m_toggle, !busy   ? m_c.experiment.disabledReason()
                     : waits ? "Wait until the run has started or ended"
                             : QString());
     allow(m_step, paused ? QString() : "Available while the run is paused");

@@ -30,12 +30,12 @@ StudyMenu::StudyMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(w
                       [this] { m_window.studyPage()->curves()->publishedChip()->toggle(); });
     for (auto* action : {m_log, m_published}) action->setCheckable(true);
     m_bands = new QActionGroup(this);
-    for (const auto& [words, band] :
+    for (const auto& [name, band] :
          {std::pair{"Band: 95% bootstrap", widgets::StudyBand::Bootstrap},
           {"Band: two standard errors", widgets::StudyBand::TwoErrors},
           {"Band: none", widgets::StudyBand::None}}) {
         auto* action =
-            add(QString::fromLatin1(words), {}, "Band around the means of the study", [this, band] {
+            add(QString::fromLatin1(name), {}, "Band around the means of the study", [this, band] {
                 m_window.studyPage()->curves()->setBand(band);
                 refresh();
             });
@@ -60,7 +60,7 @@ void StudyMenu::refresh() {
     const QString none = study.path().isEmpty() ? "Create or open a study first" : QString();
     const bool here = study.working() && study.workedOn() == study.path();
     m_start->setText(here ? "Stop study" : "Start study");
-    allow(m_start, here ? QString() : study.obstacle());
+    allow(m_start, here ? QString() : study.disabledReason());
     allow(m_retry, study.working()                                  ? "Stop the study first"
                    : study.reading() && study.reading()->failed > 0 ? QString()
                                                                     : "No run has failed");

@@ -3,9 +3,9 @@
 
 #include <QScrollArea>
 #include <QStackedWidget>
+#include <QVBoxLayout>
 #include <cmath>
 
-#include "app/pages/panels.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -18,9 +18,9 @@
 namespace relascope::app {
 namespace {
 
-QString percent(double share) {
-    return std::isnan(share) ? QStringLiteral("no examples")
-                             : QString::number(100.0 * share, 'f', 1) + QStringLiteral(" %");
+QString percent(double fraction) {
+    return std::isnan(fraction) ? QStringLiteral("no examples")
+                                : QString::number(100.0 * fraction, 'f', 1) + QStringLiteral(" %");
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
     for (QWidget* view : std::initializer_list<QWidget*>{m_config, m_outline, m_histogram, scroll})
         m_views->addWidget(view);
     makeMenus();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_head);
     column->addWidget(m_views, 1);
@@ -56,7 +56,7 @@ CheckpointDetails::CheckpointDetails(QWidget* parent)
 }
 
 void CheckpointDetails::makeMenus() {
-    // The histogram has a menu of its own; each of the others shows its own here.
+    // The histogram contains its menu; the menus of the others are shown here.
     const auto menu = [this](Tab tab, QWidget* view, const char* name,
                              std::function<QString()> csv) {
         auto* more = widgets::iconButton(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Below the tensors: configuration, outline, the values of one tensor, the last evaluation.
+// The panel below the tensors: configuration, outline, the values of one tensor, the last
+// evaluation.
 #pragma once
 
 #include <QWidget>
@@ -29,16 +30,13 @@ public:
 
     void setCheckpoint(const CheckpointInfo& info);
     void showTab(Tab tab);
-    /// Shows the tab with the results; `language`: of texts instead of images.
+    /// Shows the tab with the results; `language`: the model was evaluated on text, not images.
     void setEvaluation(const core::Evaluation& evaluation, const QString& data, bool language);
     /// "loss 0.123, accuracy 98.0 %"
     static QString evaluationText(const core::Evaluation& evaluation, bool language);
 
     widgets::HistogramView* histogram() const { return m_histogram; }
     widgets::OutlineView* outline() const { return m_outline; }
-    widgets::ConfigView* config() const { return m_config; }
-    widgets::StatisticsView* evaluation() const { return m_evaluation; }
-    widgets::SegmentedControl* tabs() const { return m_tabs; }
 
 private:
     void makeMenus();

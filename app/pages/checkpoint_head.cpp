@@ -20,7 +20,7 @@
 namespace relascope::app {
 namespace {
 
-/// "config.json, model.safetensors · 1.28 GiB"; many shards by their number.
+/// "config.json, model.safetensors · 1.28 GiB"; many shards are counted.
 QString filesText(const CheckpointInfo& info) {
     QStringList names;
     if (info.configFrom.find(".json") != std::string::npos)
@@ -63,9 +63,7 @@ CheckpointHead::CheckpointHead(CheckpointController& controller, QWidget* figure
     names->addWidget(m_title);
     names->addWidget(m_files);
     names->addStretch(1);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 0, 12, 0);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(this, {16, 0, 12, 0}, 8);
     row->addLayout(names, 4);
     row->addSpacing(8);
     row->addWidget(m_badge, 3);
@@ -118,15 +116,15 @@ void CheckpointHead::opened() {
 }
 
 void CheckpointHead::refresh() {
-    const auto set = [](QPushButton* button, const QString& obstacle, const QString& help) {
-        button->setEnabled(obstacle.isEmpty());
-        button->setToolTip(obstacle.isEmpty() ? help : obstacle);
+    const auto set = [](QPushButton* button, const QString& disabledReason, const QString& help) {
+        button->setEnabled(disabledReason.isEmpty());
+        button->setToolTip(disabledReason.isEmpty() ? help : disabledReason);
     };
     const auto& info = m_c.info();
-    const QString load = m_c.loadObstacle();
-    set(m_verify, m_c.verifyObstacle(),
+    const QString load = m_c.loadDisabledReason();
+    set(m_verify, m_c.verifyDisabledReason(),
         QStringLiteral("Recompute every stored output and compare"));
-    set(m_evaluate, m_c.evaluateObstacle(),
+    set(m_evaluate, m_c.evaluateDisabledReason(),
         QStringLiteral("Compute loss and accuracy on a data set"));
     set(m_inspect,
         m_c.loaded() ? QStringLiteral("The weights are loaded; the inspector is on the right")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Head of the Checkpoint page: name, files, whether it computes what it shall, and what can be
-// done.
+// Head of the Checkpoint page: name, files, verification, and buttons.
 #pragma once
 
 #include <QWidget>
@@ -21,22 +20,20 @@ class CheckpointController;
 class CheckpointHead : public QWidget {
     Q_OBJECT
 public:
-    /// `figure` is what the menu copies and saves as a picture.
+    /// `figure` is the widget that the menu copies and saves as a picture.
     CheckpointHead(CheckpointController& controller, QWidget* figure, QWidget* parent = nullptr);
 
-    /// Another checkpoint is shown.
+    /// Updates the head for another checkpoint.
     void opened();
-    /// Which buttons and entries can be pressed, and why not.
+    /// Updates which buttons and entries are enabled, with the reason if not.
     void refresh();
-    /// Hides the progress: the job was cancelled, or has failed.
+    /// Hides the progress after the job was cancelled or failed.
     void verifyEnded();
 
     QString title() const;
     QString files() const;
     widgets::VerifyBadge* badge() const { return m_badge; }
     QPushButton* verifyButton() const { return m_verify; }
-    QPushButton* evaluateButton() const { return m_evaluate; }
-    QPushButton* inspectButton() const { return m_inspect; }
     QMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:

@@ -10,6 +10,7 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QStackedWidget>
+#include <QVBoxLayout>
 
 #include "app/app_context.h"
 #include "app/pages/checkpoint_details.h"
@@ -17,7 +18,6 @@
 #include "app/pages/checkpoint_text.h"
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
-#include "app/pages/panels.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/histogram_view.h"
 #include "widgets/checkpoint/outline_view.h"
@@ -57,7 +57,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
       m_error(new ErrorStrip(this)),
       m_task(new JobStrip(this)),
       m_numbers(new JobStrip(this)),
-      m_looking(new JobStrip(this)),
+      m_inspecting(new JobStrip(this)),
       m_table(new widgets::TensorTable(this)),
       m_problems(new widgets::ProblemsList(this)),
       m_details(new CheckpointDetails(this)),
@@ -78,7 +78,7 @@ CheckpointPage::CheckpointPage(CheckpointController& controller, Messages& messa
 
 void CheckpointPage::layOut() {
     auto* all = new QWidget(this);
-    auto* column = columnOf(all);
+    auto* column = widgets::columnOf(all);
     column->addWidget(m_error);
     column->addWidget(m_task);
     auto* content = new QWidget(all);
@@ -87,7 +87,7 @@ void CheckpointPage::layOut() {
     m_stack->addWidget(m_empty);
 
     auto* shown = new QWidget(content);
-    auto* below = columnOf(shown);
+    auto* below = widgets::columnOf(shown);
     below->addWidget(m_head);
     below->addWidget(widgets::horizontalLine(shown));
     auto* split = new QSplitter(Qt::Horizontal, this);
@@ -100,14 +100,14 @@ void CheckpointPage::layOut() {
     split->setSizes({560, 612});
     below->addWidget(split, 1);
     m_stack->addWidget(shown);
-    columnOf(this)->addWidget(all);
+    widgets::columnOf(this)->addWidget(all);
     for (QWidget* part :
-         std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_looking})
-        paper(part);
+         std::initializer_list<QWidget*>{all, m_empty, m_task, m_numbers, m_inspecting})
+        widgets::paper(part);
 }
 
-/// The left side: the tensors, or the generated text, as the switch above says. The inspector is at
-/// the right of both.
+/// The left side shows the tensors or the generated text, chosen by the switch above. The inspector
+/// is at the right.
 QWidget* CheckpointPage::makeLeft() {
     auto* tensors = new QWidget(this);
     auto* below = new QSplitter(Qt::Vertical, tensors);
@@ -117,7 +117,7 @@ QWidget* CheckpointPage::makeLeft() {
     below->addWidget(m_details);
     below->setStretchFactor(0, 1);
     below->setSizes({430, 230});
-    auto* lines = columnOf(tensors);
+    auto* lines = widgets::columnOf(tensors);
     lines->addWidget(m_problems);
     lines->addWidget(m_numbers);
     lines->addWidget(below, 1);
@@ -130,7 +130,7 @@ QWidget* CheckpointPage::makeLeft() {
     row->addStretch(1);
     m_sides->addWidget(tensors);
     m_sides->addWidget(m_text);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_sideRow);
     column->addWidget(widgets::horizontalLine(panel));
     column->addWidget(m_sides, 1);
@@ -141,8 +141,8 @@ QWidget* CheckpointPage::makeLeft() {
 QWidget* CheckpointPage::makeRight() {
     auto* panel = new QWidget(this);
     m_inspector->setCompact(true);
-    auto* column = columnOf(panel);
-    column->addWidget(m_looking);
+    auto* column = widgets::columnOf(panel);
+    column->addWidget(m_inspecting);
     column->addWidget(m_inspector, 1);
     return panel;
 }
@@ -205,14 +205,14 @@ void CheckpointPage::wire() {
     auto& numbers = m_c.numbers();
     m_task->follow(m_c.task());
     m_numbers->follow(numbers.task());
-    m_looking->follow(m_c.session().task());
-    const auto cancelled = [this](JobStrip* strip, const char* words) {
+    m_inspecting->follow(m_c.session().task());
+    const auto cancelled = [this](JobStrip* strip, const char* text) {
         connect(strip, &JobStrip::cancelled, this,
-                [this, words] { m_messages.info(QString::fromLatin1(words)); });
+                [this, text] { m_messages.info(QString::fromLatin1(text)); });
     };
     cancelled(m_task, "Cancelled; nothing was changed");
     cancelled(m_numbers, "Cancelled; select a tensor to read its values");
-    cancelled(m_looking, "Cancelled; press Inspect to load the weights");
+    cancelled(m_inspecting, "Cancelled; press Inspect to load the weights");
     connect(m_task, &JobStrip::cancelled, m_head, &CheckpointHead::verifyEnded);
     connect(m_numbers, &JobStrip::cancelled, &numbers, &CheckpointNumbers::abandon);
 
@@ -221,7 +221,7 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::loadedChanged, this, &CheckpointPage::loadedChanged);
     connect(&m_c, &CheckpointController::failed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::warned, &m_messages, &Messages::warning);
-    // What works again needs no old error above it.
+    // A success removes the error message.
     const auto forgive = [this] { m_error->setSentence({}); };
     connect(&m_c, &CheckpointController::probed, this, forgive);
     connect(&m_c, &CheckpointController::verified, this, forgive);
@@ -238,7 +238,7 @@ void CheckpointPage::wire() {
     connect(&m_c, &CheckpointController::verified, this, [this](const VerifyReport& report) {
         const auto* badge = m_head->badge();
         m_messages.say(report.ok ? widgets::MessageLevel::Ok : widgets::MessageLevel::Warning,
-                       QStringLiteral("%1: %2").arg(badge->title(), badge->words()));
+                       QStringLiteral("%1: %2").arg(badge->title(), badge->text()));
     });
     connect(&m_c, &CheckpointController::evaluated, this,
             [this](const core::Evaluation& evaluation, const QString& data) {
@@ -333,7 +333,7 @@ void CheckpointPage::refresh() {
     m_sideRow->setVisible(m_c.isLanguage());
     if (!m_c.isLanguage()) m_sides->setCurrentIndex(Tensors);
     m_text->refresh();
-    const QString load = m_c.loadObstacle();
+    const QString load = m_c.loadDisabledReason();
     if (load.isEmpty())
         m_inspector->setEmptyState(QStringLiteral("Load the weights to inspect the model."),
                                    QStringLiteral("Inspect"));
@@ -376,8 +376,9 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
                                const InputRequest& request) {
     m_text->leave();
     m_inspector->setResult(result);
-    if (!std::exchange(m_looked, true)) {
-        // As in the papers: the sign shows even where one relation dwarfs the others.
+    if (!std::exchange(m_viewChosen, true)) {
+        // As in the papers: the sign is visible even if one relation is much larger than the
+        // others.
         widgets::InspectorView view = m_inspector->view();
         view.processing = widgets::Processing::Tanh;
         m_inspector->setView(view);

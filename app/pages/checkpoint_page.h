@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A checkpoint: trust first (name, badge, problems), then what is inside, then what it computes.
+// The Checkpoint page: name, verification and problems, then the tensors, then the maps.
 #pragma once
 
 #include <QWidget>
@@ -46,18 +46,16 @@ public:
     widgets::ProblemsList* problems() const { return m_problems; }
     widgets::RelationInspector* inspector() const { return m_inspector; }
     QPushButton* openButton() const;
-    /// Of the task in hand, the numbers, the inspector.
-    JobStrip* taskStrip() const { return m_task; }
-    JobStrip* numbersStrip() const { return m_numbers; }
-    JobStrip* inspectorStrip() const { return m_looking; }
-    /// The switch between the tensors and the text that is written.
+    /// Progress of the current task, of reading values and of the inspector.
+    JobStrip* inspectorStrip() const { return m_inspecting; }
+    /// The switch between the tensors and the generated text.
     widgets::SegmentedControl* side() const { return m_side; }
-    /// Looks at a text file; false where no language model is loaded.
+    /// Inspects a text file; returns false if no language model is loaded.
     bool takeText(const QString& path);
     QString title() const;
     QString errorSentence() const;
 
-    /// Ask for paths and data; replaced in tests. Nothing chosen means never mind.
+    /// Ask for paths and data; replaced in tests. An empty result means cancelled.
     std::function<QString()> askFile, askFolder, askPicture, askTokenizer;
     std::function<QString(const QString& suggested)> askConvert;
     std::function<std::optional<EvaluationRequest>()> askEvaluation;
@@ -92,7 +90,7 @@ private:
     widgets::EmptyState* m_empty;
     CheckpointHead* m_head;
     ErrorStrip* m_error;
-    JobStrip *m_task, *m_numbers, *m_looking;
+    JobStrip *m_task, *m_numbers, *m_inspecting;
     widgets::TensorTable* m_table;
     widgets::ProblemsList* m_problems;
     CheckpointDetails* m_details;
@@ -101,7 +99,7 @@ private:
     QWidget* m_sideRow;
     widgets::SegmentedControl* m_side;
     QStackedWidget* m_sides;
-    bool m_looked = false;  ///< the first view was chosen
+    bool m_viewChosen = false;  ///< the first view was chosen
 };
 
 }  // namespace relascope::app

@@ -4,10 +4,10 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/text_input.h"
-#include "app/pages/panels.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/inspector/relation_inspector.h"
@@ -38,7 +38,7 @@ CheckpointText::CheckpointText(CheckpointController& controller,
     ask->addWidget(needed, 1);
     ask->addWidget(m_tokenizer);
     m_panel->setFollow(true);
-    auto* lines = columnOf(this);
+    auto* lines = widgets::columnOf(this);
     lines->addWidget(m_tokenizerRow);
     lines->addWidget(m_panel, 1);
     wire();
@@ -67,7 +67,7 @@ void CheckpointText::wire() {
             });
     connect(&generator, &TextGenerator::ended, m_panel, &widgets::GeneratePanel::finish);
     connect(&generator, &TextGenerator::failed, m_panel, &widgets::GeneratePanel::fail);
-    connect(&generator, &TextGenerator::looked, this, &CheckpointText::showLooked);
+    connect(&generator, &TextGenerator::inspected, this, &CheckpointText::showResult);
 
     auto& session = m_c.session();
     connect(m_inspector.sourcePane()->textInput(), &widgets::TextInput::textTyped, &session,
@@ -82,7 +82,7 @@ void CheckpointText::wire() {
 }
 
 void CheckpointText::refresh() {
-    const QString why = m_c.generateObstacle();
+    const QString why = m_c.generateDisabledReason();
     m_panel->setAvailable(why.isEmpty(), why);
     m_tokenizerRow->setVisible(m_c.loaded() && !m_c.session().tokenizer());
 }
@@ -113,30 +113,30 @@ void CheckpointText::showNextTokens() {
         (m_c.session().bfloat16() ? QStringLiteral(", bfloat16 weights") : QString()));
 }
 
-void CheckpointText::showLooked(const std::shared_ptr<const ProbeResult>& result, int first) {
+void CheckpointText::showResult(const std::shared_ptr<const ProbeResult>& result, int first) {
     const int last = result->sample.source.size() - 1;
     const int chosen = m_panel->text()->chosen();
     widgets::InspectorView view = m_inspector.view();
     const bool own = chosen >= first && chosen - first <= last;
     view.source = own ? chosen - first : last;
-    m_lookedFirst = first;
+    m_resultFirst = first;
     m_inspector.setResult(result);
     m_inspector.setView(view);
     m_inspector.sourcePane()->textInput()->setOpen(false);
     showNextTokens();
 }
 
-/// A token of the text: the inspector, where it follows, looks from there.
+/// Chooses a token of the text, also in the inspector if it follows.
 void CheckpointText::chooseToken(int index) {
     if (!m_panel->follow()) return;
     const ProbeResult* result = m_inspector.result();
-    const int place = index - m_lookedFirst;
-    if (m_lookedFirst >= 0 && result && place >= 0 && place < result->sample.source.size()) {
+    const int place = index - m_resultFirst;
+    if (m_resultFirst >= 0 && result && place >= 0 && place < result->sample.source.size()) {
         widgets::InspectorView view = m_inspector.view();
         view.source = place;
         m_inspector.setView(view);
     } else if (!m_c.generator().running()) {
-        m_c.generator().look(index);
+        m_c.generator().inspect(index);
     }
 }
 

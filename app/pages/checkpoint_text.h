@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the Checkpoint page has for language models: the text that they write beside the inspector.
+// Text generation on the Checkpoint page, next to the inspector.
 #pragma once
 
 #include <QWidget>
@@ -18,20 +18,20 @@ namespace relascope::app {
 
 class CheckpointController;
 
-/// While a text is written, or one of its tokens is chosen, the inspector follows.
+/// The inspector follows the text while it is generated, and the token chosen in it.
 class CheckpointText : public QWidget {
     Q_OBJECT
 public:
     CheckpointText(CheckpointController& controller, widgets::RelationInspector& inspector,
                    QWidget* parent = nullptr);
 
-    /// Whether a text can be written, and why not.
+    /// Updates whether a text can be generated, with the reason if not.
     void refresh();
-    /// Other weights are loaded, or none any more.
+    /// Other weights were loaded, or the weights were removed.
     void loaded();
-    /// The inspector shows something that is no part of the text.
-    void leave() { m_lookedFirst = -1; }
-    /// What may come behind the text that the inspector shows.
+    /// The inspector shows an input other than the generated text.
+    void leave() { m_resultFirst = -1; }
+    /// Shows the likeliest tokens after the text in the inspector.
     void showNextTokens();
 
     widgets::GeneratePanel* panel() const { return m_panel; }
@@ -43,7 +43,7 @@ Q_SIGNALS:
 
 private:
     void wire();
-    void showLooked(const std::shared_ptr<const ProbeResult>& result, int first);
+    void showResult(const std::shared_ptr<const ProbeResult>& result, int first);
     void chooseToken(int index);
 
     CheckpointController& m_c;
@@ -51,7 +51,7 @@ private:
     QWidget* m_tokenizerRow;
     QPushButton* m_tokenizer;
     widgets::GeneratePanel* m_panel;
-    int m_lookedFirst = -1;  ///< token of the written text that the result shown begins with
+    int m_resultFirst = -1;  ///< index of the generated token that the result shown begins with
 };
 
 }  // namespace relascope::app

@@ -14,7 +14,6 @@
 #include <cmath>
 
 #include "app/controllers/runs_controller.h"
-#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -60,12 +59,12 @@ ComparePage::ComparePage(AppContext& context, QWidget* parent)
 }
 
 void ComparePage::layOut() {
-    // No head of a column is cut.
+    // Columns are wide enough for their titles.
     QHeaderView* heads = m_table->view()->horizontalHeader();
     for (int c = 0; c + 1 < heads->count(); ++c) {
-        const QString words = heads->model()->headerData(c, Qt::Horizontal).toString();
+        const QString title = heads->model()->headerData(c, Qt::Horizontal).toString();
         const int needed =
-            words.isEmpty() ? 0 : QFontMetrics(widgets::bodyFont()).horizontalAdvance(words) + 18;
+            title.isEmpty() ? 0 : QFontMetrics(widgets::bodyFont()).horizontalAdvance(title) + 18;
         if (needed > heads->sectionSize(c)) heads->resizeSection(c, needed);
     }
     m_curves->controls()->setCompareControls(true);
@@ -82,7 +81,7 @@ void ComparePage::layOut() {
     m_notes->setTabChangesFocus(true);
     m_notes->document()->setDocumentMargin(16);
     auto* notes = new QWidget(this);
-    auto* notesColumn = columnOf(notes);
+    auto* notesColumn = widgets::columnOf(notes);
     notesColumn->addWidget(m_notesHead);
     notesColumn->addWidget(m_notes, 1);
 
@@ -118,8 +117,8 @@ widgets::ViewMenu* ComparePage::exportInto(QMenu* menu, QWidget* view,
                                            std::function<QString()> name,
                                            std::function<QString()> csv,
                                            const std::function<void(widgets::ViewMenu&)>& prepare) {
-    // The view has its own "..." button: the export menu hangs on one that is never shown, and its
-    // entries are listed in the view's menu.
+    // The view has its own "..." button: the export menu belongs to a hidden button, and its
+    // entries are added to the view's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
     auto* exporter = new widgets::ViewMenu(carrier, view, std::move(name), std::move(csv));
@@ -209,7 +208,7 @@ void ComparePage::rowsChanged() {
         m_comparison.reset();
         showNotes();
     }
-    // While a run goes on this comes some times a second; out of sight nobody reads it.
+    // Called several times a second during training; skipped while the page is hidden.
     if (!isVisible()) return;
     fillTable();
     showDifferences();
@@ -217,7 +216,7 @@ void ComparePage::rowsChanged() {
 
 const std::vector<core::PublishedResult>& ComparePage::published(const RunInfo& info) {
     const QString path = QString::fromStdString(info.path);
-    // A run that is just being made has no options in its row yet.
+    // A run that is being created has no options yet.
     static const std::vector<core::PublishedResult> none;
     if (info.options.empty()) return none;
     const auto known = m_published.constFind(path);
@@ -233,13 +232,13 @@ const std::vector<core::PublishedResult>& ComparePage::published(const RunInfo& 
         core::setOptions(options, values, core::OtherArchitectures::Ignore);
         found = core::publishedResults(options);
     } catch (const Error&) {
-        // A run of another version: no number stands beside it.
+        // A run of another version: nothing to compare with.
     }
     return *m_published.insert(path, std::move(found));
 }
 
-/// The published number of a split that was tested, against ours on the same; before the end, that
-/// of the training family against the best on validation.
+/// The published value and the result on the same tested split; before the test, the published
+/// value of the training family and the best validation value.
 widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
     widgets::TableRow row{info, colorIndex};
     row.note = m_texts.ofRun(QString::fromStdString(info.path));
@@ -260,7 +259,7 @@ widgets::TableRow ComparePage::rowOf(const RunInfo& info, int colorIndex) {
             if (result.split != printed.split || std::isnan(result.value("accuracy"))) continue;
             line += QStringLiteral(", ours ") +
                     widgets::metricText("accuracy", result.value("accuracy"));
-            // The training family's first, where several were printed.
+            // That of the training family is first if several were published.
             if (!shown || printed.split == family) {
                 shown = &printed;
                 row.ours = result.value("accuracy");
@@ -329,7 +328,7 @@ void ComparePage::showDifferences() {
                 "parameters", widgets::groupedNumber(row.info.parameters).toStdString());
         runs.insert(path == first ? runs.begin() : runs.end(), std::move(run));
     }
-    // Only what the table shows counts: a new point of a run is no news here.
+    // Only changes that the table shows are relevant, not new points of a run.
     decltype(m_compared) compared;
     for (const widgets::DiffRun& run : runs)
         compared.emplace_back(QString::fromStdString(run.info.path + '\n' + run.info.name),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs side by side: a table that decides, curves that show, a configuration that explains, and
-// notes.
+// The Compare page: a table of runs, their curves, the differences of their options, and notes.
 #pragma once
 
 #include <QHash>
@@ -33,7 +32,7 @@ class ViewMenu;
 namespace relascope::app {
 
 /// The check boxes are Selection::runs(), the same as in the rail. Notes are kept in notes.json of
-/// the runs folder: one text a run, and one for each set of runs that was compared.
+/// the runs folder: one text per run, and one per set of runs that was compared.
 class ComparePage : public QWidget {
     Q_OBJECT
 public:
@@ -41,17 +40,16 @@ public:
 
     widgets::RunsTable* table() const { return m_table; }
     widgets::CurvePanel* curves() const { return m_curves; }
-    widgets::DiffTable* differences() const { return m_differences; }
     QPlainTextEdit* notes() const { return m_notes; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     widgets::ViewMenu* tableMenu() const { return m_tableMenu; }
     widgets::ViewMenu* curvesMenu() const { return m_curvesMenu; }
     widgets::ViewMenu* differencesMenu() const { return m_differencesMenu; }
-    /// The run that the others are held against: the row chosen last, else the Workbench's.
+    /// The reference of the comparison: the row chosen last, otherwise the run of the Workbench.
     QString reference() const;
 
 Q_SIGNALS:
-    /// A run was double-clicked; the selection has it already.
+    /// A run was double-clicked; the selection is already updated.
     void workbenchRequested();
 
 protected:
@@ -90,9 +88,9 @@ private:
     QMenu* m_comparisons;
     widgets::ViewMenu *m_tableMenu = nullptr, *m_curvesMenu = nullptr, *m_differencesMenu = nullptr;
 
-    QStringList m_drawn;  ///< runs whose points the curves have
+    QStringList m_drawn;  ///< runs with points in the curves
     QString m_reference;
-    std::optional<QString> m_comparison;  ///< whose notes are shown
+    std::optional<QString> m_comparison;  ///< the set of runs that the notes shown belong to
     QHash<QString, std::vector<core::PublishedResult>> m_published;
     std::vector<std::pair<QString, std::vector<std::pair<std::string, std::string>>>> m_compared;
     CompareNotes m_texts;

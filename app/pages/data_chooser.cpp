@@ -9,12 +9,12 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 
 #include "app/controllers/examples.h"
 #include "app/pages/import_guess.h"
-#include "app/pages/panels.h"
 #include "datasets/registry.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
@@ -31,10 +31,10 @@ constexpr int kKind = Qt::UserRole, kPath = Qt::UserRole + 1, kHead = Qt::UserRo
               kDataKind = Qt::UserRole + 3, kTask = Qt::UserRole + 4;
 constexpr std::size_t kRemembered = 8;
 const char* const kFilesKey = "data/files";
-// What a run does with its data along the way, and not what they are.
+// Fields about the use of the data during training, not about the data.
 constexpr const char* kOfRuns[] = {"kind", "task", "prompt", "pinned_text", "sample_tokens", "mix"};
 
-/// Lines as the rail has them, and heads between them.
+/// Lines as in the rail, with headings.
 class ChooserDelegate : public widgets::LineDelegate {
 public:
     using widgets::LineDelegate::LineDelegate;
@@ -64,8 +64,8 @@ public:
     }
 };
 
-// A line of the settings: of files of the first form their path alone, as always; else with form
-// and task.
+// A line of the settings: the path alone for files of the first form (for compatibility), otherwise
+// with form and task.
 QString settingOf(const DataChoice& choice) {
     const std::string id = importIdOf(choice.options);
     if (id == importKinds().front().id) return choice.path;
@@ -105,14 +105,13 @@ DataChooser::DataChooser(QWidget* parent)
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_list->installEventFilter(this);
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(head);
     column->addWidget(m_list, 1);
     column->addWidget(widgets::horizontalLine(this));
     column->addWidget(m_form, 1);
 
-    // The form stands below the list here: folding it sideways would leave a strip in the middle of
-    // nothing.
+    // The form is below the list here, so it cannot be collapsed to the side.
     for (QToolButton* button : m_form->findChildren<QToolButton*>())
         if (button->accessibleName() == QLatin1String("Collapse the options")) button->hide();
     for (const QString& setting : QSettings().value(QLatin1String(kFilesKey)).toStringList()) {
@@ -138,13 +137,13 @@ DataChooser::DataChooser(QWidget* parent)
                 if (m_current.kind != DataChoice::Kind::Generated) return;
                 const std::string name = key.section(u'.', 1).toStdString();
                 auto& options = optionsOf(m_current.options.kind, m_current.options.task);
-                if (name == "pass") m_pass = std::get<std::int64_t>(value);
+                if (name == "pass") m_epoch = std::get<std::int64_t>(value);
                 for (const auto& field : DataOptions::fieldTable())
                     if (field.spec.name == name) field.set(options, value);
                 showForm();
                 if (!options.problems().empty()) return;
                 m_current.options = options;
-                m_current.pass = m_pass;
+                m_current.epoch = m_epoch;
                 Q_EMIT chosen(m_current);
             });
 }
@@ -161,7 +160,7 @@ DataOptions DataChooser::usualOptions(const std::string& kind, const std::string
             if (of.kind != kind || (exact && of.task != task)) continue;
             options = of;
             options.task = task;
-            // Another task of the kind may have fewer examples: all there are.
+            // Another task of the kind may have fewer examples: use all of them.
             if (!exact && known.generated && !known.tasksAlike)
                 options.train_size = options.validation_size = options.test_size = 0;
             return options;
@@ -261,7 +260,7 @@ DataChoice DataChooser::choiceOf(const QListWidgetItem* item) {
     if (choice.kind == DataChoice::Kind::Generated) {
         choice.options = optionsOf(item->data(kDataKind).toString().toStdString(),
                                    item->data(kTask).toString().toStdString());
-        choice.pass = m_pass;
+        choice.epoch = m_epoch;
     }
     if (choice.kind == DataChoice::Kind::File)
         for (const DataChoice& file : m_files)
@@ -273,7 +272,7 @@ void DataChooser::setCurrent(const DataChoice& choice) {
     m_current = choice;
     if (choice.kind == DataChoice::Kind::Generated && !choice.name.isEmpty()) {
         optionsOf(choice.options.kind, choice.options.task) = choice.options;
-        m_pass = choice.pass;
+        m_epoch = choice.epoch;
     }
     mark();
     showForm();
@@ -310,15 +309,15 @@ void DataChooser::showForm() {
         states.push_back(std::move(state));
     }
     if (options.streaming || options.augment != "none") {
-        FieldSpec pass{"pass",
-                       "Epoch",
-                       "Epoch of training whose examples are shown; each epoch has new images.",
-                       FieldKind::Integer,
-                       0,
-                       1e9};
-        pass.live = true;
+        FieldSpec epoch{"pass",
+                        "Epoch",
+                        "Epoch of training whose examples are shown; each epoch has new images.",
+                        FieldKind::Integer,
+                        0,
+                        1e9};
+        epoch.live = true;
         states.push_back(
-            {"data.pass", pass, FieldValue(m_pass), FieldValue(std::int64_t{0}), true});
+            {"data.pass", epoch, FieldValue(m_epoch), FieldValue(std::int64_t{0}), true});
     }
     m_form->setStates(states);
     std::vector<FieldProblem> problems;
@@ -329,7 +328,7 @@ void DataChooser::showForm() {
 
 void DataChooser::setRun(const QString& path, const QString& name) {
     if (path == m_run && name == m_runName) return;
-    // The run that is looked at stays on offer until another choice is made.
+    // The run that is shown stays in the list until another choice is made.
     if (path.isEmpty() && m_current.kind == DataChoice::Kind::Run) return;
     m_run = path;
     m_runName = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The left side of the Data page: which data, and the options of those that are generated.
+// The left side of the Data page: the choice of data, and the options of generated data.
 #pragma once
 
 #include <QStringList>
@@ -25,10 +25,10 @@ namespace relascope::app {
 struct DataChoice {
     enum class Kind { Generated, File, Run };
     Kind kind = Kind::Generated;
-    DataOptions options;    ///< Generated, and how a File is read
-    std::int64_t pass = 0;  ///< Generated: which pass over the training set, where passes differ
-    QString path;           ///< File: the file or folder; Run: the run folder
-    QString name;           ///< in words
+    DataOptions options;     ///< Generated, and how a File is read
+    std::int64_t epoch = 0;  ///< Generated: the epoch, for data that differ between epochs
+    QString path;            ///< File: the file or folder; Run: the run folder
+    QString name;            ///< in words
 
     bool operator==(const DataChoice&) const = default;
 };
@@ -38,17 +38,17 @@ class DataChooser : public QWidget {
 public:
     explicit DataChooser(QWidget* parent = nullptr);
 
-    /// Marks the choice; does not signal.
+    /// Sets the choice without emitting a signal.
     void setCurrent(const DataChoice& choice);
-    /// The run whose splits are offered; empty: none.
+    /// The run that is offered with its splits; empty: none.
     void setRun(const QString& path, const QString& name);
-    /// Puts a file or folder in front of those imported before.
+    /// Adds a file or folder to the front of the imported ones.
     void remember(const DataChoice& choice);
     void forget(const QString& path);
     QStringList files() const;
-    /// Names of the fields that the form shows of a task: those that apply.
+    /// Names of the fields that apply to a task.
     static std::vector<std::string> fieldsOf(const DataOptions& options);
-    /// What such data usually are: as their preset has it.
+    /// The usual options of such data, from their preset.
     static DataOptions usualOptions(const std::string& kind, const std::string& task);
     QListWidget* list() const { return m_list; }
     widgets::OptionsForm* form() const { return m_form; }
@@ -75,10 +75,10 @@ private:
     widgets::OptionsForm* m_form;
     QPushButton* m_import;
     DataChoice m_current;
-    /// Of the form, as edited: by kind, where tasks have sizes of their own by kind and task.
+    /// Edited options by kind, or by kind and task if the tasks have different sizes.
     std::map<std::string, DataOptions> m_options;
     DataOptions& optionsOf(const std::string& kind, const std::string& task);
-    std::int64_t m_pass = 0;
+    std::int64_t m_epoch = 0;
     QString m_run, m_runName;
     std::vector<DataChoice> m_files;
 };

@@ -22,7 +22,6 @@
 #include "app/pages/data_source.h"
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
-#include "app/pages/panels.h"
 #include "app/selection.h"
 #include "types/data_kind.h"
 #include "widgets/data/sample_grid.h"
@@ -61,7 +60,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_head(new widgets::PanelHead(QStringLiteral("Samples"), this)),
       m_sampleHead(new widgets::PanelHead(QStringLiteral("Sample"), this)),
       m_statisticsHead(new widgets::PanelHead(QStringLiteral("Statistics"), this)),
-      m_part(new QComboBox(this)),
+      m_split(new QComboBox(this)),
       m_label(new QComboBox(this)),
       m_save(
           new QPushButton(widgets::icon("download"), QString::fromUtf8("Save .npz\u2026"), this)),
@@ -70,7 +69,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_reading(new JobStrip(this)),
       m_saving(new JobStrip(this)),
       m_error(new ErrorStrip(this)),
-      m_looks(std::make_unique<JobQueue>()) {
+      m_jobs(std::make_unique<JobQueue>()) {
     setAccessibleName(QStringLiteral("Data"));
     setAcceptDrops(true);
     asking();
@@ -118,25 +117,23 @@ QWidget* DataPage::middle() {
     m_head->addControl(more);
     auto* menu = new widgets::ViewMenu(more, m_grid, [] { return QStringLiteral("samples"); });
     connect(menu, &widgets::ViewMenu::failed, this, &DataPage::fail);
-    m_part->setAccessibleName(QStringLiteral("Split of the data"));
+    m_split->setAccessibleName(QStringLiteral("Split of the data"));
     m_label->setAccessibleName(QStringLiteral("Label to show"));
     auto* filters = new QWidget(panel);
     for (QWidget* strip : std::initializer_list<QWidget*>{filters, m_reading, m_saving}) {
         strip->setBackgroundRole(QPalette::Base);
         strip->setAutoFillBackground(true);
     }
-    auto* row = new QHBoxLayout(filters);
-    row->setContentsMargins(16, 5, 16, 5);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(filters, {16, 5, 16, 5}, 8);
     row->addWidget(widgets::mutedLabel(QStringLiteral("Split"), filters));
-    row->addWidget(m_part);
+    row->addWidget(m_split);
     row->addSpacing(8);
     row->addWidget(m_labelWord);
     row->addWidget(m_label);
     row->addStretch(1);
-    m_part->setMinimumWidth(120);
+    m_split->setMinimumWidth(120);
     m_label->setMinimumWidth(120);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_head);
     column->addWidget(m_error);
     column->addWidget(m_reading);
@@ -167,7 +164,7 @@ QWidget* DataPage::right() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_statistics);
-    auto* column = columnOf(panel);
+    auto* column = widgets::columnOf(panel);
     column->addWidget(m_sampleHead);
     column->addWidget(m_sample, 5);
     column->addWidget(widgets::horizontalLine(panel));
@@ -231,7 +228,7 @@ void DataPage::wire() {
             [this] { m_context.messages.info(QStringLiteral("Cancelled; no file was written")); });
     connect(m_grid, &widgets::SampleGrid::samplesNeeded, m_source, &DataSource::requestSamples);
     connect(m_grid, &widgets::SampleGrid::indexChosen, this, &DataPage::chosen);
-    connect(m_part, &QComboBox::textActivated, m_source, &DataSource::setPart);
+    connect(m_split, &QComboBox::textActivated, m_source, &DataSource::setSplit);
     connect(m_label, &QComboBox::activated, this, [this](int row) { m_source->setLabel(row - 1); });
     connect(m_save, &QPushButton::clicked, this, &DataPage::saveShown);
     connect(m_train, &QPushButton::clicked, this, &DataPage::trainOn);
@@ -247,7 +244,7 @@ void DataPage::offerRun() {
 void DataPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     if (m_source->data() || m_reading->busy()) return;
-    // Something to look at from the first moment, but only once somebody looks.
+    // Opens the first data when the page is shown for the first time.
     DataChoice first;
     first.options = DataChooser::usualOptions(first.options.kind, first.options.task);
     first.name = taskTitle(first.options.kind, first.options.task);
@@ -272,7 +269,7 @@ void DataPage::importData(const DataOptions& options) {
 }
 
 void DataPage::importFile(const QString& path) {
-    m_looks->post(
+    m_jobs->post(
         this, [file = path.toStdString()](std::stop_token) { return guessImport(file); },
         [this, path](const ImportGuess& guess) {
             if (guess.id.empty()) return importWanted(path);
@@ -301,13 +298,13 @@ void DataPage::opened() {
                   "A run was trained on these data; its options are on the right of the Workbench")
             : QStringLiteral("Use these data for the experiment in the form, or for the first one "
                              "that fits; then press Start"));
-    m_part->clear();
-    m_part->addItems(m_source->parts());
+    m_split->clear();
+    m_split->addItems(m_source->splits());
 }
 
 void DataPage::shown() {
     const DatasetInfo& info = m_source->data()->info();
-    m_part->setCurrentText(m_source->part());
+    m_split->setCurrentText(m_source->split());
     const QStringList labels = m_source->labels();
     for (QWidget* w : {static_cast<QWidget*>(m_label), static_cast<QWidget*>(m_labelWord)})
         w->setVisible(!labels.isEmpty());
@@ -318,11 +315,11 @@ void DataPage::shown() {
     }
     m_label->setCurrentIndex(m_source->label() + 1);
     const qint64 count = m_source->count(), current = m_grid->current();
-    const QString words = exampleCount(m_source->options(), count);
+    const QString text = exampleCount(m_source->options(), count);
     const bool partial = m_source->label() >= 0 && info.size > DataSource::kSearched;
     m_head->setSubText(partial ? QStringLiteral("%1 among the first %2")
-                                     .arg(words, widgets::groupedNumber(DataSource::kSearched))
-                               : words);
+                                     .arg(text, widgets::groupedNumber(DataSource::kSearched))
+                               : text);
     m_grid->setData(count, m_source->example(), m_source->classNames());
     m_save->setEnabled(count > 0 && m_source->savable() && !m_saving->busy());
     m_save->setToolTip(m_source->savable()
@@ -338,30 +335,30 @@ void DataPage::shown() {
 
 void DataPage::chosen(qint64 index) {
     m_source->requestSample(index);
-    // A run's own sample is what the Workbench looks at, too.
+    // A sample of the run is selected on the Workbench, too.
     const DataChoice& choice = m_source->choice();
     if (choice.kind == DataChoice::Kind::Run && choice.path == m_context.selection.current())
-        m_context.selection.setSample(m_source->part(), m_source->indexOf(index));
+        m_context.selection.setSample(m_source->split(), m_source->indexOf(index));
 }
 
 void DataPage::count(const DataStatistics& s) {
     const DatasetInfo& info = m_source->data()->info();
     setProperty(widgets::kFigureSubject,
-                m_source->choice().name + QStringLiteral(", ") + m_source->part());
+                m_source->choice().name + QStringLiteral(", ") + m_source->split());
     m_statistics->setClasses(s.bars, s.what);
     m_statisticsHead->setSubText(
         s.counted < info.size
             ? QStringLiteral("of the first %1").arg(widgets::groupedNumber(s.counted))
             : QStringLiteral("of all %1").arg(widgets::groupedNumber(s.counted)));
-    // The seed is the one in the form; the generator makes another of it for each part.
+    // The seed in the form; the generator derives one for each split.
     const DataChoice& choice = m_source->choice();
     const QString known = QString::fromStdString(info.origin);
     QString origin = choice.kind == DataChoice::Kind::Generated ? known : choice.name;
     if (choice.kind == DataChoice::Kind::Generated &&
         known.startsWith(QLatin1String("generated"))) {
         origin = QStringLiteral("generated, seed %1").arg(choice.options.seed);
-        if (choice.options.streaming && m_source->part() == QLatin1String("train"))
-            origin += QStringLiteral(", epoch %1").arg(choice.pass);
+        if (choice.options.streaming && m_source->split() == QLatin1String("train"))
+            origin += QStringLiteral(", epoch %1").arg(choice.epoch);
     }
     m_statistics->setToolTip(widgets::plainTip(known));
     auto rows = s.rows;
@@ -375,7 +372,7 @@ void DataPage::trainOn() {
     const DataChoice& choice = m_source->choice();
     std::vector<std::string> fields;
     if (choice.kind == DataChoice::Kind::Generated) fields = DataChooser::fieldsOf(choice.options);
-    // Labelled images of a single file may be of any task.
+    // Labelled images from a single file can belong to any task.
     const auto* form = importFormOf(choice.options);
     if (!form || !form->anyTask) fields.emplace_back("task");
     Q_EMIT trainOnRequested(choice.options, fields, m_source->data()->info());
@@ -386,7 +383,7 @@ void DataPage::saveShown() {
     if (count < 1) return;
     QString name = m_source->choice().name.toLower().replace(u' ', u'_');
     if (name.endsWith(QLatin1String(".npz"))) name.chop(4);
-    const QString path = askSavePath(QStringLiteral("%1_%2.npz").arg(name, m_source->part()));
+    const QString path = askSavePath(QStringLiteral("%1_%2.npz").arg(name, m_source->split()));
     if (!path.isEmpty()) saveTo(path, count);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Browse any data: a grid of samples, one large, statistics; generated, imported or a run's own.
+// The Data page: a grid of samples, one enlarged, and statistics, of generated or imported data or
+// of a run.
 #pragma once
 
 #include <QWidget>
@@ -40,38 +41,34 @@ public:
     explicit DataPage(AppContext& context, QWidget* parent = nullptr);
     ~DataPage() override;
 
-    /// Reads files off the window's thread and shows them; bad ones change nothing but the error.
+    /// Reads files off the window's thread and shows them; on an error only the message changes.
     void importData(const DataOptions& options);
-    /// The same for a file or folder that says itself what it is; asks where it does not.
+    /// The same for a file or folder with a detectable form; asks for the form otherwise.
     void importFile(const QString& path);
-    /// Asks what to import and reads it.
+    /// Asks for data to import and reads them.
     void importWanted(const QString& path = {});
     void showPicture(const QString& path);
-    /// Saves the first `count` of the examples shown.
+    /// Saves the first `count` examples shown.
     void saveTo(const QString& path, qint64 count);
 
     DataChooser* chooser() const { return m_chooser; }
     DataSource* source() const { return m_source; }
     widgets::SampleGrid* grid() const { return m_grid; }
-    widgets::SampleView* sampleView() const { return m_sample; }
     widgets::StatisticsView* statistics() const { return m_statistics; }
-    QComboBox* partBox() const { return m_part; }
-    QComboBox* labelBox() const { return m_label; }
+    QComboBox* splitBox() const { return m_split; }
     QPushButton* saveButton() const { return m_save; }
-    QPushButton* trainButton() const { return m_train; }
-    JobStrip* readStrip() const { return m_reading; }
     JobStrip* saveStrip() const { return m_saving; }
     QString errorSentence() const;
 
     /// Ask for data to import (a path may be known), for a path and for a number of examples;
-    /// replaced in tests. Nothing, an empty path or 0 means never mind.
+    /// replaced in tests. Nothing, an empty path or 0 means cancelled.
     std::function<std::optional<DataOptions>(const QString& path)> askImport;
     std::function<QString(const QString& suggested)> askSavePath;
     std::function<qint64(qint64 most)> askCount;
 
 Q_SIGNALS:
-    /// "Train on this": kind, task, path and the named fields become those of the options that
-    /// Start begins with.
+    /// "Train on this": kind, task, path and the named fields are copied to the options of the next
+    /// run.
     void trainOnRequested(const relascope::DataOptions& data,
                           const std::vector<std::string>& fields,
                           const relascope::DatasetInfo& info);
@@ -104,13 +101,13 @@ private:
     widgets::SampleView* m_sample;
     widgets::StatisticsView* m_statistics;
     widgets::PanelHead *m_head, *m_sampleHead, *m_statisticsHead;
-    QComboBox *m_part, *m_label;
+    QComboBox *m_split, *m_label;
     QPushButton *m_save, *m_train;
     QLabel* m_labelWord;
     JobStrip *m_reading, *m_saving;
     ErrorStrip* m_error;
-    std::optional<DataChoice> m_imported;  ///< being read; joins the list once it is
-    std::unique_ptr<JobQueue> m_looks;     ///< at what is imported
+    std::optional<DataChoice> m_imported;  ///< being read; added to the list afterwards
+    std::unique_ptr<JobQueue> m_jobs;      ///< reads what is imported
 };
 
 }  // namespace relascope::app

@@ -17,21 +17,19 @@ namespace relascope::app {
 
 JobStrip::JobStrip(QWidget* parent)
     : QWidget(parent),
-      m_words(new widgets::ElidedLabel({}, this)),
+      m_text(new widgets::ElidedLabel({}, this)),
       m_bar(new QProgressBar(this)),
       m_cancel(new QPushButton(QStringLiteral("Cancel"), this)) {
     setAccessibleName(QStringLiteral("Progress"));
-    m_words->setFont(widgets::smallFont());
+    m_text->setFont(widgets::smallFont());
     m_bar->setRange(0, 1000);
     m_bar->setTextVisible(false);
     m_bar->setFixedHeight(4);
     m_bar->setMinimumWidth(120);
     m_bar->setAccessibleName(QStringLiteral("Progress"));
     m_cancel->setProperty("compact", true);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 4, 16, 4);
-    row->setSpacing(12);
-    row->addWidget(m_words, 1);
+    auto* row = widgets::rowOf(this, {16, 4, 16, 4}, 12);
+    row->addWidget(m_text, 1);
     row->addWidget(m_bar, 1);
     row->addWidget(m_cancel);
     hide();
@@ -40,7 +38,7 @@ JobStrip::JobStrip(QWidget* parent)
     m_tick.setInterval(50);
     connect(&m_delay, &QTimer::timeout, this, [this] { show(); });
     connect(&m_tick, &QTimer::timeout, this, [this] {
-        if (m_job) m_bar->setValue(static_cast<int>(1000.0 * m_job->share));
+        if (m_job) m_bar->setValue(static_cast<int>(1000.0 * m_job->fraction));
     });
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         if (!m_job) return;
@@ -56,9 +54,9 @@ void JobStrip::follow(LongTask& task) {
     connect(this, &JobStrip::cancelled, &task, &LongTask::abandon);
 }
 
-void JobStrip::begin(const QString& words, std::shared_ptr<LongJob> job) {
+void JobStrip::begin(const QString& text, std::shared_ptr<LongJob> job) {
     m_job = std::move(job);
-    m_words->setText(words);
+    m_text->setText(text);
     m_bar->setValue(0);
     m_tick.start();
     if (!isVisible()) m_delay.start();
@@ -79,9 +77,7 @@ ErrorStrip::ErrorStrip(QWidget* parent)
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* away = widgets::iconButton("close", QStringLiteral("Dismiss"), this);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 4, 8, 4);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(this, {16, 4, 8, 4}, 8);
     row->addWidget(m_icon, 0, Qt::AlignTop);
     row->addWidget(m_text, 1);
     row->addWidget(away, 0, Qt::AlignTop);

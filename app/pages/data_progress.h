@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Strips below a panel's head: a long job with its share and Cancel, and what went wrong.
+// Strips below a panel's head: a long job with progress and Cancel, and an error message.
 #pragma once
 
 #include <QTimer>
@@ -19,15 +19,15 @@ namespace relascope::app {
 struct LongJob;
 class LongTask;
 
-/// Shows itself when a job takes longer than the delay; the old content stays in sight meanwhile.
+/// Appears when a job takes longer than the delay; the old content stays visible meanwhile.
 class JobStrip : public QWidget {
     Q_OBJECT
 public:
     explicit JobStrip(QWidget* parent = nullptr);
 
-    /// Shows whatever this task does, and gives it up by Cancel.
+    /// Shows the jobs of this task, and cancels them.
     void follow(LongTask& task);
-    void begin(const QString& words, std::shared_ptr<LongJob> job);
+    void begin(const QString& text, std::shared_ptr<LongJob> job);
     void end();
     bool busy() const { return m_job != nullptr; }
     void setDelay(int milliseconds) { m_delay.setInterval(milliseconds); }
@@ -35,18 +35,18 @@ public:
     QProgressBar* bar() const { return m_bar; }
 
 Q_SIGNALS:
-    /// The job was told to stop; its answer will not come.
+    /// The job was cancelled; it delivers no result.
     void cancelled();
 
 private:
-    widgets::ElidedLabel* m_words;
+    widgets::ElidedLabel* m_text;
     QProgressBar* m_bar;
     QPushButton* m_cancel;
     QTimer m_delay, m_tick;
     std::shared_ptr<LongJob> m_job;
 };
 
-/// One sentence in the error colours, until it is put away or something works.
+/// An error message, shown until it is dismissed or an action succeeds.
 class ErrorStrip : public QWidget {
     Q_OBJECT
 public:

@@ -51,24 +51,24 @@ DataSource::Read DataSource::read(const DataChoice& choice, const core::Progress
                                   std::stop_token stop) {
     Read found;
     found.options = choice.options;
-    std::vector<std::pair<std::string, core::DatasetPtr>> parts;
+    std::vector<std::pair<std::string, core::DatasetPtr>> opened;
     if (choice.kind == DataChoice::Kind::File) {
-        parts = datasets::openImported(choice.options, progress, stop);
+        opened = datasets::openImported(choice.options, progress, stop);
     } else {
         if (choice.kind == DataChoice::Kind::Run) {
             const std::string run = choice.path.toStdString();
             found.options = core::runData(run, core::readRunOptions(run).data);
         }
         const core::DataSplits splits = datasets::openData(found.options, progress, stop);
-        for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
+        for (const auto& name : splits.names()) opened.emplace_back(name, splits.find(name));
         if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
-            parts[0].second = splits.trainPass(choice.pass);
+            opened[0].second = splits.trainPass(choice.epoch);
     }
-    for (auto& [name, data] : parts) {
+    for (auto& [name, data] : opened) {
         if (!data) continue;
-        Part part{name, data, {}};
-        if (data->size() > 0) part.example = shownSample(*data, 0);
-        found.parts.push_back(std::move(part));
+        Split split{name, data, {}};
+        if (data->size() > 0) split.example = shownSample(*data, 0);
+        found.splits.push_back(std::move(split));
     }
     return found;
 }
@@ -81,15 +81,15 @@ void DataSource::open(const DataChoice& choice) {
                [this, choice](Read found) {
                    m_choice = choice;
                    m_options = std::move(found.options);
-                   m_parts = std::move(found.parts);
+                   m_splits = std::move(found.splits);
                    Q_EMIT opened();
-                   show(this->parts().contains(m_part) ? m_part : this->parts().first());
+                   show(this->splits().contains(m_split) ? m_split : this->splits().first());
                });
 }
 
-QStringList DataSource::parts() const {
+QStringList DataSource::splits() const {
     QStringList names;
-    for (const Part& part : m_parts) names += QString::fromStdString(part.name);
+    for (const Split& split : m_splits) names += QString::fromStdString(split.name);
     return names;
 }
 
@@ -119,19 +119,19 @@ qint64 DataSource::indexOf(qint64 shown) const {
     return m_matches ? m_matches->at(static_cast<std::size_t>(shown)) : shown;
 }
 
-void DataSource::setPart(const QString& name) {
-    if (name == m_part || !parts().contains(name)) return;
+void DataSource::setSplit(const QString& name) {
+    if (name == m_split || !splits().contains(name)) return;
     m_task.abandon();
     show(name);
 }
 
-void DataSource::show(const QString& part) {
-    for (const Part& known : m_parts)
-        if (known.name == part.toStdString()) {
+void DataSource::show(const QString& split) {
+    for (const Split& known : m_splits)
+        if (known.name == split.toStdString()) {
             m_data = known.data;
             m_example = known.example;
         }
-    m_part = part;
+    m_split = split;
     m_label = -1;
     m_matches.reset();
     ++*m_shown;
@@ -167,10 +167,10 @@ void DataSource::setLabel(int label) {
     const auto work = [data = m_data, label](LongJob& job, std::stop_token stop) {
         auto matches = std::make_shared<std::vector<std::int64_t>>();
         LabelReader labelOf(data);
-        const auto goOn = job.callback(stop);
+        const auto reportProgress = job.callback(stop);
         const std::int64_t size = std::min(data->size(), kSearched);
         for (std::int64_t i = 0; i < size; ++i) {
-            if (i % 256 == 0 && !goOn(static_cast<double>(i) / static_cast<double>(size)))
+            if (i % 256 == 0 && !reportProgress(static_cast<double>(i) / static_cast<double>(size)))
                 throw Cancelled();
             if (labelOf(i) == label) matches->push_back(i);
         }

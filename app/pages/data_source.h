@@ -19,44 +19,43 @@
 
 namespace relascope::app {
 
-/// One opened choice with its parts ("train", "validation", ...), of which one is shown, whole or
-/// one label of it. Whatever is asked anew makes the answers that are still under way worthless:
-/// they are dropped.
+/// An opened data set with its splits ("train", "validation", ...). One split is shown, as a whole
+/// or filtered by a label. A new request drops the results of earlier ones.
 class DataSource : public QObject {
     Q_OBJECT
 public:
     explicit DataSource(QObject* parent = nullptr);
     ~DataSource() override;
 
-    /// Changes nothing until it is read, and nothing at all when it fails.
+    /// Opens a choice; the current data stay until it has been read successfully.
     void open(const DataChoice& choice);
-    void setPart(const QString& name);
-    /// -1: every label. The examples of a label are looked for, at most among the first kSearched.
+    void setSplit(const QString& name);
+    /// Filters by a label; -1: all labels. Only the first kSearched examples are searched.
     void setLabel(int label);
     void requestSamples(qint64 first, int count);
     void requestSample(qint64 shown);
     void requestPicture(const QString& path);
-    /// The first `count` of what is shown, as .npz.
+    /// Saves the first `count` examples shown as .npz.
     void save(const QString& path, qint64 count);
 
     const DataChoice& choice() const { return m_choice; }
     const core::DatasetPtr& data() const { return m_data; }
-    QStringList parts() const;
-    QString part() const { return m_part; }
+    QStringList splits() const;
+    QString split() const { return m_split; }
     int label() const { return m_label; }
-    /// What labels are called (of bits, what they say), and which labels examples can be chosen by.
+    /// The names of classes (of bits for multi-label data), and the labels to filter by.
     QStringList classNames() const;
     QStringList labels() const;
-    /// What is read, and what is written; no file comes to be once saving is given up.
+    /// The tasks of reading and writing; a cancelled save leaves no file.
     LongTask& task() { return m_task; }
     LongTask& saving() { return m_saving; }
-    /// The options that say what the data are: those chosen, or the run's.
+    /// The options of the data: those chosen, or those of the run.
     const DataOptions& options() const { return m_options; }
-    /// How examples of the part look: its first one.
+    /// The first example of the split.
     const widgets::ShownSample& example() const { return m_example; }
-    /// Whether what is shown can be saved: a text is a file already.
+    /// Whether the examples can be saved; text cannot, as it comes from a file.
     bool savable() const;
-    /// How many examples are shown, and which one of the part stands at a place.
+    /// The number of examples shown, and the index in the split of one of them.
     qint64 count() const;
     qint64 indexOf(qint64 shown) const;
 
@@ -64,8 +63,8 @@ public:
 
 Q_SIGNALS:
     void saved(const QString& path, qint64 count);
-    void opened();        ///< choice and parts
-    void shownChanged();  ///< part or label
+    void opened();        ///< the choice and its splits changed
+    void shownChanged();  ///< the split or label changed
     void samplesReady(qint64 first, std::vector<relascope::widgets::ShownSample> samples);
     void sampleReady(qint64 shown, relascope::widgets::ShownSample sample);
     void pictureReady(const QString& path, relascope::widgets::ShownSample sample);
@@ -73,34 +72,37 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
-    struct Part {
+    struct Split {
         std::string name;
         core::DatasetPtr data;
         widgets::ShownSample example;
     };
     struct Read {
         DataOptions options;
-        std::vector<Part> parts;
+        std::vector<Split> splits;
     };
     static Read read(const DataChoice& choice, const core::ProgressCallback& progress,
                      std::stop_token stop);
-    void show(const QString& part);
+    void show(const QString& split);
     void count(const core::DatasetPtr& data);
 
     DataChoice m_choice;
     DataOptions m_options;
-    std::vector<Part> m_parts;
+    std::vector<Split> m_splits;
     widgets::ShownSample m_example;
     core::DatasetPtr m_data;
-    QString m_part;
+    QString m_split;
     int m_label = -1;
-    std::shared_ptr<const std::vector<std::int64_t>> m_matches;  ///< of the label; null: all
+    std::shared_ptr<const std::vector<std::int64_t>>
+        m_matches;  ///< examples with the label; null: all examples
 
     quint64 m_sampleRequest = 0;
-    using Turn = std::shared_ptr<std::atomic<quint64>>;  ///< workers see at once that they are late
-    Turn m_shown = std::make_shared<std::atomic<quint64>>(0);  ///< of part and label
+    using Turn = std::shared_ptr<std::atomic<quint64>>;  ///< lets workers detect that their request
+                                                         ///< is obsolete
+    Turn m_shown =
+        std::make_shared<std::atomic<quint64>>(0);  ///< for requests of a split and label
     Turn m_counted =
-        std::make_shared<std::atomic<quint64>>(0);  ///< of the part, for the statistics
+        std::make_shared<std::atomic<quint64>>(0);  ///< for the statistics of the split
     JobQueue m_reads, m_work, m_saves;
     LongTask m_task, m_saving;
 };

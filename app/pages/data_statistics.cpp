@@ -26,7 +26,7 @@ QString plain(double value, int digits = 2) {
     return number.remove(u'+');
 }
 
-/// Smallest, mean and largest of what passed by.
+/// Minimum, mean and maximum of the values added.
 struct Range {
     double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0.0;
     std::int64_t count = 0;
@@ -37,7 +37,7 @@ struct Range {
         sum += value;
         ++count;
     }
-    QString words(int digits) const {
+    QString text(int digits) const {
         if (count == 0) return QString(QChar(0x2014));
         const QString low = plain(least, digits), high = plain(most, digits);
         if (low == high) return low;
@@ -46,7 +46,7 @@ struct Range {
     }
 };
 
-/// Lengths as bars, several together where there are many.
+/// Lengths as bars, grouped if there are many.
 Bars lengthBars(const std::map<std::int64_t, qint64>& lengths) {
     Bars bars;
     if (lengths.empty()) return bars;
@@ -134,12 +134,12 @@ void count(const core::ObjectDataset& data, Counting& c) {
     if (info.targets == TargetKind::Bits) c.s.what = QStringLiteral("same");
     c.s.rows = {{QStringLiteral("Objects"),
                  QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.objects).arg(shape.width)},
-                {QStringLiteral("Values"), numbers.words(2)}};
+                {QStringLiteral("Values"), numbers.text(2)}};
     if (info.targets == TargetKind::Numbers)
         c.s.rows.emplace_back(shape.targets == 1
                                   ? QStringLiteral("Answer")
                                   : QStringLiteral("Answers (%1)").arg(shape.targets),
-                              answers.words(3));
+                              answers.text(3));
 }
 
 void count(const core::SequenceDataset& data, Counting& c) {
@@ -170,10 +170,10 @@ void count(const core::SequenceDataset& data, Counting& c) {
     if (shape.width > 0)
         c.s.rows = {{QStringLiteral("Objects"),
                      QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.source).arg(shape.width)},
-                    {QStringLiteral("Values"), numbers.words(2)}};
+                    {QStringLiteral("Values"), numbers.text(2)}};
     else
-        c.s.rows = {{QStringLiteral("Question length"), questions.words(0)}};
-    c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.words(0));
+        c.s.rows = {{QStringLiteral("Question length"), questions.text(0)}};
+    c.s.rows.emplace_back(QStringLiteral("Answer length"), answers.text(0));
     c.s.rows.emplace_back(QStringLiteral("Answer vocabulary"),
                           widgets::groupedNumber(shape.targetVocabulary));
 }

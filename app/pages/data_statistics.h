@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the examples of a part hold: labels, lengths, ranges of numbers, pixels.
+// Statistics of the examples of a split: labels, lengths, ranges of numbers, pixels.
 #pragma once
 
 #include <QString>
@@ -12,15 +12,16 @@
 
 namespace relascope::app {
 
-/// Of the first examples of a part.
+/// Statistics of the first examples of a split.
 struct DataStatistics {
     std::int64_t counted = 0;
-    QString what = QStringLiteral("class");  ///< that the bars count
+    QString what = QStringLiteral("class");  ///< counted by the bars
     std::vector<std::pair<QString, qint64>> bars;
     std::vector<std::pair<QString, QString>> rows;
 };
 
-/// Counts at most `most` examples. `wanted` is asked for each of them; false ends in Cancelled.
+/// Counts at most `most` examples. Throws Cancelled when `wanted`, called for each of them, returns
+/// false.
 DataStatistics countExamples(const core::Dataset& data, const DataOptions& options,
                              std::int64_t most, const std::function<bool()>& wanted);
 

@@ -68,9 +68,7 @@ EvaluateDialog::EvaluateDialog(QWidget* parent, Data data, bool own)
     auto* go = buttons->addButton(QStringLiteral("Evaluate"), QDialogButtonBox::AcceptRole);
     go->setProperty("primary", true);
     go->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(16);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
     column->addLayout(form);
     column->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
@@ -88,7 +86,7 @@ void EvaluateDialog::fillImages() {
             m_data->setItemData(line, QString::fromStdString(task.name), kTask);
         }
     }
-    // The Data page's own list of files.
+    // The list of files of the Data page.
     for (const QString& file : QSettings().value(QStringLiteral("data/files")).toStringList())
         addFile(file);
     m_data->addItem(lastLine());
@@ -99,7 +97,7 @@ void EvaluateDialog::fillImages() {
     m_seed->setRange(0, std::numeric_limits<int>::max());
 }
 
-// Those of the generated data that are chosen; a file has none.
+// The splits of the generated data; a file has none.
 void EvaluateDialog::fillSplits() {
     const auto* kind = findDataKind(m_data->currentData(kKind).toString().toStdString());
     if (!kind) return;
@@ -192,7 +190,7 @@ EvaluationRequest EvaluateDialog::request() const {
     request.options.kind = m_data->currentData(kKind).toString().toStdString();
     request.options.task = m_data->currentData(kTask).toString().toStdString();
     request.options.seed = m_seed->value();
-    // Every part but the one that is measured stays small.
+    // All other splits are kept small.
     request.options.train_size = request.options.validation_size = request.options.test_size = 2;
     request.split = m_split->currentText().toStdString();
     (request.split == "train"        ? request.options.train_size

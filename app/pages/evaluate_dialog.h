@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asks what a checkpoint shall be measured on: generated images, a file of them, or a text.
+// Asks for the data to evaluate a checkpoint on: generated images, a file of images, or a text.
 #pragma once
 
 #include <QDialog>
@@ -17,14 +17,12 @@ class EvaluateDialog : public QDialog {
     Q_OBJECT
 public:
     enum class Data { Images, Text };
-    /// `own`: the model belongs to a run, whose own text can be measured.
+    /// `own`: the model belongs to a run, so its own text is available.
     explicit EvaluateDialog(QWidget* parent = nullptr, Data data = Data::Images, bool own = false);
 
     EvaluationRequest request() const;
-    QComboBox* dataBox() const { return m_data; }
     QComboBox* splitBox() const { return m_split; }
     QSpinBox* countBox() const { return m_count; }
-    QSpinBox* seedBox() const { return m_seed; }
     /// Asks for a .npz file, or a text; replaced in tests.
     std::function<QString()> askFile;
 
@@ -39,7 +37,7 @@ private:
     QComboBox *m_data, *m_split;
     QSpinBox *m_count, *m_seed;
     const bool m_text;
-    int m_before = 0;  ///< the data chosen before a file was asked for
+    int m_before = 0;  ///< the data chosen before a file was requested
 };
 
 }  // namespace relascope::app

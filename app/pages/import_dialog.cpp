@@ -46,13 +46,13 @@ ImportDialog::ImportDialog(QWidget* parent)
     grid->setHorizontalSpacing(12);
     grid->setVerticalSpacing(10);
     const auto label = [&](int row, const QString& text, QWidget* field) {
-        auto* words = widgets::mutedLabel(text, this);
-        words->setFont(widgets::smallFont());
-        words->setBuddy(field);
-        grid->addWidget(words, row, 0);
+        auto* label = widgets::mutedLabel(text, this);
+        label->setFont(widgets::smallFont());
+        label->setBuddy(field);
+        grid->addWidget(label, row, 0);
         field->setFont(widgets::smallFont());
         field->setAccessibleName(text);
-        return words;
+        return label;
     };
     label(0, QStringLiteral("Source"), m_path);
     m_path->setPlaceholderText(QStringLiteral("A file or a folder; you can drop it here"));
@@ -75,18 +75,16 @@ ImportDialog::ImportDialog(QWidget* parent)
     buttons->addButton(m_import, QDialogButtonBox::AcceptRole);
     m_import->setProperty("primary", true);
     m_import->setDefault(true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(16);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 16);
     column->addLayout(grid);
     column->addStretch(1);
     column->addWidget(buttons);
 
     m_pause->setSingleShot(true);
     m_pause->setInterval(200);  // behind the last key
-    connect(m_pause, &QTimer::timeout, this, &ImportDialog::look);
+    connect(m_pause, &QTimer::timeout, this, &ImportDialog::validate);
     connect(m_path, &QLineEdit::textChanged, this, [this] {
-        m_looking = !m_path->text().trimmed().isEmpty();
+        m_validating = !m_path->text().trimmed().isEmpty();
         m_own = false;
         m_pause->start();
         judge();
@@ -112,17 +110,17 @@ ImportDialog::~ImportDialog() = default;
 void ImportDialog::setPath(const QString& path) {
     m_path->setText(path);
     m_pause->stop();
-    look();
+    validate();
 }
 
-void ImportDialog::look() {
+void ImportDialog::validate() {
     const std::string path = m_path->text().trimmed().toStdString();
     const quint64 request = ++m_request;
     if (path.empty()) {
-        m_looking = false;
+        m_validating = false;
         return judge();
     }
-    m_looking = true;
+    m_validating = true;
     judge();
     m_jobs->post(
         this, [path](std::stop_token) { return guessImport(path); },
@@ -132,9 +130,9 @@ void ImportDialog::look() {
 }
 
 void ImportDialog::take(const ImportGuess& guess) {
-    m_looking = false;
+    m_validating = false;
     m_read = guess.path;
-    m_found = guess.words;
+    m_found = guess.text;
     if (!m_own) {
         m_kind->setCurrentIndex(
             guess.id.empty() ? -1 : m_kind->findData(QString::fromStdString(guess.id)));
@@ -159,8 +157,8 @@ void ImportDialog::kindChosen() {
 
 void ImportDialog::judge() {
     const bool chosen = m_kind->currentIndex() >= 0;
-    m_import->setEnabled(chosen && !m_looking && !m_path->text().trimmed().isEmpty());
-    if (m_looking) return m_note->setHint(QString::fromUtf8("Detecting the format\u2026"));
+    m_import->setEnabled(chosen && !m_validating && !m_path->text().trimmed().isEmpty());
+    if (m_validating) return m_note->setHint(QString::fromUtf8("Detecting the format\u2026"));
     if (m_path->text().trimmed().isEmpty())
         return m_note->setHint(QStringLiteral("Choose a file or a folder."));
     if (!chosen) return m_note->setProblem(m_path->text().trimmed() + u' ' + m_found);

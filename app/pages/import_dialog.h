@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Import: which file or folder, and what it is. What it holds is looked at off the window's thread.
+// Imports a file or folder. Its form is detected off the window's thread.
 #pragma once
 
 #include <QDialog>
@@ -31,20 +31,17 @@ public:
     explicit ImportDialog(QWidget* parent = nullptr);
     ~ImportDialog() override;
 
-    /// As if it was chosen.
+    /// Sets the path as if it had been chosen.
     void setPath(const QString& path);
-    /// The options that open what was chosen.
+    /// The options that open the chosen data.
     DataOptions options() const;
 
-    QLineEdit* pathField() const { return m_path; }
-    QComboBox* kindBox() const { return m_kind; }
-    QComboBox* taskBox() const { return m_task; }
     QPushButton* importButton() const { return m_import; }
     QString note() const;
-    /// Whether what was chosen is still being looked at.
-    bool looking() const { return m_looking; }
+    /// Whether the chosen path is still being checked.
+    bool validating() const { return m_validating; }
 
-    /// Ask for a file, or a folder; replaced in tests. Empty: never mind.
+    /// Ask for a file, or a folder; replaced in tests. Empty: cancelled.
     std::function<QString()> askFile, askFolder;
 
 protected:
@@ -52,7 +49,7 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    void look();
+    void validate();
     void take(const ImportGuess& guess);
     void kindChosen();
     void judge();
@@ -63,9 +60,9 @@ private:
     widgets::FieldNote* m_note;
     QPushButton* m_import;
     QTimer* m_pause;
-    std::string m_read;  ///< the path that is opened: of a part of a folder the folder
-    QString m_found;     ///< what the look said
-    bool m_looking = false, m_own = false;  ///< the kind is the user's
+    std::string m_read;  ///< the path to open: the folder, if a file in a data folder was chosen
+    QString m_found;     ///< what was detected
+    bool m_validating = false, m_own = false;  ///< m_own: the user chose the kind
     quint64 m_request = 0;
     std::unique_ptr<JobQueue> m_jobs;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a file or folder is that somebody wants to import: guessed from what it holds.
+// Detects the form of data to import from the contents of a file or folder.
 #pragma once
 
 #include <QString>
@@ -14,25 +14,25 @@ namespace relascope::app {
 struct ImportKind {
     std::string id;                       ///< "npz"
     QString title;                        ///< "Labelled images (.npz)"
-    QString help;                         ///< what is expected there
-    std::string kind;                     ///< of data: "relational-games"
+    QString help;                         ///< what the path must be
+    std::string kind;                     ///< kind of data: "relational-games"
     std::vector<std::string> tasks = {};  ///< to choose from; empty: nothing to choose
 };
 const std::vector<ImportKind>& importKinds();
 const ImportKind& importKind(const std::string& id);
 
 struct ImportGuess {
-    std::string id;    ///< empty: nothing known is there
-    std::string task;  ///< of kinds that have several
-    std::string path;  ///< to be read: of a part of a folder the folder
-    QString words;     ///< what was found, in words
+    std::string id;    ///< empty: no known form
+    std::string task;  ///< for kinds that have several
+    std::string path;  ///< the path to read: the folder, if a file in a data folder was given
+    QString text;      ///< message about what was found
 };
-/// Looks at names alone. Never throws.
+/// Checks file names only. Never throws.
 ImportGuess guessImport(const std::string& path);
 
-/// The options that open it, with every example there is. Throws OptionError for an unknown id.
+/// The options that open it, with all examples. Throws OptionError for an unknown id.
 DataOptions importOptions(const std::string& id, const std::string& task, const std::string& path);
-/// The form that such options have; empty where their kind cannot be imported.
+/// The import form of such options; empty if their kind cannot be imported.
 std::string importIdOf(const DataOptions& options);
 
 }  // namespace relascope::app

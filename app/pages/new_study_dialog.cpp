@@ -3,8 +3,8 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCompleter>
 #include <QFileInfo>
+#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "app/controllers/job_queue.h"
+#include "app/pages/option_rows.h"
 #include "app/pages/study_text.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
@@ -24,7 +25,7 @@
 
 namespace relascope::app {
 
-/// What looking through a plan found.
+/// The result of validating a plan.
 struct NewStudyDialog::Verdict {
     StudyPlan plan;
     QString path;
@@ -37,9 +38,9 @@ struct NewStudyDialog::Verdict {
 
 namespace {
 
-/// Counts runs and steps, or says what is wrong; long for many runs.
-void lookThrough(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
-                 double* steps) {
+/// Counts runs and steps, or reports the error; slow for many runs.
+void validatePlan(const StudyPlan& plan, QString* field, QString* sentence, std::size_t* runs,
+                  double* steps) {
     try {
         const auto cells = core::studyCells(plan);
         *runs = cells.size();
@@ -80,7 +81,8 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
       m_seeds(new QSpinBox(this)),
       m_jobs(new QSpinBox(this)),
       m_sameData(new QCheckBox(QStringLiteral("Same data for all seeds"), this)),
-      m_keys(nullptr),
+      m_sweep(new OptionRows(QStringLiteral("Sweep an option"), true, this)),
+      m_settings(new OptionRows(QStringLiteral("Set an option for all runs"), false, this)),
       m_modelsNote(new widgets::FieldNote(this)),
       m_sizesNote(new widgets::FieldNote(this)),
       m_nameNote(new widgets::FieldNote(this)),
@@ -90,11 +92,6 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
       m_start(new QPushButton(QStringLiteral("Create and start"), this)),
       m_queue(std::make_unique<JobQueue>()) {
     setWindowTitle(QStringLiteral("New study"));
-    QStringList keys;
-    for (const auto& key : RunOptions::keys()) keys << QString::fromStdString(key);
-    m_keys = new QCompleter(keys, this);
-    m_keys->setFilterMode(Qt::MatchContains);
-    m_keys->setCaseSensitivity(Qt::CaseInsensitive);
     m_seeds->setRange(1, 1000);
     m_seeds->setValue(3);
     m_jobs->setRange(1, 256);
@@ -112,6 +109,15 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
     connect(m_sameData, &QCheckBox::toggled, this, &NewStudyDialog::changed);
     connect(m_name, &QLineEdit::textChanged, this, &NewStudyDialog::changed);
     connect(m_name, &QLineEdit::textEdited, this, [this] { m_named = true; });
+    for (auto* rows : {m_sweep, m_settings}) {
+        connect(rows, &OptionRows::edited, this, &NewStudyDialog::changed);
+        connect(rows, &OptionRows::removed, this, [this] {
+            changed();
+            // The dialog shrinks after the row was removed.
+            QMetaObject::invokeMethod(
+                this, [this] { adjustSize(); }, Qt::QueuedConnection);
+        });
+    }
     connect(m_create, &QPushButton::clicked, this, &QDialog::accept);
     connect(m_start, &QPushButton::clicked, this, [this] {
         m_startsAtOnce = true;
@@ -121,6 +127,79 @@ NewStudyDialog::NewStudyDialog(const QString& folder, const QString& preset, int
 }
 
 NewStudyDialog::~NewStudyDialog() = default;
+
+/// Arranges the fields in a grid above the summary and the buttons.
+void NewStudyDialog::layOut() {
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(16);
+    grid->setVerticalSpacing(10);
+    grid->setColumnStretch(1, 1);
+    int row = 0;
+    const auto add = [&](const QString& name, QWidget* field, widgets::FieldNote* note = nullptr,
+                         const QString& help = {}) {
+        auto* label = widgets::mutedLabel(name, this);
+        label->setBuddy(field);
+        grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
+        label->setContentsMargins(0, 4, 0, 0);
+        field->setFont(widgets::smallFont());
+        if (field->accessibleName().isEmpty()) field->setAccessibleName(name);
+        field->setToolTip(help);
+        auto* column = new QVBoxLayout;
+        column->setSpacing(2);
+        column->addWidget(field, 0,
+                          qobject_cast<QSpinBox*>(field) ? Qt::AlignLeft : Qt::Alignment());
+        if (note) column->addWidget(note);
+        grid->addLayout(column, row++, 1);
+    };
+    m_models->setFixedHeight(124);
+    m_models->setAlternatingRowColors(false);
+    for (auto* box : {m_seeds, m_jobs}) box->setMinimumWidth(90);
+    add(QStringLiteral("Experiment"), m_preset);
+    add(QStringLiteral("Models"), m_models, m_modelsNote,
+        QStringLiteral("Each model is trained with every size and seed"));
+    add(QStringLiteral("Training sizes"), m_sizes, m_sizesNote,
+        QStringLiteral("250, 500, 1000 or 250..2500 step 250; empty: as in the preset"));
+    add(QStringLiteral("Seeds"), m_seeds, nullptr,
+        QStringLiteral("Number of repetitions with different random seeds: 0, 1, 2 and so on"));
+    add(QString(), m_sameData, nullptr,
+        QStringLiteral("If off, the seed of a run also determines its data"));
+    m_sameData->setAccessibleName(m_sameData->text());
+
+    const auto section = [&](const QString& name, OptionRows* rows) {
+        auto* label = widgets::mutedLabel(name, this);
+        label->setContentsMargins(0, 4, 0, 0);
+        grid->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
+        grid->addWidget(rows, row++, 1);
+    };
+    section(QStringLiteral("Sweep"), m_sweep);
+    section(QStringLiteral("Set"), m_settings);
+    add(QStringLiteral("Name"), m_name, m_nameNote,
+        QStringLiteral("Name of its folder in %1").arg(m_folder));
+    add(QStringLiteral("Processes"), m_jobs, nullptr,
+        QStringLiteral("Number of runs trained in parallel"));
+
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
+    auto* cancel = new QPushButton(QStringLiteral("Cancel"), this);
+    cancel->setAutoDefault(false);
+    m_create->setAutoDefault(false);
+    m_start->setProperty("primary", true);
+    m_start->setDefault(true);
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    buttons->addStretch(1);
+    for (auto* button : {cancel, m_create, m_start}) buttons->addWidget(button);
+
+    m_summary->setFont(widgets::smallFont());
+    m_summary->setWordWrap(true);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 14);
+    column->addLayout(grid);
+    column->addWidget(widgets::horizontalLine(this));
+    column->addWidget(m_summary);
+    column->addWidget(m_note);
+    column->addLayout(buttons);
+    column->setSizeConstraint(QLayout::SetMinimumSize);
+    setMinimumWidth(520);
+}
 
 void NewStudyDialog::fillPresets(const QString& preset) {
     QString family;
@@ -158,38 +237,12 @@ void NewStudyDialog::presetChosen() {
                     m_sizes->setPlaceholderText(
                         QStringLiteral("%1, as in the preset").arg(options.data.train_size));
             } catch (const Error&) {
-                // What is wrong with it is said below once it is checked.
+                // Errors are shown below after validation.
             }
         }
     }
     if (!m_named) m_name->setText(m_preset->currentData().toString());
     changed();
-}
-
-OptionRow* NewStudyDialog::addRow(bool varied) {
-    auto* row = new OptionRow(m_keys, varied, this);
-    auto& rows = varied ? m_variedRows : m_settingRows;
-    rows.push_back(row);
-    (varied ? m_varied : m_settings)->addWidget(row);
-    connect(row, &OptionRow::edited, this, &NewStudyDialog::changed);
-    connect(row, &OptionRow::removed, this, [this, row, varied] {
-        std::erase(varied ? m_variedRows : m_settingRows, row);
-        row->hide();
-        row->deleteLater();
-        changed();
-        // The dialog shrinks back once the row is gone.
-        QMetaObject::invokeMethod(
-            this, [this] { adjustSize(); }, Qt::QueuedConnection);
-    });
-    row->key()->setFocus();
-    changed();
-    return row;
-}
-OptionRow* NewStudyDialog::addVaried() {
-    return addRow(true);
-}
-OptionRow* NewStudyDialog::addSetting() {
-    return addRow(false);
 }
 
 StudyPlan NewStudyDialog::plan() const {
@@ -201,7 +254,7 @@ StudyPlan NewStudyDialog::plan() const {
     plan.sizes = parseSizes(m_sizes->text(), nullptr);
     plan.seeds.clear();
     for (int seed = 0; seed < m_seeds->value(); ++seed) plan.seeds.push_back(seed);
-    for (const auto* row : m_variedRows) {
+    for (const auto* row : m_sweep->rows()) {
         if (row->keyText().isEmpty() && row->values()->text().trimmed().isEmpty()) continue;
         StudyAxis axis;
         axis.key = row->keyText().toStdString();
@@ -209,7 +262,7 @@ StudyPlan NewStudyDialog::plan() const {
             axis.values.push_back(value.toStdString());
         plan.vary.push_back(std::move(axis));
     }
-    for (const auto* row : m_settingRows)
+    for (const auto* row : m_settings->rows())
         if (!row->keyText().isEmpty() || !row->values()->text().trimmed().isEmpty())
             plan.settings.emplace_back(row->keyText().toStdString(),
                                        row->values()->text().trimmed().toStdString());
@@ -238,7 +291,7 @@ void NewStudyDialog::check() {
         verdict->path = path;
         verdict->taken = QFileInfo::exists(path);
         verdict->freeName = freeName(folder, QString::fromStdString(plan.preset));
-        lookThrough(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
+        validatePlan(plan, &verdict->field, &verdict->sentence, &verdict->runs, &verdict->steps);
         return std::shared_ptr<const Verdict>(std::move(verdict));
     };
     m_queue->clear();
@@ -251,11 +304,11 @@ void NewStudyDialog::check() {
     });
 }
 
-/// Puts every sentence where it belongs, and the buttons on or off.
+/// Shows every message at its field, and enables or disables the buttons.
 void NewStudyDialog::judge() {
     for (auto* note : {m_modelsNote, m_sizesNote, m_nameNote, m_note}) note->setProblem({});
-    for (auto* row : m_variedRows) row->setProblem({});
-    for (auto* row : m_settingRows) row->setProblem({});
+    for (const auto* rows : {m_sweep, m_settings})
+        for (auto* row : rows->rows()) row->setProblem({});
     QString sizes;
     parseSizes(m_sizes->text(), &sizes);
     m_sizesNote->setProblem(sizes);
@@ -279,12 +332,12 @@ void NewStudyDialog::judge() {
                        .arg(axis.values.size())
                        .arg(QString::fromStdString(axis.key.substr(axis.key.rfind('.') + 1)));
     factors << times(static_cast<qsizetype>(now.seeds.size()), "seed", "seeds");
-    QString words = factors.join(QStringLiteral(" \u00D7 "));
+    QString text = factors.join(QStringLiteral(" \u00D7 "));
     if (m_verdict && m_verdict->runs > 0)
-        words += QStringLiteral(" = %1 runs, %2 steps in total")
-                     .arg(widgets::groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
-                          widgets::shortCount(static_cast<qlonglong>(m_verdict->steps)));
-    m_summary->setText(words);
+        text += QStringLiteral(" = %1 runs, %2 steps in total")
+                    .arg(widgets::groupedNumber(static_cast<qlonglong>(m_verdict->runs)),
+                         widgets::shortCount(static_cast<qlonglong>(m_verdict->steps)));
+    m_summary->setText(text);
     const bool on = ready();
     const QStringList wrong = problems();
     for (auto* button : {m_create, m_start}) {
@@ -298,15 +351,15 @@ void NewStudyDialog::judge() {
 void NewStudyDialog::showProblem(const QString& field, const QString& sentence) {
     if (field == QLatin1String("--models") || field == QLatin1String("preset"))
         return m_modelsNote->setProblem(sentence);
-    for (auto* rows : {&m_variedRows, &m_settingRows})
-        for (auto* row : *rows)
-            if (!field.isEmpty() && row->keyText() == field) return row->setProblem(sentence);
+    for (const auto* rows : {m_sweep, m_settings})
+        if (auto* row = field.isEmpty() ? nullptr : rows->find(field))
+            return row->setProblem(sentence);
     if (field == QLatin1String("--vary"))
-        for (auto* row : m_variedRows)
+        for (auto* row : m_sweep->rows())
             if (parseValues(row->values()->text()).isEmpty())
                 return row->setProblem(QStringLiteral("Enter the values, separated by commas"));
     if (field == QLatin1String("data.train_size")) return m_sizesNote->setProblem(sentence);
-    // An option that nobody wrote here breaks because of another one.
+    // An option that is not listed here is invalid because of another one.
     m_note->setProblem(field.isEmpty() || field.startsWith(QLatin1String("--")) ||
                                field == QLatin1String("study")
                            ? sentence
@@ -325,8 +378,8 @@ QStringList NewStudyDialog::problems() const {
     QStringList all;
     for (const auto* note : {m_modelsNote, m_sizesNote, m_nameNote, m_note})
         if (note->isProblem()) all << note->text();
-    for (const auto* rows : {&m_variedRows, &m_settingRows})
-        for (const auto* row : *rows)
+    for (const auto* rows : {m_sweep, m_settings})
+        for (const auto* row : rows->rows())
             if (!row->problem().isEmpty()) all << row->problem();
     return all;
 }

@@ -11,13 +11,11 @@
 
 class QCheckBox;
 class QComboBox;
-class QCompleter;
 class QLabel;
 class QLineEdit;
 class QListWidget;
 class QPushButton;
 class QSpinBox;
-class QVBoxLayout;
 
 namespace relascope::widgets {
 class FieldNote;
@@ -26,33 +24,14 @@ class FieldNote;
 namespace relascope::app {
 
 class JobQueue;
+class OptionRows;
 
-/// One option and its values, or its value: two fields with what is wrong below them.
-class OptionRow : public QWidget {
-    Q_OBJECT
-public:
-    OptionRow(QCompleter* keys, bool several, QWidget* parent = nullptr);
-    QLineEdit* key() const { return m_key; }
-    QLineEdit* values() const { return m_values; }
-    QString keyText() const;
-    void setProblem(const QString& sentence);
-    QString problem() const;
-
-Q_SIGNALS:
-    void edited();
-    void removed();
-
-private:
-    QLineEdit *m_key, *m_values;
-    widgets::FieldNote* m_note;
-};
-
-/// Every change is held against the preset off the window's thread; what is wrong is said at its
-/// field, and Create stays off.
+/// Every change is validated off the window's thread; errors are shown at their field and disable
+/// Create.
 class NewStudyDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `folder`: where studies go; `preset`: the experiment to begin with.
+    /// `folder`: the folder of studies; `preset`: the experiment selected first.
     NewStudyDialog(const QString& folder, const QString& preset, int jobs,
                    QWidget* parent = nullptr);
     ~NewStudyDialog() override;
@@ -61,21 +40,14 @@ public:
     QString path() const;
     int jobs() const;
     bool startsAtOnce() const { return m_startsAtOnce; }
-    /// The plan as it stands was looked through, and nothing is wrong with it.
+    /// Whether the current plan has been validated without errors.
     bool ready() const;
 
-    QComboBox* presetBox() const { return m_preset; }
-    QListWidget* modelList() const { return m_models; }
-    QLineEdit* sizesField() const { return m_sizes; }
-    QSpinBox* seedsBox() const { return m_seeds; }
-    QCheckBox* sameDataBox() const { return m_sameData; }
-    QLineEdit* nameField() const { return m_name; }
-    OptionRow* addVaried();
-    OptionRow* addSetting();
-    QPushButton* createButton() const { return m_create; }
+    OptionRows* sweep() const { return m_sweep; }
+    OptionRows* settings() const { return m_settings; }
     QPushButton* startButton() const { return m_start; }
     QString summary() const;
-    /// Every sentence that says what is wrong.
+    /// All error messages.
     QStringList problems() const;
 
 private:
@@ -86,7 +58,6 @@ private:
     void check();
     void judge();
     void showProblem(const QString& field, const QString& sentence);
-    OptionRow* addRow(bool varied);
 
     struct Verdict;
     const QString m_folder;
@@ -95,12 +66,10 @@ private:
     QLineEdit *m_sizes, *m_name;
     QSpinBox *m_seeds, *m_jobs;
     QCheckBox* m_sameData;
-    QVBoxLayout *m_varied, *m_settings;
-    QCompleter* m_keys;
+    OptionRows *m_sweep, *m_settings;
     widgets::FieldNote *m_modelsNote, *m_sizesNote, *m_nameNote, *m_note;
     QLabel* m_summary;
     QPushButton *m_create, *m_start;
-    std::vector<OptionRow*> m_variedRows, m_settingRows;
     bool m_named = false;  ///< by the user
     bool m_startsAtOnce = false;
     std::shared_ptr<const Verdict> m_verdict;

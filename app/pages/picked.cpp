@@ -8,7 +8,7 @@ namespace {
 
 using Indices = std::shared_ptr<const std::vector<std::int64_t>>;
 
-/// What all kinds have in common: other numbers for the same examples.
+/// Common to all kinds: an index mapping.
 template <class Kind>
 class Picked : public Kind {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chosen examples of a data set, as a data set: what Save writes.
+// A selection of examples of a data set, as a data set to save.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace relascope::app {
 
-/// The first `count` of those numbers (null: of all). Null for a text, which has no such form.
+/// The first `count` of these indices (null: of all examples). Returns null for text.
 core::DatasetPtr pickedOf(const core::DatasetPtr& data,
                           std::shared_ptr<const std::vector<std::int64_t>> indices,
                           std::int64_t count);

@@ -54,9 +54,7 @@ SlurmDialog::SlurmDialog(const QString& study, const QString& program, QWidget* 
     buttons->setSpacing(8);
     buttons->addStretch(1);
     for (auto* button : {save, copy, close}) buttons->addWidget(button);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(20, 16, 20, 16);
-    column->setSpacing(12);
+    auto* column = widgets::columnOf(this, {20, 16, 20, 16}, 12);
     column->addLayout(row);
     column->addWidget(m_text, 1);
     column->addLayout(buttons);

@@ -15,7 +15,6 @@ public:
     SlurmDialog(const QString& study, const QString& program, QWidget* parent = nullptr);
 
     QString text() const;
-    QSpinBox* tasksBox() const { return m_tasks; }
 
 private:
     void write();

@@ -3,10 +3,10 @@
 
 #include <QComboBox>
 #include <QMenu>
+#include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
-#include "app/pages/panels.h"
-#include "app/pages/study_page_words.h"
+#include "app/pages/study_page_text.h"
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
@@ -30,7 +30,7 @@ StudyCurves::StudyCurves(StudyController& controller, QWidget* parent)
     m_band->setFont(widgets::smallFont());
     m_published->setChecked(true);
     addMenu();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_plot, 1);
     connect(m_band, &QComboBox::activated, m_plot,
@@ -79,15 +79,15 @@ void StudyCurves::showStudy() {
     m_reference->setEnabled(m_plot->has(CurveSource::Relascope));
     m_reference->setToolTip(
         m_plot->has(CurveSource::Relascope)
-            ? QStringLiteral("What Relascope reached itself with these presets, dotted with hollow "
-                             "triangles; resources/reference says when and where")
+            ? QStringLiteral(
+                  "Results of Relascope\u2019s own runs of these presets, dotted with hollow "
+                  "triangles; resources/reference describes them")
             : QStringLiteral("Relascope has no reference runs of this experiment, these models and "
                              "this metric"));
     m_published->setEnabled(m_plot->has(CurveSource::Published));
     m_published->setToolTip(
         m_plot->has(CurveSource::Published)
-            ? QStringLiteral("The papers\u2019 curves, dashed with hollow "
-                             "squares")
+            ? QStringLiteral("The papers\u2019 curves, dashed with hollow squares")
             : QStringLiteral(
                   "The papers have no curve for this experiment, these models and this metric"));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sample-efficiency plot of the Study page, with what it can show beside the study's own
-// curves.
+// The sample-efficiency plot of the Study page and its controls.
 #pragma once
 
 #include <QWidget>
@@ -23,12 +22,11 @@ class StudyCurves : public QWidget {
 public:
     explicit StudyCurves(StudyController& controller, QWidget* parent = nullptr);
 
-    /// Shows what the controller has read, or nothing.
+    /// Shows the study read by the controller, or nothing.
     void showStudy();
     void setBand(widgets::StudyBand band);
 
     widgets::EfficiencyPlot* plot() const { return m_plot; }
-    QComboBox* bandBox() const { return m_band; }
     widgets::ToggleChip* logChip() const { return m_log; }
     widgets::ToggleChip* publishedChip() const { return m_published; }
     widgets::ToggleChip* referenceChip() const { return m_reference; }

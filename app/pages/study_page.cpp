@@ -14,15 +14,15 @@
 #include <QStackedLayout>
 #include <QThread>
 #include <QUrl>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/app_context.h"
 #include "app/controllers/study_controller.h"
 #include "app/pages/new_study_dialog.h"
-#include "app/pages/panels.h"
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_curves.h"
-#include "app/pages/study_page_words.h"
+#include "app/pages/study_page_text.h"
 #include "app/pages/study_runs.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
@@ -67,7 +67,7 @@ void StudyPage::layOut() {
     m_columns->setStretchFactor(1, 5);
     m_columns->setSizes({600, 560});
     auto* results = new QWidget(this);
-    paper(results);
+    widgets::paper(results);
     m_results = new QStackedLayout(results);
     m_results->addWidget(m_nothingYet);
     m_results->addWidget(m_columns);
@@ -81,13 +81,13 @@ void StudyPage::layOut() {
     results->setMinimumHeight(200);
 
     auto* study = new QWidget(this);
-    paper(study);
-    auto* column = columnOf(study);
+    widgets::paper(study);
+    auto* column = widgets::columnOf(study);
     column->addWidget(makeBar());
     column->addWidget(widgets::horizontalLine(study));
     column->addWidget(m_failures);
     column->addWidget(m_rows, 1);
-    paper(m_empty);
+    widgets::paper(m_empty);
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(study);
@@ -96,9 +96,7 @@ void StudyPage::layOut() {
 QWidget* StudyPage::makeBar() {
     auto* bar = new QWidget(this);
     bar->setFixedHeight(48);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(16, 0, 8, 0);
-    row->setSpacing(8);
+    auto* row = widgets::rowOf(bar, {16, 0, 8, 0}, 8);
     m_chooser->setAccessibleName(QStringLiteral("Study"));
     m_chooser->setFont(widgets::smallFont());
     m_chooser->setMinimumContentsLength(14);
@@ -148,8 +146,8 @@ void StudyPage::addMenu(QToolButton* button) {
         const bool any = !m_c.path().isEmpty();
         folder->setEnabled(any);
         slurm->setEnabled(any);
-        retry->setEnabled(obstacleToRetry().isEmpty());
-        retry->setToolTip(obstacleToRetry());
+        retry->setEnabled(retryDisabledReason().isEmpty());
+        retry->setToolTip(retryDisabledReason());
         const bool elsewhere = any && m_c.opened().contains(m_c.path());
         forget->setEnabled(elsewhere);
         forget->setToolTip(
@@ -161,8 +159,8 @@ void StudyPage::addMenu(QToolButton* button) {
 }
 
 void StudyPage::addTableMenu() {
-    // The table has its own "..." button: the export menu hangs on one that is never shown, and
-    // its entries are listed in the table's menu.
+    // The table has its own "..." button: the export menu belongs to a hidden button, and its
+    // entries are added to the table's menu.
     auto* carrier = new QToolButton(this);
     carrier->hide();
     auto* exporter = new widgets::ViewMenu(
@@ -222,7 +220,7 @@ void StudyPage::hideEvent(QHideEvent* event) {
 
 void StudyPage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    // The icon of the main button is in the colour of its words.
+    // The icon of the main button has the colour of its text.
     if (event->type() == QEvent::PaletteChange && m_stack) showWork();
 }
 
@@ -241,7 +239,7 @@ void StudyPage::fillChooser() {
     m_chooser->setCurrentIndex(m_c.path().isEmpty() ? -1 : m_chooser->findData(m_c.path()));
     m_chooser->setToolTip(m_c.path().isEmpty() ? QStringLiteral("Study to show")
                                                : widgets::plainTip(m_c.path()));
-    // The newest is what one most likely came for.
+    // Shows the newest study first.
     if (m_c.path().isEmpty() && isVisible() && !m_c.studies().isEmpty())
         m_c.open(m_c.studies().first());
 }
@@ -303,7 +301,7 @@ void StudyPage::showStudy() {
 void StudyPage::showWork() {
     const auto& reading = m_c.reading();
     const bool here = m_c.working() && m_c.workedOn() == m_c.path();
-    const QString obstacle = m_c.obstacle();
+    const QString disabledReason = m_c.disabledReason();
     const bool again = reading && reading->done + reading->running + reading->interrupted > 0;
     m_start->setText(here    ? QStringLiteral("Stop study")
                      : again ? QStringLiteral("Resume")
@@ -312,31 +310,31 @@ void StudyPage::showWork() {
         widgets::icon(here ? "stop" : "play",
                       palette().color(here ? QPalette::ButtonText : QPalette::HighlightedText)));
     m_start->setProperty("primary", !here);
-    m_start->setEnabled(here ? !m_c.ending() : obstacle.isEmpty());
+    m_start->setEnabled(here ? !m_c.ending() : disabledReason.isEmpty());
     m_start->setToolTip(
         here ? m_c.ending() ? QStringLiteral("The runs are saving their state")
                             : QStringLiteral("Stops the running runs after saving their state")
-        : obstacle.isEmpty()
+        : disabledReason.isEmpty()
             ? QStringLiteral("Trains all runs that are not done, with this number of processes")
-            : obstacle);
+            : disabledReason);
     m_start->update();
     m_jobs->setEnabled(!m_c.working());
     m_jobs->setToolTip(m_c.working()
                            ? QStringLiteral("Stop the study to change the number of processes")
                            : QStringLiteral("Number of runs trained in parallel"));
-    m_runs->grid()->setRetry(obstacleToRetry().isEmpty(), obstacleToRetry());
+    m_runs->grid()->setRetry(retryDisabledReason().isEmpty(), retryDisabledReason());
     if (!reading) {
         m_progress->setSentence(m_c.path().isEmpty() ? QString()
                                                      : QStringLiteral("Reading the study"));
         return;
     }
-    m_failures->setFailures(reading->failed, reading->firstFailure, obstacleToRetry());
+    m_failures->setFailures(reading->failed, reading->firstFailure, retryDisabledReason());
     m_progress->setCounts(
         {reading->done, reading->running, reading->failed, reading->interrupted, reading->waiting},
-        workWords(*reading, here, m_c.ending(), m_c.jobs()));
+        statusText(*reading, here, m_c.ending(), m_c.jobs()));
 }
 
-QString StudyPage::obstacleToRetry() const {
+QString StudyPage::retryDisabledReason() const {
     if (!m_c.reading() || m_c.reading()->failed == 0) return QStringLiteral("No run has failed");
     if (m_c.working()) return QStringLiteral("Stop the study first");
     return {};
@@ -347,17 +345,18 @@ QString StudyPage::obstacleToRetry() const {
 
 void StudyPage::toggleWork() {
     if (m_c.working() && m_c.workedOn() == m_c.path()) return m_c.stop();
-    if (const QString why = m_c.obstacle(); !why.isEmpty()) return m_messages.warning(why);
+    if (const QString why = m_c.disabledReason(); !why.isEmpty()) return m_messages.warning(why);
     m_c.start(m_jobs->value());
 }
 
 void StudyPage::retryFailed() {
-    if (const QString why = obstacleToRetry(); !why.isEmpty()) return m_messages.warning(why);
+    if (const QString why = retryDisabledReason(); !why.isEmpty()) return m_messages.warning(why);
     m_c.start(m_jobs->value(), true);
 }
 
 void StudyPage::showFailed() {
-    if (const QString words = m_runs->chooseFailed(); !words.isEmpty()) m_messages.warning(words);
+    if (const QString problem = m_runs->chooseFailed(); !problem.isEmpty())
+        m_messages.warning(problem);
 }
 
 void StudyPage::showSlurm() {

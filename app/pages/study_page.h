@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The Study page: a grid of runs that fills, the sample-efficiency plot, and the numbers.
+// The Study page: a grid of runs, the sample-efficiency plot, and tables of results.
 #pragma once
 
 #include <QWidget>
@@ -27,7 +27,7 @@ class StudyController;
 class StudyCurves;
 class StudyRuns;
 
-/// Shows what the controller has read and asks it for work; knows no folder of its own.
+/// Shows the study read by the controller, and starts and stops it.
 class StudyPage : public QWidget {
     Q_OBJECT
 public:
@@ -41,11 +41,10 @@ public:
     QPushButton* startButton() const { return m_start; }
     QSpinBox* jobsBox() const { return m_jobs; }
     widgets::StudyProgressLine* progress() const { return m_progress; }
-    widgets::StudyFailures* failures() const { return m_failures; }
     QSplitter* rows() const { return m_rows; }
     QSplitter* columns() const { return m_columns; }
 
-    /// Experiment that a new study begins with.
+    /// The experiment selected for a new study.
     std::function<QString()> preset = [] { return QString(); };
     /// Shows the dialog; true when it was accepted. Replaced in tests.
     std::function<bool(NewStudyDialog&)> ask;
@@ -61,7 +60,7 @@ public Q_SLOTS:
     void openFolder();
 
 Q_SIGNALS:
-    /// A run of the study shall be looked into.
+    /// The user asked to inspect a run of the study.
     void runRequested(const QString& path);
 
 protected:
@@ -82,7 +81,7 @@ private:
     void showFailed();
     void saveLatex();
     void openPath(const QString& path);
-    QString obstacleToRetry() const;
+    QString retryDisabledReason() const;
 
     StudyController& m_c;
     Messages& m_messages;

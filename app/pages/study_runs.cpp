@@ -4,10 +4,10 @@
 #include <QComboBox>
 #include <QMenu>
 #include <QSignalBlocker>
+#include <QVBoxLayout>
 
 #include "app/controllers/study_controller.h"
-#include "app/pages/panels.h"
-#include "app/pages/study_page_words.h"
+#include "app/pages/study_page_text.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_grid_legend.h"
@@ -31,7 +31,7 @@ StudyRuns::StudyRuns(StudyController& controller, QWidget* parent)
     m_head->addControl(m_legend);
     m_head->addControl(m_measure);
     addMenu();
-    auto* column = columnOf(this);
+    auto* column = widgets::columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_grid, 1);
     connect(m_measure, &QComboBox::activated, this, [this](int index) {
@@ -63,27 +63,27 @@ void StudyRuns::showStudy() {
     const StudyReading& r = *m_c.reading();
     m_grid->setStudy(r.layout, r.metric, r.runs);
     m_legend->setMetric(r.metric);
-    m_head->setSubText(planWords(*r.info));
-    m_head->setToolTip(inferredWords(*r.info));
+    m_head->setSubText(planText(*r.info));
+    m_head->setToolTip(inferredText(*r.info));
 }
 
 void StudyRuns::showMeasures() {
     const auto& reading = m_c.reading();
     const QSignalBlocker quiet(m_measure);
-    QStringList words;
+    QStringList measures;
     if (reading)
-        for (const auto& measure : reading->measures) words << measureWords(measure);
+        for (const auto& measure : reading->measures) measures << measureText(measure);
     QStringList shown;
     for (int i = 0; i < m_measure->count(); ++i) shown << m_measure->itemText(i);
-    if (words != shown) {
+    if (measures != shown) {
         m_measure->clear();
-        m_measure->addItems(words);
+        m_measure->addItems(measures);
     }
-    m_measure->setEnabled(words.size() > 1);
-    m_measure->setToolTip(words.isEmpty() ? QStringLiteral("Available once a run is done")
-                                          : QStringLiteral("Metric and split to show"));
+    m_measure->setEnabled(measures.size() > 1);
+    m_measure->setToolTip(measures.isEmpty() ? QStringLiteral("Available once a run is done")
+                                             : QStringLiteral("Metric and split to show"));
     m_measure->setCurrentIndex(
-        reading && reading->measure ? words.indexOf(measureWords(*reading->measure)) : -1);
+        reading && reading->measure ? measures.indexOf(measureText(*reading->measure)) : -1);
 }
 
 QString StudyRuns::chooseFailed() {

@@ -21,13 +21,12 @@ class StudyRuns : public QWidget {
 public:
     explicit StudyRuns(StudyController& controller, QWidget* parent = nullptr);
 
-    /// Shows what the controller has read, or nothing.
+    /// Shows the study read by the controller, or nothing.
     void showStudy();
-    /// Chooses the next run that failed; what happened to it, in words. Empty: none has.
+    /// Chooses the next failed run and returns its error message; empty if no run has failed.
     QString chooseFailed();
 
     widgets::StudyGrid* grid() const { return m_grid; }
-    QComboBox* measureBox() const { return m_measure; }
 
 private:
     void addMenu();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Texts of the New study dialog as values, each refused in words.
+// Parsers for the text fields of the New study dialog, with error messages.
 #pragma once
 
 #include <QString>
@@ -10,14 +10,14 @@
 
 namespace relascope::app {
 
-/// "250, 500, 1000", "250..2500 step 250", or both; ascending, each once. On a mistake the list is
-/// empty and `error` says which part it is.
+/// "250, 500, 1000", "250..2500 step 250", or both; sorted, without duplicates. On an error the
+/// list is empty and `error` names the invalid part.
 std::vector<std::int64_t> parseSizes(const QString& text, QString* error);
 
-/// "1, 2, 4" or "[8], [16, 16]": commas within brackets do not part values.
+/// "1, 2, 4" or "[8], [16, 16]": commas within brackets do not separate values.
 QStringList parseValues(const QString& text);
 
-/// A name that can be a folder; empty, or a sentence.
+/// Why a name cannot be a folder name; empty if it can.
 QString nameProblem(const QString& name);
 
 }  // namespace relascope::app

@@ -4,12 +4,12 @@
 #include <QSplitter>
 #include <QStackedLayout>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
-#include "app/pages/panels.h"
 #include "options/presets.h"
 #include "types/data_kind.h"
 #include "widgets/curves/captures_track.h"
@@ -49,24 +49,24 @@ std::vector<double> keysOnAxis(const std::vector<qint64>& steps,
             continue;
         }
         const auto& before = *(after - 1);
-        const double share = after->step == before.step
-                                 ? 0.0
-                                 : static_cast<double>(step - before.step) /
-                                       static_cast<double>(after->step - before.step);
-        keys.push_back(value(before) + share * (value(*after) - value(before)));
+        const double fraction = after->step == before.step
+                                    ? 0.0
+                                    : static_cast<double>(step - before.step) /
+                                          static_cast<double>(after->step - before.step);
+        keys.push_back(value(before) + fraction * (value(*after) - value(before)));
     }
     return keys;
 }
 
-/// An option of a run as its row has it.
+/// The value of an option of a run.
 QString optionOf(const RunInfo& info, const char* key) {
     for (const auto& [name, text] : info.options)
         if (name == key) return QString::fromStdString(text);
     return {};
 }
 
-/// Of a text: from the last token that stood there before, to where it did.
-void lookAtText(const ProbeSequence& text, widgets::InspectorView* view) {
+/// For a text: i is the last token with the same text before j.
+void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
     const auto& pieces = text.words;
     view->source = std::max(0, text.size() - 1);
     view->target = std::max(0, text.size() - 2);
@@ -87,8 +87,7 @@ bool isOneText(const ProbeSample& sample) {
     return sample.source.text && sample.target.size() == 0;
 }
 
-/// Where to look first: at the first two patches that show something, of objects at the first
-/// relation between two of them.
+/// The initial view: the first two patches with content, or the first two objects.
 widgets::InspectorView firstView(const ProbeResult& result) {
     widgets::InspectorView view;
     if (result.grid.tokens() == 0 && !isOneText(result.sample)) {
@@ -100,7 +99,7 @@ widgets::InspectorView firstView(const ProbeResult& result) {
         return view;
     }
     if (isOneText(result.sample)) {
-        lookAtText(result.sample.source, &view);
+        showTextMap(result.sample.source, &view);
         return view;
     }
     const Image& image = result.sample.image;
@@ -143,13 +142,13 @@ WorkbenchPage::WorkbenchPage(Controllers& controllers, QWidget* parent)
       m_track(new widgets::CapturesTrack(this)),
       m_inspector(new widgets::RelationInspector(this)) {
     setAccessibleName(QStringLiteral("Workbench"));
-    paper(m_empty);
+    widgets::paper(m_empty);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
 
     auto* above = new QWidget(m_splitter);
-    paper(above);
-    auto* column = columnOf(above);
+    widgets::paper(above);
+    auto* column = widgets::columnOf(above);
     column->addWidget(m_curves, 1);
     column->addWidget(widgets::horizontalLine(above));
     column->addWidget(m_track);
@@ -214,8 +213,7 @@ void WorkbenchPage::connectCurves() {
                                             m_curves->axis()));
             });
 
-    // The panel has a menu of its own; the entries that save it come from a button that is never
-    // seen.
+    // The panel has its own menu; the export entries come from a hidden button.
     auto* hidden = new QToolButton(m_curves);
     hidden->hide();
     auto* save = new widgets::ViewMenu(
@@ -241,7 +239,7 @@ void WorkbenchPage::connectInspector() {
 
     connect(&c.probe, &ProbeController::resultReady, this,
             [this](const std::shared_ptr<const ProbeResult>& result) {
-                // A picture of the user's own is named; a sample stands in the chooser already.
+                // A picture of the user is named; a sample is already shown in the chooser.
                 const bool text = isOneText(result->sample);
                 const bool own = text ? result->sample.origin == kTyped
                                       : !result->sample.image.empty() && result->sample.label < 0;
@@ -254,9 +252,9 @@ void WorkbenchPage::connectInspector() {
                 if (m_c.selection.view() == widgets::InspectorView()) {
                     m_c.selection.setView(firstView(*result));
                 } else if (text && !m_text) {
-                    // The place of a patch says nothing of a text.
+                    // The position of a patch has no meaning for a text.
                     widgets::InspectorView view = m_c.selection.view();
-                    lookAtText(result->sample.source, &view);
+                    showTextMap(result->sample.source, &view);
                     m_c.selection.setView(view);
                 }
                 m_text = text;
@@ -272,7 +270,7 @@ void WorkbenchPage::connectInspector() {
         input->setOpen(true);
         input->setText(text);
     });
-    // Another run is looked into: what was typed belongs to the last one.
+    // Another run is inspected: the typed text belongs to the previous one.
     connect(&c.selection, &Selection::currentChanged, this,
             [this] { m_inspector->sourcePane()->textInput()->setOpen(false); });
     connect(&c.probe, &ProbeController::cleared, this, [this](const QString& sentence) {
@@ -383,7 +381,7 @@ void WorkbenchPage::showOutcome() {
     const auto& samples = m_c.runs.records().samples(path);
     const auto step = m_c.selection.step();
     auto newest = step ? samples.upper_bound(*step) : samples.end();
-    // Below a text of one's own stands what the model would write next.
+    // The likeliest next tokens are shown below a typed text.
     if (newest == samples.begin() || result->sample.origin == kTyped) {
         const auto& words = result->sample.source.words;
         outcome->setNextTokens(words.empty() ? QStringLiteral("Next token")

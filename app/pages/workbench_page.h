@@ -28,13 +28,13 @@ public:
     explicit WorkbenchPage(Controllers& controllers, QWidget* parent = nullptr);
 
     widgets::CurvePanel* curves() const { return m_curves; }
-    widgets::CapturesTrack* track() const { return m_track; }
     widgets::RelationInspector* inspector() const { return m_inspector; }
     widgets::EmptyState* emptyState() const { return m_empty; }
     QSplitter* splitter() const { return m_splitter; }
-    /// Curves and inspector are shown even without a run, for the tour that points at them.
+    /// Shows curves and inspector even without a run, for the tour.
     void showPanes(bool always);
-    /// Arrow keys that no pane has used: relations and layers. False for any other key.
+    /// Handles arrow keys that no pane has used: relations and layers. Returns false for other
+    /// keys.
     bool arrowKey(int key);
 
 protected:
@@ -50,7 +50,8 @@ private:
     void showCaptures();
     void showCursor();
     void showHead();
-    /// Below a text: what could come next, or what the run wrote by then.
+    /// Shows below a text the likeliest next tokens, or the sample that the run generated at that
+    /// step.
     void showOutcome();
     void showEmptyOrNot();
 
@@ -64,7 +65,7 @@ private:
     widgets::CurvePanel* m_curves;
     widgets::CapturesTrack* m_track;
     widgets::RelationInspector* m_inspector;
-    bool m_text = false;  ///< what is looked at is a text
+    bool m_text = false;  ///< the input is a text
 };
 
 }  // namespace relascope::app

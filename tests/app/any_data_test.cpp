@@ -24,6 +24,7 @@
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
+#include "tests/widgets/child.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
@@ -109,7 +110,7 @@ protected:
         EXPECT_TRUE(experiment.choosePreset(preset, variant));
         for (const auto& [key, value] : changes) experiment.set(key, value);
         experiment.set("train.steps", std::int64_t{8});
-        EXPECT_EQ(experiment.obstacle(), QString());
+        EXPECT_EQ(experiment.disabledReason(), QString());
         experiment.start();
         QString path;
         const auto connection = QObject::connect(&c().training, &TrainingController::runBegan,
@@ -216,7 +217,7 @@ TEST_F(AnyDataTest, TrainOnAnImportedTextCanBeStarted) {
     experiment.trainOn(importOptions("text", "", file.toStdString()), {"task"}, info);
     EXPECT_EQ(experiment.options().preset, "text");
     EXPECT_EQ(experiment.options().data.path, file.toStdString());
-    EXPECT_EQ(experiment.obstacle(), QString());
+    EXPECT_EQ(experiment.disabledReason(), QString());
     EXPECT_TRUE(window->bar()->startButton()->isEnabled());
     // And the run can be read again.
     EXPECT_EQ(runOptionsFromJson(runOptionsToJson(experiment.options())), experiment.options());
@@ -324,7 +325,10 @@ TEST(AnyDataPage, EveryKindIsListedAndShown) {
         const QImage shot = p.page.grab().toImage();
         EXPECT_FALSE(shot.isNull());
         ASSERT_TRUE(waitUntil(
-            [&] { return !p.page.sampleView()->accessibleDescription().startsWith("no label, "); },
+            [&] {
+                return !child<widgets::SampleView>(p.page)->accessibleDescription().startsWith(
+                    "no label, ");
+            },
             3000))
             << entry.name;
     }
@@ -333,17 +337,17 @@ TEST(AnyDataPage, EveryKindIsListedAndShown) {
 TEST(AnyDataPage, SortingHasNoLabelsAndIsSaved) {
     Page p;
     p.open("sorting", "argsort");
-    EXPECT_FALSE(p.page.labelBox()->isVisible());
+    EXPECT_FALSE(child<QComboBox>(p.page, "Label to show")->isVisible());
     ASSERT_TRUE(waitUntil([&] { return p.page.statistics()->csv().contains("Answer length,10"); }));
     const QString path = p.folder.filePath("sorted.npz");
     p.page.saveTo(path, 25);
     EXPECT_TRUE(waitUntil([&] { return QFile::exists(path) && !p.page.saveStrip()->busy(); }));
     EXPECT_EQ(p.page.errorSentence(), "");
     p.open("pairs", "order");
-    EXPECT_TRUE(p.page.labelBox()->isVisible());
-    EXPECT_EQ(p.page.labelBox()->count(), 3);
-    p.page.labelBox()->setFocus();
-    QTest::keyClick(p.page.labelBox(), Qt::Key_End);
+    EXPECT_TRUE(child<QComboBox>(p.page, "Label to show")->isVisible());
+    EXPECT_EQ(child<QComboBox>(p.page, "Label to show")->count(), 3);
+    child<QComboBox>(p.page, "Label to show")->setFocus();
+    QTest::keyClick(child<QComboBox>(p.page, "Label to show"), Qt::Key_End);
     ASSERT_TRUE(waitUntil([&] { return p.page.source()->label() == 1; }));
     EXPECT_LT(p.page.grid()->count(), 60);
 }
@@ -364,8 +368,9 @@ TEST(AnyDataPage, TextsAreBrowsedInWindows) {
     EXPECT_TRUE(p.page.saveButton()->toolTip().contains("already a file"));
     EXPECT_TRUE(
         waitUntil([&] { return p.page.statistics()->csv().contains("Tokens per window"); }));
-    EXPECT_TRUE(
-        waitUntil([&] { return p.page.sampleView()->accessibleDescription().contains("cat"); }));
+    EXPECT_TRUE(waitUntil([&] {
+        return child<widgets::SampleView>(p.page)->accessibleDescription().contains("cat");
+    }));
     EXPECT_EQ(p.page.chooser()->files(), QStringList{path});
 }
 
@@ -427,7 +432,8 @@ TEST(AnyDataPage, QuestionFilesAreImportedAndRemembered) {
     p.page.importFile(path);
     ASSERT_TRUE(waitUntil([&] { return p.page.grid()->count() == 30; }))
         << p.page.errorSentence().toStdString();
-    EXPECT_TRUE(waitUntil([&] { return p.page.sampleView()->labelText() == "answer 3"; }));
+    EXPECT_TRUE(
+        waitUntil([&] { return child<widgets::SampleView>(p.page)->labelText() == "answer 3"; }));
     DataChooser again;
     EXPECT_EQ(again.files(), QStringList{path});
     QSettings().remove(QStringLiteral("data"));

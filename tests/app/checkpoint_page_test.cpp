@@ -23,6 +23,7 @@
 #include "app/pages/data_progress.h"
 #include "app/pages/evaluate_dialog.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/checkpoint/check_marks.h"
 #include "widgets/checkpoint/config_view.h"
 #include "widgets/checkpoint/histogram_view.h"
@@ -69,8 +70,8 @@ struct Opened {
         ASSERT_TRUE(waitUntil([&] { return controller.numbers().complete(); }));
     }
     void inspect() {
-        ASSERT_TRUE(page.head()->inspectButton()->isEnabled());
-        QTest::mouseClick(page.head()->inspectButton(), Qt::LeftButton);
+        ASSERT_TRUE(child<QPushButton>(page.head(), "Inspect")->isEnabled());
+        QTest::mouseClick(child<QPushButton>(page.head(), "Inspect"), Qt::LeftButton);
         ASSERT_TRUE(waitUntil([&] { return page.inspector()->result() != nullptr; }, 60000));
     }
     const ProbeResult& result() const { return *page.inspector()->result(); }
@@ -113,7 +114,7 @@ TEST(CheckpointPage, SaysWhatToDoWhileNothingIsOpen) {
     o.page.askFile = [&asked] { return asked = true, QString(); };
     QTest::mouseClick(o.page.openButton(), Qt::LeftButton);
     EXPECT_TRUE(asked);
-    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
+    EXPECT_FALSE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());
     EXPECT_EQ(o.page.errorSentence(), "");
 }
 
@@ -123,7 +124,7 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     EXPECT_EQ(o.page.title(), kVision);
     EXPECT_TRUE(o.page.head()->files().startsWith("config.json, model.safetensors"))
         << o.page.head()->files().toStdString();
-    EXPECT_EQ(o.page.table()->marks()->words(), "none missing, none unexpected, no NaN");
+    EXPECT_EQ(o.page.table()->marks()->text(), "none missing, none unexpected, no NaN");
     EXPECT_TRUE(o.page.problems()->isHidden());
     EXPECT_FALSE(o.page.openButton()->isVisible());
     // A tensor chosen in the table shows its numbers.
@@ -140,7 +141,9 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     EXPECT_EQ(o.page.details()->histogram()->statistics()->name, table->chosen().toStdString());
     EXPECT_TRUE(o.page.details()->histogram()->isVisible());
     // A part of the outline filters the table to it.
-    QTest::mouseClick(o.page.details()->tabs()->button(1), Qt::LeftButton);
+    QTest::mouseClick(
+        child<widgets::SegmentedControl>(o.page.details(), "Panel below the tensors")->button(1),
+        Qt::LeftButton);
     ASSERT_TRUE(o.page.details()->outline()->isVisible());
     auto* tree = o.page.details()->outline()->tree();
     ASSERT_EQ(tree->topLevelItemCount(), 1);
@@ -150,7 +153,7 @@ TEST(CheckpointPage, ShowsTheHeaderTheNumbersAndTheOutline) {
     EXPECT_TRUE(table->filterField()->text().endsWith('.'))
         << table->filterField()->text().toStdString();
     EXPECT_GT(table->model()->shown(), 0) << part->text(0).toStdString();
-    EXPECT_FALSE(o.page.details()->config()->rows().empty());
+    EXPECT_FALSE(child<widgets::ConfigView>(o.page.details())->rows().empty());
 }
 
 TEST(CheckpointPage, VerifiesAgainstTheReference) {
@@ -162,7 +165,7 @@ TEST(CheckpointPage, VerifiesAgainstTheReference) {
     ASSERT_TRUE(waitUntil([&] { return o.page.head()->badge()->report().has_value(); }, 60000))
         << o.page.errorSentence().toStdString();
     EXPECT_EQ(o.page.head()->badge()->title(), "Verified")
-        << o.page.head()->badge()->words().toStdString();
+        << o.page.head()->badge()->text().toStdString();
     EXPECT_EQ(o.page.head()->verifyButton()->text(), "Verify again");
     QTest::mouseClick(o.page.head()->badge()->button(), Qt::LeftButton);
     ASSERT_NE(o.page.head()->badge()->lines(), nullptr);
@@ -183,7 +186,7 @@ TEST(CheckpointPage, LooksInsideAnImageModel) {
     auto* inputs = o.page.inspector()->sourcePane()->inputs();
     ASSERT_TRUE(inputs->isVisible());
     EXPECT_EQ(inputs->kinds()->current(), 0) << "the first reference input";
-    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
+    EXPECT_FALSE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());
     const Image first = o.result().sample.image;
     inputs->next();
     ASSERT_TRUE(waitUntil([&] { return o.result().sample.image != first; }));
@@ -213,9 +216,10 @@ TEST(CheckpointPage, TakesTypedTokensAndRefusesOthers) {
     QTest::keyClicks(inputs->sourceField(), " 99999999\r");
     EXPECT_TRUE(inputs->problem().startsWith("99999999 is not a token"));
     EXPECT_EQ(o.result().sample.source.size(), 3);
-    EXPECT_FALSE(o.page.head()->evaluateButton()->isEnabled()) << "no text can be read for it";
-    EXPECT_TRUE(o.page.head()->evaluateButton()->toolTip().contains("tokenizer"))
-        << o.page.head()->evaluateButton()->toolTip().toStdString();
+    EXPECT_FALSE(child<QPushButton>(o.page.head(), "Evaluate")->isEnabled())
+        << "no text can be read for it";
+    EXPECT_TRUE(child<QPushButton>(o.page.head(), "Evaluate")->toolTip().contains("tokenizer"))
+        << child<QPushButton>(o.page.head(), "Evaluate")->toolTip().toStdString();
 }
 
 TEST(CheckpointPage, LooksInsideEncoderAndDecoder) {
@@ -261,9 +265,9 @@ TEST(CheckpointPage, ProblemsKeepItFromLoadingAndTheModelInUseStays) {
     o.open(folder);
     EXPECT_FALSE(o.page.problems()->isHidden());
     EXPECT_GT(o.page.problems()->list()->count(), 2);
-    EXPECT_TRUE(o.page.table()->marks()->words().contains(" missing"));
-    EXPECT_FALSE(o.page.head()->inspectButton()->isEnabled());
-    EXPECT_TRUE(o.page.head()->inspectButton()->toolTip().contains("problems"));
+    EXPECT_TRUE(o.page.table()->marks()->text().contains(" missing"));
+    EXPECT_FALSE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());
+    EXPECT_TRUE(child<QPushButton>(o.page.head(), "Inspect")->toolTip().contains("problems"));
     EXPECT_NE(o.page.inspector()->result(), nullptr);
     o.page.inspector()->sourcePane()->inputs()->next();
     EXPECT_TRUE(waitUntil([&] { return o.result().sample.origin == "reference input 2"; }));
@@ -280,7 +284,7 @@ TEST(CheckpointPage, AFileThatIsNoneChangesNothingButTheError) {
     o.drop(bad);
     ASSERT_TRUE(waitUntil([&] { return o.page.errorSentence().contains("notes.safetensors"); }));
     EXPECT_EQ(o.page.title(), kVision);
-    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled());
+    EXPECT_TRUE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());
     o.drop(golden(QStringLiteral("vit_relational_games")) + "/config.json");
     ASSERT_TRUE(waitUntil([&] { return o.page.title() == "vit_relational_games"; }))
         << "config.json stands for its folder";
@@ -296,10 +300,11 @@ TEST(CheckpointPage, FindsNaN) {
     file.write("\x00\x00\xc0\x7f", 4);  // the last number of the last tensor
     file.close();
     o.open(folder);
-    EXPECT_TRUE(o.page.table()->marks()->words().endsWith("1 with NaN"));
+    EXPECT_TRUE(o.page.table()->marks()->text().endsWith("1 with NaN"));
     ASSERT_EQ(o.page.problems()->list()->count(), 1);
     EXPECT_TRUE(o.page.problems()->list()->item(0)->text().contains("not finite"));
-    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled()) << "a warning, not a reason to refuse";
+    EXPECT_TRUE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled())
+        << "a warning, not a reason to refuse";
     o.page.problems()->list()->setCurrentRow(0);
     ASSERT_FALSE(o.page.table()->chosen().isEmpty());
     EXPECT_EQ(o.page.details()->histogram()->statistics()->notFinite, 1);
@@ -315,21 +320,22 @@ TEST(CheckpointPage, MeasuresAnImageModel) {
         return std::optional(dialog.request());
     };
     QSignalSpy evaluated(&o.controller, &CheckpointController::evaluated);
-    QTest::mouseClick(o.page.head()->evaluateButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(o.page.head(), "Evaluate"), Qt::LeftButton);
     ASSERT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
         << o.page.errorSentence().toStdString();
-    const QString csv = o.page.details()->evaluation()->csv();
+    const QString csv = child<widgets::StatisticsView>(o.page.details())->csv();
     EXPECT_TRUE(csv.contains("24")) << csv.toStdString();
     EXPECT_TRUE(csv.contains("Accuracy, class 1"));
-    EXPECT_TRUE(o.page.details()->evaluation()->isVisible());
-    EXPECT_TRUE(o.page.details()->tabs()->isItemEnabled(3));
+    EXPECT_TRUE(child<widgets::StatisticsView>(o.page.details())->isVisible());
+    EXPECT_TRUE(child<widgets::SegmentedControl>(o.page.details(), "Panel below the tensors")
+                    ->isItemEnabled(3));
 }
 
 TEST(CheckpointPage, EvaluatesFilesThatAreChosen) {
     EvaluateDialog dialog;
     dialog.show();
     dialog.askFile = [] { return QStringLiteral("some/own.npz"); };
-    QComboBox* data = dialog.dataBox();
+    QComboBox* data = child<QComboBox>(dialog, "Data");
     data->setFocus();
     QTest::keyClick(data, Qt::Key_End);
     EXPECT_EQ(dialog.request().file, "some/own.npz");
@@ -363,13 +369,13 @@ TEST(CheckpointPage, LoadingCanBeCancelled) {
     Opened o;
     o.open(golden(kVision));
     auto* strip = o.page.inspectorStrip();
-    QTest::mouseClick(o.page.head()->inspectButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(o.page.head(), "Inspect"), Qt::LeftButton);
     ASSERT_TRUE(strip->busy());
     QTest::mouseClick(strip->cancelButton(), Qt::LeftButton);
     o.controller.session().task().abandon();
     EXPECT_FALSE(strip->busy());
     EXPECT_FALSE(o.controller.loaded());
-    EXPECT_TRUE(o.page.head()->inspectButton()->isEnabled());
+    EXPECT_TRUE(child<QPushButton>(o.page.head(), "Inspect")->isEnabled());
     o.inspect();
 }
 

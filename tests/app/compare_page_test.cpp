@@ -22,6 +22,7 @@
 #include "options/published.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/curves/curve_controls.h"
 #include "widgets/curves/curve_panel.h"
 #include "widgets/export/export.h"
@@ -111,8 +112,9 @@ TEST(ComparePage, CheckBoxesOverlayRunsAndShowTheirDifferences) {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return p.controllers.runs.records().points(b).size() == 20u; }, 10000));
     EXPECT_TRUE(QTest::qWaitFor([&] { return p.page->curves()->csv().count(u'\n') > 20; }, 5000));
-    EXPECT_GE(p.page->differences()->differingFields(), 2);  // data.task and parameters at least
-    EXPECT_TRUE(p.page->differences()->csv().contains("data.task"));
+    EXPECT_GE(child<widgets::DiffTable>(p.page)->differingFields(),
+              2);  // data.task and parameters at least
+    EXPECT_TRUE(child<widgets::DiffTable>(p.page)->csv().contains("data.task"));
     p.press(p.cell(a, RunsModel::Overlay));
     EXPECT_EQ(p.controllers.selection.runs(), QStringList{b});
 }
@@ -171,8 +173,9 @@ TEST(ComparePage, ClickedRowBecomesTheReference) {
     for (const QString& path : {b, a}) {
         p.press(p.cell(path, RunsModel::Model));
         EXPECT_EQ(p.page->reference(), path);
-        EXPECT_TRUE(p.page->differences()->view()->horizontalHeaderItem(1)->text().contains(
-            QFileInfo(path).fileName() + " (reference)"));
+        EXPECT_TRUE(
+            child<widgets::DiffTable>(p.page)->view()->horizontalHeaderItem(1)->text().contains(
+                QFileInfo(path).fileName() + " (reference)"));
     }
 }
 

@@ -26,6 +26,7 @@
 #include "options/presets.h"
 #include "run/run_folder.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_view.h"
 #include "widgets/data/statistics_view.h"
@@ -89,11 +90,11 @@ struct Data {
 TEST(DataPage, ShowsAGeneratorAtOnceAndAnotherOnAClick) {
     Data d;
     EXPECT_EQ(d.page->grid()->count(), DataOptions().train_size);
-    EXPECT_EQ(d.page->partBox()->count(), 5);
+    EXPECT_EQ(d.page->splitBox()->count(), 5);
     d.press("Same");
     EXPECT_TRUE(d.wait([&] { return d.page->source()->choice().options.task == "same"; }));
     EXPECT_TRUE(d.wait([&] { return d.page->statistics()->csv().contains("Images"); }));
-    EXPECT_TRUE(d.page->trainButton()->isEnabled());
+    EXPECT_TRUE(child<QPushButton>(d.page, "Train on this")->isEnabled());
     EXPECT_TRUE(d.page->saveButton()->isEnabled());
 }
 
@@ -110,7 +111,7 @@ TEST(DataPage, TheSeedChangesTheImages) {
 
 TEST(DataPage, FiltersByLabelAndGoesBack) {
     Data d;
-    QComboBox* box = d.page->labelBox();
+    QComboBox* box = child<QComboBox>(d.page, "Label to show");
     box->setFocus();
     QTest::keyClick(box, Qt::Key_Down);
     ASSERT_TRUE(d.wait([&] { return d.page->source()->label() == 0; }));
@@ -126,8 +127,9 @@ TEST(DataPage, ArrowKeysMoveTheLargeSample) {
     QTest::keyClick(d.page->grid(), Qt::Key_Right);
     QTest::keyClick(d.page->grid(), Qt::Key_Right);
     EXPECT_EQ(d.page->grid()->current(), 2);
-    EXPECT_TRUE(
-        d.wait([&] { return d.page->sampleView()->accessibleDescription().endsWith(" 2"); }));
+    EXPECT_TRUE(d.wait([&] {
+        return child<widgets::SampleView>(d.page)->accessibleDescription().endsWith(" 2");
+    }));
 }
 
 TEST(DataPage, ImportsAFileRemembersItAndOffersToTrainOnIt) {
@@ -142,7 +144,7 @@ TEST(DataPage, ImportsAFileRemembersItAndOffersToTrainOnIt) {
     ASSERT_TRUE(experiment.choosePreset("relational-games-same"));
     QObject::connect(d.page.get(), &DataPage::trainOnRequested, &experiment,
                      &ExperimentController::trainOn);
-    QTest::mouseClick(d.page->trainButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(d.page, "Train on this"), Qt::LeftButton);
     EXPECT_EQ(experiment.options().data.path, path.toStdString());
     EXPECT_EQ(experiment.options().data.task, "same") << "a file may be of any task";
     EXPECT_EQ(experiment.options().data.train_size, 2500) << "as the preset has it";
@@ -217,7 +219,8 @@ TEST(DataPage, ADroppedPictureIsShownLarge) {
     QImage(600, 300, QImage::Format_RGB888).save(path);
     d.drop(path);
     EXPECT_TRUE(d.wait([&] {
-        return d.page->sampleView()->accessibleDescription().contains("cat.png, 600 x 300");
+        return child<widgets::SampleView>(d.page)->accessibleDescription().contains(
+            "cat.png, 600 x 300");
     }));
     EXPECT_EQ(d.page->grid()->current(), -1);
     d.drop(d.folder.filePath("words.txt"));
@@ -239,9 +242,9 @@ TEST(DataPage, ShowsTheSplitsOfTheChosenRun) {
     d.controllers.selection.setCurrent(run);
     d.press("tiny");
     ASSERT_TRUE(d.wait([&] { return d.page->source()->choice().kind == DataChoice::Kind::Run; }));
-    d.page->partBox()->setFocus();
-    QTest::keyClick(d.page->partBox(), Qt::Key_Home);
-    QTest::keyClick(d.page->partBox(), Qt::Key_Down);
+    d.page->splitBox()->setFocus();
+    QTest::keyClick(d.page->splitBox(), Qt::Key_Home);
+    QTest::keyClick(d.page->splitBox(), Qt::Key_Down);
     EXPECT_EQ(d.page->grid()->count(), 123);
     d.page->grid()->setFocus();
     QTest::keyClick(d.page->grid(), Qt::Key_End);

@@ -15,6 +15,7 @@
 #include "app/tour.h"
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
+#include "tests/widgets/child.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/tour/relation_primer.h"
 #include "widgets/tour/tour_overlay.h"
@@ -38,7 +39,7 @@ TEST_F(TourTest, PointsAtThePartsOfTheWindow) {
     ASSERT_EQ(tour->steps(), 7) << "the picture and six parts";
     EXPECT_TRUE(tour->findChild<RelationPrimer*>());
     EXPECT_TRUE(tour->highlighted().isEmpty());
-    EXPECT_FALSE(tour->backButton()->isEnabled());
+    EXPECT_FALSE(child<QPushButton>(tour, "Back")->isEnabled());
     QWidget* parts[] = {window->rail(),
                         window->form(),
                         window->bar(),
@@ -75,19 +76,20 @@ TEST_F(TourTest, IsShownOnceAndInHelp) {
     for (QAction* action : window->commands())
         if (action->text() == "Tour") action->trigger();
     ASSERT_TRUE(window->findChild<TourOverlay*>());
-    QTest::mouseClick(window->findChild<TourOverlay*>()->skipButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(window->findChild<TourOverlay*>(), "Skip"),
+                      Qt::LeftButton);
     EXPECT_TRUE(waitUntil([&] { return !window->findChild<TourOverlay*>(); }));
 }
 
 TEST_F(TourTest, TheVariantIsSaidInASentence) {
     ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "predinet"));
-    QLabel* words = nullptr;
+    QLabel* about = nullptr;
     for (auto* label : window->form()->findChildren<QLabel*>())
-        if (label->accessibleName() == "About the variant") words = label;
-    ASSERT_TRUE(words);
-    EXPECT_TRUE(words->text().startsWith("PrediNet"));
+        if (label->accessibleName() == "About the variant") about = label;
+    ASSERT_TRUE(about);
+    EXPECT_TRUE(about->text().startsWith("PrediNet"));
     ASSERT_TRUE(c().experiment.choosePreset("relational-games-same", "dat"));
-    EXPECT_TRUE(words->text().startsWith("Dual attention"));
+    EXPECT_TRUE(about->text().startsWith("Dual attention"));
 }
 
 TEST_F(TourTest, AnErrorGoesWhenTheNextActionSucceeds) {

@@ -13,6 +13,7 @@
 #include "app/pages/import_dialog.h"
 #include "app/pages/import_guess.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 
 namespace relascope {
 namespace {
@@ -57,10 +58,10 @@ TEST(ImportGuess, KnowsWhatAFolderHolds) {
         EXPECT_EQ(guess.id, c.id) << c.file;
         EXPECT_EQ(guess.task, c.task) << c.file;
         EXPECT_EQ(guess.path, disk.folder.path().toStdString() + c.inside) << c.file;
-        EXPECT_FALSE(guess.words.isEmpty()) << c.file;
+        EXPECT_FALSE(guess.text.isEmpty()) << c.file;
     }
     EXPECT_EQ(guessImport("/nowhere/at/all").id, "");
-    EXPECT_TRUE(guessImport("/nowhere/at/all").words.contains("not found"));
+    EXPECT_TRUE(guessImport("/nowhere/at/all").text.contains("not found"));
 }
 
 TEST(ImportGuess, KnowsWhatAFileIs) {
@@ -75,7 +76,7 @@ TEST(ImportGuess, KnowsWhatAFileIs) {
     EXPECT_EQ(disk.guess("t10k-labels-idx1-ubyte.gz").path, disk.folder.path().toStdString());
     EXPECT_EQ(disk.guess("notes.md").id, "text");
     EXPECT_EQ(disk.guess("cifar-10-binary.tar.gz").id, "");
-    EXPECT_TRUE(disk.guess("cifar-10-binary.tar.gz").words.contains("unpack"));
+    EXPECT_TRUE(disk.guess("cifar-10-binary.tar.gz").text.contains("unpack"));
 }
 
 TEST(ImportGuess, OptionsOpenEverythingThereIs) {
@@ -102,18 +103,18 @@ TEST(ImportDialog, GuessesAndLetsTheUserCorrect) {
     dialog.show();
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     dialog.setPath(disk.folder.path());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.looking(); }, 10000));
-    EXPECT_EQ(dialog.kindBox()->currentText(), "Questions and answers");
-    ASSERT_TRUE(dialog.taskBox()->isVisible());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog.validating(); }, 10000));
+    EXPECT_EQ(child<QComboBox>(dialog, "Format")->currentText(), "Questions and answers");
+    ASSERT_TRUE(child<QComboBox>(dialog, "Task")->isVisible());
     EXPECT_EQ(dialog.options().task, "calculus__differentiate");
     EXPECT_EQ(dialog.options().path, disk.folder.path().toStdString());
     EXPECT_TRUE(dialog.importButton()->isEnabled());
     EXPECT_TRUE(dialog.note().contains("found train-easy/calculus__differentiate.txt"));
     // Corrected by hand, it stays corrected.
-    dialog.kindBox()->setFocus();
-    QTest::keyClick(dialog.kindBox(), Qt::Key_End);
-    EXPECT_EQ(dialog.kindBox()->currentText(), "Text");
-    EXPECT_FALSE(dialog.taskBox()->isVisible());
+    child<QComboBox>(dialog, "Format")->setFocus();
+    QTest::keyClick(child<QComboBox>(dialog, "Format"), Qt::Key_End);
+    EXPECT_EQ(child<QComboBox>(dialog, "Format")->currentText(), "Text");
+    EXPECT_FALSE(child<QComboBox>(dialog, "Task")->isVisible());
     EXPECT_EQ(dialog.options().kind, "text");
 }
 
@@ -123,7 +124,7 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     ImportDialog dialog;
     dialog.askFile = [&] { return disk.folder.filePath("letter.doc"); };
     dialog.show();
-    QTest::keyClicks(dialog.pathField(), disk.folder.filePath("nothing"));
+    QTest::keyClicks(child<QLineEdit>(dialog, "Source"), disk.folder.filePath("nothing"));
     ASSERT_TRUE(QTest::qWaitFor([&] { return dialog.note().contains("was not found"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
     for (QPushButton* button : dialog.findChildren<QPushButton*>())
@@ -131,7 +132,7 @@ TEST(ImportDialog, SaysWhatCannotBeImported) {
     ASSERT_TRUE(
         QTest::qWaitFor([&] { return dialog.note().contains("was not recognised"); }, 10000));
     EXPECT_FALSE(dialog.importButton()->isEnabled());
-    QTest::keyClick(dialog.kindBox(), Qt::Key_Home);
+    QTest::keyClick(child<QComboBox>(dialog, "Format"), Qt::Key_Home);
     EXPECT_TRUE(dialog.importButton()->isEnabled()) << "at the user's word";
 }
 

@@ -13,6 +13,7 @@
 #include "app/pages/evaluate_dialog.h"
 #include "support/rooms.h"
 #include "tests/app/language_fixture.h"
+#include "tests/widgets/child.h"
 #include "text/tokenizer.h"
 #include "widgets/data/statistics_view.h"
 #include "widgets/generate/generate_panel.h"
@@ -154,7 +155,7 @@ TEST_F(WritingTest, AnUnknownTokenizerIsAskedFor) {
         QStringLiteral(RELASCOPE_FIXTURES "/golden/lm_symbolic_rope_gqa"));
     ASSERT_TRUE(waitUntil([this] { return checkpoint().info().has_value(); }));
     EXPECT_FALSE(panel()->button()->isEnabled());
-    click(page()->head()->inspectButton());
+    click(child<QPushButton>(page()->head(), "Inspect"));
     ASSERT_TRUE(waitUntil([this] { return result() != nullptr; }, 60000));
     EXPECT_FALSE(panel()->button()->isEnabled());
     EXPECT_TRUE(panel()->button()->toolTip().contains("61")) << "the size of its vocabulary";
@@ -194,13 +195,13 @@ TEST_F(WritingTest, AnotherCheckpointEndsWhatIsWritten) {
     EXPECT_FALSE(panel()->running());
     EXPECT_FALSE(panel()->isVisible());
     EXPECT_FALSE(page()->side()->isVisible());
-    click(page()->head()->inspectButton());
+    click(child<QPushButton>(page()->head(), "Inspect"));
     EXPECT_TRUE(waitUntil([this] { return result() && result()->sample.image.width > 0; }, 60000));
 }
 
 TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     openedRun();
-    ASSERT_TRUE(page()->head()->evaluateButton()->isVisible());
+    ASSERT_TRUE(child<QPushButton>(page()->head(), "Evaluate")->isVisible());
     const auto measure = [this](const std::function<void(EvaluateDialog&)>& choose) {
         page()->askEvaluation = [choose, this] {
             EvaluateDialog dialog(window.get(), EvaluateDialog::Data::Text, true);
@@ -208,13 +209,14 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
             return std::optional(dialog.request());
         };
         QSignalSpy evaluated(&checkpoint(), &CheckpointController::evaluated);
-        click(page()->head()->evaluateButton());
+        click(child<QPushButton>(page()->head(), "Evaluate"));
         EXPECT_TRUE(waitUntil([&] { return evaluated.size() == 1; }, 60000))
             << page()->errorSentence().toStdString();
         return evaluated.isEmpty() ? Evaluation() : evaluated[0][0].value<Evaluation>();
     };
     const auto own = measure([](EvaluateDialog& dialog) {
-        EXPECT_EQ(dialog.dataBox()->currentText(), QStringLiteral("The text of the run"));
+        EXPECT_EQ(child<QComboBox>(dialog, "Data")->currentText(),
+                  QStringLiteral("The text of the run"));
         dialog.countBox()->setValue(4);
     });
     EXPECT_EQ(own.examples, 4);
@@ -222,7 +224,7 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
     const RunInfo* info = c().runs.info(c().selection.current());
     ASSERT_NE(info, nullptr);
     EXPECT_NEAR(own.loss, info->lastLoss, 1e-5);
-    const QString csv = page()->details()->evaluation()->csv();
+    const QString csv = child<widgets::StatisticsView>(page()->details())->csv();
     EXPECT_TRUE(csv.contains("Perplexity")) << csv.toStdString();
     EXPECT_TRUE(csv.contains("Next-token accuracy"));
     // A short text of another kind, whole.
@@ -230,9 +232,11 @@ TEST_F(WritingTest, IsMeasuredOnTheRunsTextAndOnAnother) {
         writeText(QStringLiteral("other.txt"), QStringLiteral("9876543210 zz ").repeated(20));
     const auto strange = measure([&](EvaluateDialog& dialog) {
         dialog.askFile = [&] { return other; };
-        dialog.dataBox()->setCurrentIndex(dialog.dataBox()->count() - 1);
-        Q_EMIT dialog.dataBox()->activated(dialog.dataBox()->count() - 1);
-        EXPECT_EQ(dialog.dataBox()->currentText(), "other.txt");
+        child<QComboBox>(dialog, "Data")
+            ->setCurrentIndex(child<QComboBox>(dialog, "Data")->count() - 1);
+        Q_EMIT child<QComboBox>(dialog, "Data")
+            ->activated(child<QComboBox>(dialog, "Data")->count() - 1);
+        EXPECT_EQ(child<QComboBox>(dialog, "Data")->currentText(), "other.txt");
         dialog.countBox()->setValue(0);
     });
     EXPECT_GE(strange.examples, 8);

@@ -69,7 +69,7 @@ protected:
         const RunOptions tiny = tinyText(steps);
         for (const auto& field : RunOptions::fieldTable())
             c().experiment.set(QString::fromStdString(field.spec.name), field.get(tiny));
-        ASSERT_EQ(c().experiment.obstacle(), "");
+        ASSERT_EQ(c().experiment.disabledReason(), "");
     }
     /// Trains a tiny language model to its end; its folder.
     QString finishedText(std::int64_t steps = 20) {

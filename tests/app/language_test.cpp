@@ -13,6 +13,7 @@
 #include "run/run_folder.h"
 #include "support/rooms.h"
 #include "tests/app/language_fixture.h"
+#include "tests/widgets/child.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/source/probability_bars.h"
@@ -128,7 +129,7 @@ TEST_F(LanguageTest, WhatTheRunWroteFollowsTheTimeCursor) {
     ASSERT_TRUE(waitUntil(
         [this] { return source()->textInput()->note().contains(QStringLiteral("Live")); }));
     EXPECT_EQ(shown(inspector()), "the cat saw the dog");
-    Q_EMIT window->workbench()->track()->liveRequested();
+    Q_EMIT child<widgets::CapturesTrack>(window->workbench())->liveRequested();
     EXPECT_TRUE(shows("a dog"));
     EXPECT_EQ(source()->textInput()->note(), "");
 }
@@ -204,9 +205,9 @@ TEST_F(LanguageTest, WhatDoesNotFitIntoMemoryIsRefusedBeforeItStarts) {
     ASSERT_NE(tokens, rows.end());
     EXPECT_EQ(tokens->second, QString::number(2 * kContext));
     c().experiment.set(QStringLiteral("train.batch_size"), std::int64_t{1000000});
-    ASSERT_TRUE(waitUntil([this] { return c().experiment.obstacle().contains("GiB"); }))
-        << c().experiment.obstacle().toStdString();
-    EXPECT_TRUE(c().experiment.obstacle().contains("it fits with train.batch_size="));
+    ASSERT_TRUE(waitUntil([this] { return c().experiment.disabledReason().contains("GiB"); }))
+        << c().experiment.disabledReason().toStdString();
+    EXPECT_TRUE(c().experiment.disabledReason().contains("it fits with train.batch_size="));
     EXPECT_FALSE(window->bar()->startButton()->isEnabled());
     c().experiment.start();
     EXPECT_FALSE(c().training.busy());
@@ -254,7 +255,7 @@ TEST_F(LanguageTest, ACancelledRunGoesOnWithItsOwnVocabulary) {
     click(window->bar()->startButton());
     ASSERT_TRUE(waitUntil([&] {
         return c().training.running() && c().training.info().step > step + 3;
-    })) << c().experiment.obstacle().toStdString();
+    })) << c().experiment.disabledReason().toStdString();
     EXPECT_EQ(c().training.run(), path);
     EXPECT_EQ(readRunOptions(path.toStdString()).model.number("vocab_size"), fitted);
     EXPECT_TRUE(shows("the cat saw the dog"));

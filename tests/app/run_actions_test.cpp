@@ -365,7 +365,7 @@ TEST_F(RunActionsTest, AVariantKeepsWhatTheUserSet) {
     EXPECT_THROW((void)c().experiment.options().model.value("symmetric_rels"), OptionError)
         << "it has no relations";
     EXPECT_TRUE(window->form()->row("train.epochs")->changed());
-    EXPECT_EQ(window->form()->changedWords(), "Changed: Epochs, Seeds");
+    EXPECT_EQ(window->form()->changedText(), "Changed: Epochs, Seeds");
     c().history.undo();
     EXPECT_EQ(c().experiment.options().variant, "dat");
     EXPECT_FALSE(std::get<bool>(c().experiment.options().model.value("symmetric_rels")));
@@ -380,7 +380,7 @@ TEST_F(RunActionsTest, ALiveEditShowsAsChangedInTheNextRun) {
     ASSERT_TRUE(waitUntil([this] { return !c().experiment.resumes(); }));
     EXPECT_EQ(window->bar()->startButton()->text(), "Start");
     EXPECT_TRUE(window->form()->row("train.learning_rate")->changed());
-    EXPECT_TRUE(window->form()->changedWords().contains("Learning rate"));
+    EXPECT_TRUE(window->form()->changedText().contains("Learning rate"));
     EXPECT_TRUE(window->bar()->lineText().contains("changed from the preset"))
         << window->bar()->lineText().toStdString();
 }

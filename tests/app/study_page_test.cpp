@@ -19,6 +19,7 @@
 
 #include "app/controllers/controllers.h"
 #include "app/pages/new_study_dialog.h"
+#include "app/pages/option_rows.h"
 #include "app/pages/slurm_dialog.h"
 #include "app/pages/study_curves.h"
 #include "app/pages/study_page.h"
@@ -26,6 +27,7 @@
 #include "app/pages/study_text.h"
 #include "study_fixture.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/export/export.h"
 #include "widgets/study/study_grid.h"
 #include "widgets/study/study_progress.h"
@@ -97,9 +99,10 @@ TEST_F(StudyPageTest, ShowsAStudyAsItStandsOnTheDisk) {
     ASSERT_TRUE(opened(occurs()));
     EXPECT_EQ(page()->runs()->grid()->runs().size(), 24u);
     EXPECT_EQ(page()->progress()->text(), "17 of 24 runs, 1 failed, stopped");
-    EXPECT_TRUE(page()->failures()->isVisible());
-    EXPECT_TRUE(page()->failures()->text().contains("the loss became NaN at step 12"));
-    EXPECT_EQ(page()->runs()->measureBox()->currentText(), "accuracy on pentos");
+    EXPECT_TRUE(child<widgets::StudyFailures>(page())->isVisible());
+    EXPECT_TRUE(
+        child<widgets::StudyFailures>(page())->text().contains("the loss became NaN at step 12"));
+    EXPECT_EQ(child<QComboBox>(page()->runs(), "Measure")->currentText(), "accuracy on pentos");
     const auto* model = page()->table()->view()->model();
     EXPECT_EQ(model->rowCount(), 3);
     EXPECT_EQ(model->index(0, 4).data().toString(), "90.5 ± 0.5");
@@ -133,10 +136,10 @@ TEST_F(StudyPageTest, FollowsTheFolder) {
 
 TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
     ASSERT_TRUE(opened(occurs()));
-    const int loss = page()->runs()->measureBox()->findText("loss on hexos");
+    const int loss = child<QComboBox>(page()->runs(), "Measure")->findText("loss on hexos");
     ASSERT_GE(loss, 0);
-    page()->runs()->measureBox()->setCurrentIndex(loss);
-    Q_EMIT page()->runs()->measureBox()->activated(loss);
+    child<QComboBox>(page()->runs(), "Measure")->setCurrentIndex(loss);
+    Q_EMIT child<QComboBox>(page()->runs(), "Measure")->activated(loss);
     ASSERT_TRUE(waitUntil([this] { return study().reading()->metric.name == "loss"; }));
     EXPECT_FALSE(page()->table()->neededView()->isVisible());
     EXPECT_TRUE(page()
@@ -147,7 +150,7 @@ TEST_F(StudyPageTest, MeasureBandAndAxisChangeWhatIsShown) {
                     .contains("loss on hexos"));
     EXPECT_FALSE(page()->curves()->plot()->has(CurveSource::Published));
     page()->curves()->setBand(StudyBand::None);
-    EXPECT_EQ(page()->curves()->bandBox()->currentText(), "No band");
+    EXPECT_EQ(child<QComboBox>(page()->curves(), "Band")->currentText(), "No band");
     QTest::mouseClick(page()->curves()->logChip(), Qt::LeftButton);
     EXPECT_TRUE(page()->curves()->plot()->logX());
 }
@@ -165,7 +168,7 @@ TEST_F(StudyPageTest, DoubleClickOpensTheRunInTheWorkbench) {
 
 TEST_F(StudyPageTest, ShowFindsTheFailedRun) {
     ASSERT_TRUE(opened(occurs()));
-    click(page()->failures()->showButton());
+    click(child<QPushButton>(child<widgets::StudyFailures>(page()), "Show"));
     EXPECT_EQ(page()->runs()->grid()->current(), run("dat-relational-n250-s0"));
 }
 
@@ -255,7 +258,7 @@ TEST_F(StudyPageTest, MenusHaveWhatThePageHas) {
 
 TEST_F(StudyPageTest, SlurmScriptNamesTheStudy) {
     SlurmDialog dialog("/home/some one/study", "/opt/relascope-cli");
-    dialog.tasksBox()->setValue(12);
+    child<QSpinBox>(dialog, "Tasks")->setValue(12);
     EXPECT_TRUE(dialog.text().contains("--array=1-12"));
     EXPECT_TRUE(dialog.text().contains("'/home/some one/study'"));
 }
@@ -329,7 +332,7 @@ TEST_F(StudyPageTest, RetryAsksForFailedRunsAndProcesses) {
     pretendCli("echo \"$@\" > '" + folder.filePath("words").toUtf8() + "'\n");
     page()->jobsBox()->setValue(3);
     QSignalSpy ended(&study(), &StudyController::finished);
-    click(page()->failures()->retryButton());
+    click(child<QPushButton>(child<widgets::StudyFailures>(page()), "Retry failed"));
     ASSERT_TRUE(waitUntil([&] { return ended.size() == 1; }));
     QFile words(folder.filePath("words"));
     ASSERT_TRUE(words.open(QIODevice::ReadOnly));
@@ -371,14 +374,15 @@ TEST(StudyText, ReadsSizesAndValues) {
 TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     NewStudyDialog dialog(study().folder(), "relational-games-occurs", 2);
     dialog.show();
-    EXPECT_EQ(dialog.presetBox()->currentData().toString(), "relational-games-occurs");
-    EXPECT_EQ(dialog.nameField()->text(), "relational-games-occurs");
-    dialog.sizesField()->setText("250, 500");
-    dialog.seedsBox()->setValue(3);
+    EXPECT_EQ(child<QComboBox>(dialog, "Experiment")->currentData().toString(),
+              "relational-games-occurs");
+    EXPECT_EQ(child<QLineEdit>(dialog, "Name")->text(), "relational-games-occurs");
+    child<QLineEdit>(dialog, "Training sizes")->setText("250, 500");
+    child<QSpinBox>(dialog, "Seeds")->setValue(3);
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
     EXPECT_TRUE(dialog.summary().contains("2 models × 2 sizes × 3 seeds = 12 runs"))
         << dialog.summary().toStdString();
-    OptionRow* row = dialog.addVaried();
+    OptionRow* row = dialog.sweep()->add();
     row->key()->setText("model.n_layer");
     row->values()->setText("1, 2");
     ASSERT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
@@ -391,17 +395,17 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     ASSERT_TRUE(waitUntil([&] { return !row->problem().isEmpty(); }));
     Q_EMIT row->removed();
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
-    dialog.sizesField()->setText("250, lots");
+    child<QLineEdit>(dialog, "Training sizes")->setText("250, lots");
     EXPECT_FALSE(dialog.ready());
     EXPECT_TRUE(dialog.problems().first().contains("lots"));
-    dialog.sizesField()->setText("250");
-    for (int i = 0; i < dialog.modelList()->count(); ++i)
-        dialog.modelList()->item(i)->setCheckState(Qt::Unchecked);
+    child<QLineEdit>(dialog, "Training sizes")->setText("250");
+    for (int i = 0; i < child<QListWidget>(dialog)->count(); ++i)
+        child<QListWidget>(dialog)->item(i)->setCheckState(Qt::Unchecked);
     ASSERT_TRUE(waitUntil([&] { return !dialog.problems().isEmpty(); }));
-    dialog.modelList()->item(1)->setCheckState(Qt::Checked);
+    child<QListWidget>(dialog)->item(1)->setCheckState(Qt::Checked);
     ASSERT_TRUE(waitUntil([&] { return dialog.ready(); }));
     occurs();
-    dialog.nameField()->setText("occurs");
+    child<QLineEdit>(dialog, "Name")->setText("occurs");
     ASSERT_TRUE(waitUntil([&] { return !dialog.problems().isEmpty(); }));
     EXPECT_TRUE(dialog.problems().first().contains("already exists"));
     EXPECT_FALSE(dialog.ready());
@@ -412,9 +416,9 @@ TEST_F(StudyPageTest, ANewStudyIsMadeAndBegins) {
     page()->preset = [] { return QStringLiteral("pairwise-order"); };
     page()->ask = [](NewStudyDialog& dialog) {
         dialog.show();
-        dialog.sizesField()->setText("64, 128");
-        dialog.nameField()->setText("mine");
-        dialog.addSetting()->key()->setText("train.epochs");
+        child<QLineEdit>(dialog, "Training sizes")->setText("64, 128");
+        child<QLineEdit>(dialog, "Name")->setText("mine");
+        dialog.settings()->add()->key()->setText("train.epochs");
         dialog.findChildren<OptionRow*>().last()->values()->setText("2");
         if (!waitUntil([&] { return dialog.ready(); })) return false;
         dialog.startButton()->click();

@@ -4,6 +4,7 @@
 
 #include "support/rooms.h"
 #include "tests/app/window_fixture.h"
+#include "tests/widgets/child.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/inspector/source_pane.h"
@@ -36,7 +37,7 @@ TEST_F(WorkbenchTest, ClickingStartTrainsWithCurvesAndRelations) {
     const auto first = inspector()->result()->step;
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step > first; }));
     EXPECT_EQ(inspector()->result()->count(MapKind::Relation, 0), 1);
-    EXPECT_FALSE(window->workbench()->track()->steps().empty());
+    EXPECT_FALSE(child<widgets::CapturesTrack>(window->workbench())->steps().empty());
     EXPECT_TRUE(waitUntil([this] { return window->rail()->runs()->count() == 1; }));
 }
 
@@ -46,12 +47,12 @@ TEST_F(WorkbenchTest, PausedRunsAreLookedIntoStepByStep) {
     ASSERT_TRUE(trains(5));
     click(window->bar()->startButton());
     ASSERT_TRUE(waitUntil([this] { return c().training.paused(); }));
-    ASSERT_TRUE(window->bar()->stepButton()->isEnabled());
+    ASSERT_TRUE(child<QPushButton>(window->bar(), "Step")->isEnabled());
     ASSERT_TRUE(waitUntil([this] {
         return inspector()->result() && inspector()->result()->step == c().training.info().step;
     }));
     const auto before = c().training.info().step;
-    click(window->bar()->stepButton());
+    click(child<QPushButton>(window->bar(), "Step"));
     ASSERT_TRUE(waitUntil([&] { return c().training.info().step == before + 1; }));
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == before + 1; }));
     EXPECT_TRUE(c().training.paused());
@@ -73,18 +74,20 @@ TEST_F(WorkbenchTest, FinishedRunsAreOpenedAndTheCursorGoesBackInTime) {
         waitUntil([&] { return inspector()->result() && inspector()->result()->step == 12; }));
     EXPECT_FALSE(c().runs.records().points(path).empty());
     ASSERT_GE(c().runs.records().captures(path).size(), 5U);
-    EXPECT_EQ(window->workbench()->track()->steps(), c().runs.records().captures(path));
+    EXPECT_EQ(child<widgets::CapturesTrack>(window->workbench())->steps(),
+              c().runs.records().captures(path));
 
     Q_EMIT curves()->cursorMoved(3);
     ASSERT_TRUE(waitUntil([&] { return inspector()->result()->step == 3; }));
-    EXPECT_EQ(window->workbench()->track()->chosen(), std::optional<qint64>(3));
+    EXPECT_EQ(child<widgets::CapturesTrack>(window->workbench())->chosen(),
+              std::optional<qint64>(3));
     EXPECT_EQ(inspector()->sourcePane()->samples()->split(), QStringLiteral("captured"));
     EXPECT_EQ(curves()->cursorStep(), std::optional<qint64>(3));
     // Captures are of a few inputs; another one is shown on demand.
     const auto shown = inspector()->result()->sample.origin;
     inspector()->sourcePane()->next();
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->sample.origin != shown; }));
-    Q_EMIT window->workbench()->track()->liveRequested();
+    Q_EMIT child<widgets::CapturesTrack>(window->workbench())->liveRequested();
     EXPECT_TRUE(waitUntil([&] { return inspector()->result()->step == 12; }));
     EXPECT_EQ(inspector()->sourcePane()->samples()->split(), QStringLiteral("validation"));
 }

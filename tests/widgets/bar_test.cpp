@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/bar/command_palette.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
@@ -33,11 +34,11 @@ TEST(TrainBar, OneToggleStartsPausesResumes) {
     EXPECT_EQ(start.count(), 1);
     bar.setState(RunState::Running);
     EXPECT_EQ(bar.startButton()->text(), "Pause");
-    EXPECT_FALSE(bar.stepButton()->isEnabled());
+    EXPECT_FALSE(child<QPushButton>(bar, "Step")->isEnabled());
     QTest::mouseClick(bar.startButton(), Qt::LeftButton);
     EXPECT_EQ(pause.count(), 1);
     bar.setState(RunState::Paused);
-    QTest::mouseClick(bar.stepButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(bar, "Step"), Qt::LeftButton);
     QTest::mouseClick(bar.startButton(), Qt::LeftButton);
     QTest::mouseClick(bar.stopButton(), Qt::LeftButton);
     QTest::mouseClick(bar.cancelButton(), Qt::LeftButton);

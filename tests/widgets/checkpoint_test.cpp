@@ -202,14 +202,14 @@ TEST_F(TensorTableTest, TenThousandRows) {
 
 TEST_F(TensorTableTest, MarksStandInAWideHead) {
     table.marks()->setProblems({}, true);
-    EXPECT_EQ(table.marks()->words(), "none missing, none unexpected, no NaN");
+    EXPECT_EQ(table.marks()->text(), "none missing, none unexpected, no NaN");
     const int below = table.marks()->mapTo(&table, QPoint()).y();
     table.resize(900, 420);
     QTest::qWait(1);
     EXPECT_LT(table.marks()->mapTo(&table, QPoint()).y(), below);
     EXPECT_TRUE(table.marks()->isVisible());
     table.marks()->setProblems({{ProblemKind::Missing, "a", "b"}}, false);
-    EXPECT_EQ(table.marks()->words(), "1 missing, none unexpected, NaN not checked yet");
+    EXPECT_EQ(table.marks()->text(), "1 missing, none unexpected, NaN not checked yet");
     const QImage shot = table.marks()->grab().toImage();
     bool red = false;
     for (int x = 0; x < 14; ++x)
@@ -306,13 +306,13 @@ TEST(BadgeTest, SaysAndLists) {
     VerifyReport report{true, 2.13e-6, {{"logits", 2.13e-6, 1e-5, true, ""}}};
     badge.setReport(report);
     EXPECT_EQ(badge.title(), "Verified");
-    EXPECT_EQ(badge.words(), "1 of 1 outputs, largest difference 2.1e-6");
+    EXPECT_EQ(badge.text(), "1 of 1 outputs, largest difference 2.1e-6");
     report.ok = false;
     report.lines.push_back(
         {"scores", std::numeric_limits<double>::quiet_NaN(), 1, false, "a \"b\""});
     badge.setReport(report);
     EXPECT_EQ(badge.title(), "Differs");
-    EXPECT_EQ(badge.words(), "1 of 2 outputs, largest difference 2.1e-6");
+    EXPECT_EQ(badge.text(), "1 of 2 outputs, largest difference 2.1e-6");
     QTest::mouseClick(badge.button(), Qt::LeftButton);
     ASSERT_NE(badge.lines(), nullptr);
     auto* table = badge.lines()->findChild<QTableWidget*>();

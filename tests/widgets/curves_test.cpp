@@ -266,12 +266,12 @@ TEST(CurvePanel, LegendAndDotsAgreeWhereSeedsEndEarly) {
     panel.appendPoints("b", {point(10, 2.0, 0.52), point(20, 1.5, 0.70)});
     panel.appendPoints("c", {point(10, 3.0, 0.90)});
     panel.flush();
-    const auto agrees = [&](double step, const char* words) {
-        EXPECT_EQ(panel.lossPlot()->legendTexts().last(), QString(words));
+    const auto agrees = [&](double step, const char* text) {
+        EXPECT_EQ(panel.lossPlot()->legendTexts().last(), QString(text));
         const auto dots = panel.lossPlot()->cursorDots();
         ASSERT_EQ(dots.size(), 1u);
         EXPECT_EQ(dots[0].x(), step);
-        EXPECT_EQ(QString(words).section(' ', -1).toDouble(), dots[0].y());
+        EXPECT_EQ(QString(text).section(' ', -1).toDouble(), dots[0].y());
     };
     agrees(20, "validation (n = 2) 1.000");  // live
     panel.setCursorStep(10);

@@ -41,10 +41,10 @@ protected:
         viewer.show();
         (void)QTest::qWaitForWindowActive(&viewer);
     }
-    /// Clicks the middle of the first place with these words.
-    void clickOn(const QString& words) {
-        QTextCursor cursor = viewer.text()->document()->find(words);
-        ASSERT_FALSE(cursor.isNull()) << words.toStdString();
+    /// Clicks the middle of the first place with this text.
+    void clickOn(const QString& text) {
+        QTextCursor cursor = viewer.text()->document()->find(text);
+        ASSERT_FALSE(cursor.isNull()) << text.toStdString();
         const int middle = (cursor.selectionStart() + cursor.selectionEnd()) / 2;
         cursor.setPosition(middle);
         QTest::mouseClick(viewer.text()->viewport(), Qt::LeftButton, {},

@@ -259,9 +259,9 @@ TEST_F(ExportTest, CurvesNameTheirAxesAndRunAndBecomePgfplots) {
     QString error;
     ASSERT_TRUE(menu.write(path("c.svg"), &error)) << error.toStdString();
     const QByteArray svg = read(path("c.svg"));
-    for (const char* words :
+    for (const char* text :
          {">Step<", ">Loss<", ">Same or different<", "quick-dat-s0", "up to step 30"})
-        EXPECT_TRUE(svg.contains(words)) << words;
+        EXPECT_TRUE(svg.contains(text)) << text;
     EXPECT_FALSE(svg.contains("0.500")) << "no value at a cursor";
     EXPECT_FALSE(panel.lossPlot()->cursorDots().empty()) << "on the screen it is back";
     // At any resolution the whole figure: with its horizontal axis, near the bottom.

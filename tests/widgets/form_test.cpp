@@ -225,9 +225,9 @@ TEST(OptionsForm, ZeroIsNoLearningRate) {
 TEST(OptionsForm, SaysWhatIsChangedAndResets) {
     Form f;
     QSignalSpy reset(&f.form, &OptionsForm::resetRequested);
-    EXPECT_EQ(f.form.changedWords(), "");
+    EXPECT_EQ(f.form.changedText(), "");
     f.type("train.epochs", "7");
-    EXPECT_EQ(f.form.changedWords(), "Changed: Epochs");
+    EXPECT_EQ(f.form.changedText(), "Changed: Epochs");
     ASSERT_TRUE(f.form.resetButton()->isVisibleTo(&f.form));
     QTest::mouseClick(f.form.resetButton(), Qt::LeftButton);
     EXPECT_EQ(reset.count(), 1);

@@ -17,6 +17,7 @@
 #include <cmath>
 
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/generate/generate_panel.h"
 #include "widgets/generate/generated_text.h"
 #include "widgets/source/probability_bars.h"
@@ -72,8 +73,8 @@ TEST_F(GenerateTest, AsksWithWhatTheFieldsSay) {
     EXPECT_EQ(options, (GenerateOptions{37, 0.5, 40, 0.9, 7, "\nQ:", 12}));
     EXPECT_TRUE(asked[0][2].toBool());
     // From the keyboard, out of the prompt.
-    panel.promptField()->setFocus();
-    QTest::keyClick(panel.promptField(), Qt::Key_Return, Qt::ControlModifier);
+    child<TextField>(panel, "Prompt")->setFocus();
+    QTest::keyClick(child<TextField>(panel, "Prompt"), Qt::Key_Return, Qt::ControlModifier);
     EXPECT_EQ(asked.size(), 2);
     EXPECT_EQ(panel.prompt(), "Once upon") << "no line end was typed";
     panel.setOptions(options);
@@ -106,14 +107,14 @@ TEST_F(GenerateTest, AnEmptyPromptIsAHint) {
     QTest::mouseClick(panel.button(), Qt::LeftButton);
     EXPECT_TRUE(asked.isEmpty());
     EXPECT_TRUE(panel.status().isEmpty()) << "a hint is no error";
-    EXPECT_EQ(QApplication::focusWidget(), panel.promptField());
+    EXPECT_EQ(QApplication::focusWidget(), child<TextField>(panel, "Prompt"));
 }
 
 TEST_F(GenerateTest, TheDiceThrowsAnotherSeed) {
     panel.setOptions({.seed = 7});
     for (int k = 0; k < 5; ++k) {
         const auto before = panel.options().seed;
-        QTest::mouseClick(panel.dice(), Qt::LeftButton);
+        QTest::mouseClick(child<QToolButton>(panel, "New random seed"), Qt::LeftButton);
         EXPECT_NE(panel.options().seed, before);
     }
 }
@@ -179,19 +180,20 @@ TEST_F(GenerateTest, AClickShowsWhatCouldHaveCome) {
     ASSERT_EQ(chosen.size(), 1);
     EXPECT_EQ(chosen[0][0].toInt(), 3);
     EXPECT_EQ(panel.alternativesTitle(), QString::fromUtf8("Token 3, after “a”"));
-    EXPECT_EQ(panel.alternatives()->marked(), 2);
-    EXPECT_EQ(panel.alternatives()->accessibleDescription(),
+    EXPECT_EQ(child<ProbabilityBars>(panel)->marked(), 2);
+    EXPECT_EQ(child<ProbabilityBars>(panel)->accessibleDescription(),
               "and 0.274, . 0.206, time 0.200, or 0.010, chosen: time");
     EXPECT_TRUE(wears(3, Theme::current().accent, 1));
-    const QImage bars = panel.alternatives()->grab().toImage();
+    const QImage bars = child<ProbabilityBars>(panel)->grab().toImage();
     EXPECT_EQ(bars.pixel(1, 2 * 20 + 3), Theme::current().selection.rgb());
     EXPECT_NE(bars.pixel(1, 1 * 20 + 3), Theme::current().selection.rgb());
     QTest::keyClick(panel.text(), Qt::Key_Right);
     EXPECT_EQ(chosen.last()[0].toInt(), 4);
-    EXPECT_EQ(panel.alternatives()->marked(), 3) << "added, since it is not among the likeliest";
+    EXPECT_EQ(child<ProbabilityBars>(panel)->marked(), 3)
+        << "added, since it is not among the likeliest";
     QTest::keyClick(panel.text(), Qt::Key_Home);
     EXPECT_EQ(chosen.last()[0].toInt(), 0);
-    EXPECT_FALSE(panel.alternatives()->isVisible());
+    EXPECT_FALSE(child<ProbabilityBars>(panel)->isVisible());
     EXPECT_TRUE(panel.alternativesTitle().endsWith("in the prompt"));
     // A new text forgets the choice.
     panel.begin({"Now"});

@@ -17,6 +17,7 @@
 
 #include "probe_fixture.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/export/export.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
@@ -25,7 +26,7 @@
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/map_view.h"
@@ -265,7 +266,7 @@ TEST_F(InspectorTest, ShortcutsWalkThroughTheMaps) {
 
 TEST_F(InspectorTest, ProcessingAndRangeSetTheScale) {
     give({});
-    QComboBox* processing = inspector.bar()->processing();
+    QComboBox* processing = child<QComboBox>(inspector.bar(), "Transform (P)");
     processing->setFocus();
     QTest::keyClick(processing, Qt::Key_Down);
     EXPECT_EQ(view().processing, Processing::Tanh);
@@ -434,7 +435,7 @@ TEST_F(InspectorTest, RawValuesWithARobustRangeAreTheDefault) {
     maps.setResult(result);
     EXPECT_NEAR(maps.limits(view()).high, 0.97, 0.011);
     EXPECT_EQ(maps.limits(view()).low, -maps.limits(view()).high);
-    const ColorBar* bar = inspector.mapPane()->colors();
+    const ColorBar* bar = child<ColorBar>(inspector.mapPane());
     EXPECT_TRUE(bar->beyondLow());
     EXPECT_TRUE(bar->beyondHigh());
     EXPECT_TRUE(bar->caption().endsWith("2nd to 98th percentile"));

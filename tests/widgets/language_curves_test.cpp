@@ -205,13 +205,13 @@ TEST_F(LanguageCurves, ThePowerLawIsDrawnAgainstTokensOnly) {
     EXPECT_TRUE(panel.options().logX && panel.options().logY) << "where the law is a straight line";
     panel.flush();
     const auto entry = [&] {
-        for (const QString& words : panel.lossPlot()->legendTexts())
-            if (words.startsWith(QChar(0x221D))) return words;
+        for (const QString& text : panel.lossPlot()->legendTexts())
+            if (text.startsWith(QChar(0x221D))) return text;
         return QString();
     };
     EXPECT_EQ(entry(), QString::fromUtf8("∝ N^−0.090 R² 1.000"));
-    for (const QString& words : panel.accuracyPlot()->legendTexts())
-        EXPECT_FALSE(words.startsWith(QChar(0x221D)));
+    for (const QString& text : panel.accuracyPlot()->legendTexts())
+        EXPECT_FALSE(text.startsWith(QChar(0x221D)));
     // More points, a new fit.
     std::vector<MetricPoint> more;
     for (int k = 41; k <= 400; ++k) more.push_back(text(k * 50, 2.0));

@@ -107,13 +107,14 @@ TEST(MapValues, PercentilesPassOverExtremes) {
 
 TEST(MapValues, SaturationCountsTheEndsOfTheTransform) {
     RelationMap map{MapKind::Relation, 0, 0, 2, 2, {9, 0, -9, 9}, false};
-    EXPECT_DOUBLE_EQ(saturatedShare(processed(map, Processing::Tanh), Processing::Tanh), 0.75);
-    EXPECT_DOUBLE_EQ(saturatedShare(processed(map, Processing::Sigmoid), Processing::Sigmoid),
+    EXPECT_DOUBLE_EQ(saturatedFraction(processed(map, Processing::Tanh), Processing::Tanh), 0.75);
+    EXPECT_DOUBLE_EQ(saturatedFraction(processed(map, Processing::Sigmoid), Processing::Sigmoid),
                      0.75);
-    EXPECT_EQ(saturatedShare(processed(map, Processing::Raw), Processing::Raw), 0.0);
+    EXPECT_EQ(saturatedFraction(processed(map, Processing::Raw), Processing::Raw), 0.0);
     map.causal = true;
     map.values[2] = 0;
-    EXPECT_NEAR(saturatedShare(processed(map, Processing::Tanh), Processing::Tanh), 2.0 / 3, 1e-9);
+    EXPECT_NEAR(saturatedFraction(processed(map, Processing::Tanh), Processing::Tanh), 2.0 / 3,
+                1e-9);
 }
 
 TEST(MapValues, PoolsByLargestSize) {

@@ -165,11 +165,11 @@ TEST_F(PicturesTest, AnswersLookAtObjects) {
 
 TEST_F(PicturesTest, TheOutcomeOfASequenceIsNamed) {
     give(fixture::sorting(5), 1, MapKind::Relation);
-    QStringList words;
+    QStringList texts;
     for (const QLabel* label : pane()->findChildren<QLabel*>())
-        if (!label->isHidden()) words << label->text();
-    EXPECT_TRUE(words.contains("After the last token, step 0")) << words.join('|').toStdString();
-    EXPECT_TRUE(words.contains("validation 7"));
+        if (!label->isHidden()) texts << label->text();
+    EXPECT_TRUE(texts.contains("After the last token, step 0")) << texts.join('|').toStdString();
+    EXPECT_TRUE(texts.contains("validation 7"));
 }
 
 TEST_F(PicturesTest, BlanksThatFillUpAQuestionAreLeftOut) {

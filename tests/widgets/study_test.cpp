@@ -122,7 +122,7 @@ TEST(StudyLayout, PutsSizesAcrossAndModelsDown) {
     EXPECT_EQ(layout.columns()[2].title, "1,000");
     EXPECT_EQ(layout.place("abstractor", 2500), (StudyLayout::Place{2, 3}));
     EXPECT_EQ(layout.place("nobody", 2500).row, -1);
-    EXPECT_EQ(layout.columnWords(0), "250 training examples");
+    EXPECT_EQ(layout.columnText(0), "250 training examples");
     EXPECT_TRUE(layout.rows()[0].detail.contains("423K"));
 }
 

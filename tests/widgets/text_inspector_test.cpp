@@ -126,9 +126,9 @@ TEST_F(TextInspectorTest, AShortTextLeavesNoHole) {
 }
 
 TEST_F(TextInspectorTest, TheCountIsThatOfTheTextUntilToldOtherwise) {
-    const auto shown = [&](const QString& words) {
+    const auto shown = [&](const QString& text) {
         for (const auto* label : pane()->findChildren<QLabel*>())
-            if (label->isVisible() && label->text() == words) return true;
+            if (label->isVisible() && label->text() == text) return true;
         return false;
     };
     EXPECT_TRUE(shown("51 tokens"));

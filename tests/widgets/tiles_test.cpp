@@ -14,6 +14,7 @@
 
 #include "sequence_fixture.h"
 #include "support/rooms.h"
+#include "tests/widgets/child.h"
 #include "widgets/source/input_chooser.h"
 #include "widgets/source/sides.h"
 #include "widgets/theme/controls.h"
@@ -207,7 +208,7 @@ TEST(InputChooserTest, OffersWhatTheModelTakes) {
     QSignalSpy random(&chooser, &InputChooser::randomRequested);
     QSignalSpy tokens(&chooser, &InputChooser::tokensEntered);
     ASSERT_TRUE(chooser.targetField()->isVisible());
-    EXPECT_FALSE(chooser.imageButton()->isVisible());
+    EXPECT_FALSE(child<QPushButton>(chooser, QString::fromUtf8("Choose an image…"))->isVisible());
     EXPECT_EQ(chooser.kinds()->current(), 0) << "what was computed before can be compared";
     chooser.showReference(3);
     chooser.next();
@@ -236,7 +237,8 @@ TEST(InputChooserTest, OffersWhatTheModelTakes) {
     EXPECT_EQ(chooser.kinds()->current(), 1);
     EXPECT_FALSE(chooser.sourceField()->isVisible());
     QSignalSpy image(&chooser, &InputChooser::imageRequested);
-    QTest::mouseClick(chooser.imageButton(), Qt::LeftButton);
+    QTest::mouseClick(child<QPushButton>(chooser, QString::fromUtf8("Choose an image…")),
+                      Qt::LeftButton);
     EXPECT_EQ(image.size(), 1);
 }
 

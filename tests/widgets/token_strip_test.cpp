@@ -16,20 +16,20 @@
 namespace relascope {
 namespace {
 
-TEST(PieceWords, GapsSignsAndBytes) {
-    EXPECT_EQ(pieceWords(" ball").text, "ball");
-    EXPECT_TRUE(pieceWords(" ball").space);
-    EXPECT_FALSE(pieceWords("ball").space);
-    EXPECT_EQ(pieceWords(" \xF0\x9F").text, "F0 9F");
-    EXPECT_TRUE(pieceWords(" \xF0\x9F").space);
-    EXPECT_TRUE(pieceWords("\x98").hex);
-    EXPECT_EQ(pieceWords("\n\n").breaks, 2);
-    EXPECT_EQ(pieceWords("a\n\tb").text, QString::fromUtf8("a\u21B5\u21E5b"));
-    EXPECT_EQ(pieceWords("\\n").text, "\\n") << "a backslash and an n are no line end";
-    EXPECT_EQ(pieceWords("\\n").breaks, 0);
-    EXPECT_TRUE(pieceWords("  ").blank);
-    EXPECT_EQ(pieceWords("  ").text, QString::fromUtf8("\u2423\u2423"));
-    EXPECT_EQ(pieceWords("\x01").text, "\\x01");
+TEST(DisplayPiece, GapsSignsAndBytes) {
+    EXPECT_EQ(displayPiece(" ball").text, "ball");
+    EXPECT_TRUE(displayPiece(" ball").space);
+    EXPECT_FALSE(displayPiece("ball").space);
+    EXPECT_EQ(displayPiece(" \xF0\x9F").text, "F0 9F");
+    EXPECT_TRUE(displayPiece(" \xF0\x9F").space);
+    EXPECT_TRUE(displayPiece("\x98").hex);
+    EXPECT_EQ(displayPiece("\n\n").breaks, 2);
+    EXPECT_EQ(displayPiece("a\n\tb").text, QString::fromUtf8("a\u21B5\u21E5b"));
+    EXPECT_EQ(displayPiece("\\n").text, "\\n") << "a backslash and an n are no line end";
+    EXPECT_EQ(displayPiece("\\n").breaks, 0);
+    EXPECT_TRUE(displayPiece("  ").blank);
+    EXPECT_EQ(displayPiece("  ").text, QString::fromUtf8("\u2423\u2423"));
+    EXPECT_EQ(displayPiece("\x01").text, "\\x01");
     EXPECT_EQ(pieceName(39, " ball"), QString::fromUtf8("token 39 \u201Cball\u201D"));
 }
 

@@ -62,7 +62,8 @@ int fuzzyScore(const QString& pattern, const QString& text) {
             continue;
         }
         qsizetype found = at;
-        // A letter that begins a word is preferred, unless letters already stand in a row.
+        // A letter at the beginning of a word is preferred, unless it interrupts consecutive
+        // letters.
         if (run == 0)
             for (qsizetype i = at; i < text.size(); ++i)
                 if (text[i].toLower() == letter.toLower() &&
@@ -79,7 +80,7 @@ int fuzzyScore(const QString& pattern, const QString& text) {
         score += 1 + 2 * run + (found == 0 || !text[found - 1].isLetterOrNumber() ? 5 : 0);
         at = found + 1;
     }
-    // Of two equal ones the shorter is meant.
+    // Of two equal matches the shorter text is better.
     return std::max(0, score * 100 - static_cast<int>(text.size()));
 }
 
@@ -198,16 +199,17 @@ ShortcutSheet::ShortcutSheet(const std::vector<std::pair<QString, QString>>& key
     grid->setVerticalSpacing(6);
     std::vector<std::pair<Chip*, QLabel*>> entries;
     int chips = 0, labels = 0;  // px of the widest
-    for (const auto& [key, words] : keys) {
+    for (const auto& [key, text] : keys) {
         auto* chip = new Chip(key, inside);
-        chip->setAccessibleName(key + QStringLiteral(": ") + words);
-        auto* label = new QLabel(words, inside);
+        chip->setAccessibleName(key + QStringLiteral(": ") + text);
+        auto* label = new QLabel(text, inside);
         label->setFont(smallFont());
         chips = qMax(chips, chip->sizeHint().width());
         labels = qMax(labels, label->sizeHint().width());
         entries.emplace_back(chip, label);
     }
-    // Two columns where the screen has room for them: nothing is cut and nothing scrolls sideways.
+    // Two columns if the screen is wide enough: no text is elided, and there is no horizontal
+    // scrolling.
     const QSize room = screen()->availableSize() - QSize(40, 80);
     const auto wide = [&](int columns) {
         return columns * (chips + labels + 2 * gap) + 2 * gap +

@@ -13,11 +13,11 @@ class QListWidget;
 
 namespace relascope::widgets {
 
-/// How well `pattern` is spelled in `text` in order of its letters; below 0: not at all. Beginnings
-/// of words and runs of letters count more.
+/// How well the letters of `pattern` match `text` in order; negative without a match. Word
+/// beginnings and consecutive letters score higher.
 int fuzzyScore(const QString& pattern, const QString& text);
 
-/// Finds an action by some of its letters and triggers it. Down, Up, Enter; Esc closes.
+/// Finds an action by some of its letters and triggers it. Keys: Down, Up, Enter; Esc closes.
 class CommandPalette : public QDialog {
     Q_OBJECT
 public:

@@ -14,6 +14,7 @@
 
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -131,8 +132,7 @@ void StatusStrip::paintEvent(QPaintEvent*) {
     painter.setFont(smallFont());
     painter.setPen(m_level == MessageLevel::Error ? t.error : t.text);
     const int room = right - 36;
-    painter.drawText(QRect(36, 1, room, height() - 1), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(m_message, Qt::ElideRight, room));
+    paint::elidedText(painter, QRect(36, 1, room, height() - 1), Qt::AlignVCenter, m_message);
 }
 
 LogDrawer::LogDrawer(QWidget* parent)
@@ -141,9 +141,7 @@ LogDrawer::LogDrawer(QWidget* parent)
       m_filter(new QLineEdit(this)),
       m_levels(new SegmentedControl({"All", "Warnings", "Errors"}, this)) {
     setAccessibleName(QStringLiteral("Log"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     auto* head = new PanelHead(QStringLiteral("Log"), this);
     m_filter->setPlaceholderText(QStringLiteral("Filter"));
     m_filter->setAccessibleName(QStringLiteral("Filter the log"));

@@ -23,10 +23,10 @@ class StatusStrip : public QWidget {
 public:
     explicit StatusStrip(QWidget* parent = nullptr);
     void showMessage(MessageLevel level, const QString& sentence);
-    /// Takes an error away that later actions have made out of date; other messages stay.
+    /// Removes an error after a later action has succeeded; other messages stay.
     void clearError();
     void setHeartbeat(bool running);           ///< whether points are expected at all
-    void beat();                               ///< a point arrived now
+    void beat();                               ///< a point has just arrived
     void setSecondsSinceBeat(double seconds);  ///< for pictures and tests
     void setLogShown(bool shown);
     QString message() const { return m_message; }

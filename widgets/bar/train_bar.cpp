@@ -16,15 +16,15 @@
 namespace relascope::widgets {
 namespace {
 
-struct ProgressWords {
+struct ProgressText {
     QString step, epoch, rate, left;
 };
 
-ProgressWords words(const Progress& p, bool paused, TrainBar::Ending ending) {
+ProgressText progressText(const Progress& p, bool paused, TrainBar::Ending ending) {
     const auto epochs = [](double v) {
         return QString::number(v, 'f', v == static_cast<double>(static_cast<qint64>(v)) ? 0 : 1);
     };
-    ProgressWords w;
+    ProgressText w;
     w.step = p.totalSteps > 0
                  ? QString("Step %1 of %2").arg(groupedNumber(p.step), groupedNumber(p.totalSteps))
                  : "Step " + groupedNumber(p.step);
@@ -88,7 +88,7 @@ void TrainProgressLine::setSentence(const QString& sentence) {
 }
 QString TrainProgressLine::text() const {
     if (!m_busy) return m_sentence;
-    const ProgressWords w = words(m_progress, m_paused, m_ending);
+    const ProgressText w = progressText(m_progress, m_paused, m_ending);
     QStringList parts{w.step, w.epoch, w.rate, w.left};
     parts.removeAll(QString());
     return parts.join(QStringLiteral("  "));
@@ -110,11 +110,11 @@ void TrainProgressLine::paintEvent(QPaintEvent*) {
                          painter.fontMetrics().elidedText(m_sentence, Qt::ElideRight, width()));
         return;
     }
-    const ProgressWords w = words(m_progress, m_paused, m_ending);
+    const ProgressText w = progressText(m_progress, m_paused, m_ending);
     QFont strong = numberFont(12), normal = numberFont(12);
     strong.setWeight(QFont::DemiBold);
     const QFontMetrics bold(strong), thin(normal);
-    // Each part has the width of its widest form, so that the next one stands still.
+    // Each part has the width of its widest form, so that the next one does not move.
     const QString total = groupedNumber(m_progress.totalSteps);
     QString widest = m_progress.totalSteps > 0 ? QString("Step %1 of %1").arg(total) : w.step;
     const int left = w.left.isEmpty() ? 0 : thin.horizontalAdvance(w.left) + 12;
@@ -153,12 +153,12 @@ void TrainProgressLine::paintEvent(QPaintEvent*) {
     painter.setBrush(t.track);
     painter.drawRoundedRect(track, 2, 2);
     if (m_progress.totalSteps <= 0) return;
-    const double share = qBound(
+    const double fraction = qBound(
         0.0, static_cast<double>(m_progress.step) / static_cast<double>(m_progress.totalSteps),
         1.0);
     painter.setBrush(m_paused ? t.warning : t.accent);
-    if (share > 0.0)
-        painter.drawRoundedRect(QRectF(0, 27, qMax(4.0, track.width() * share), 4), 2, 2);
+    if (fraction > 0.0)
+        painter.drawRoundedRect(QRectF(0, 27, qMax(4.0, track.width() * fraction), 4), 2, 2);
 }
 
 TrainBar::TrainBar(QWidget* parent)
@@ -182,9 +182,7 @@ TrainBar::TrainBar(QWidget* parent)
     m_intervention->setIcon(icon("scissors"));
     m_device->setToolTip(QStringLiteral("Device"));
     m_model->setToolTip(QStringLiteral("Model"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 0, 12, 1);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {12, 0, 12, 1}, 8);
     QFont face = bodyFont();
     face.setWeight(QFont::Medium);
     for (QPushButton* button : {m_start, m_step, m_stop, m_cancel}) {
@@ -300,17 +298,17 @@ void TrainBar::setDevice(const QString& device) {
     m_device->setVisible(!device.isEmpty());
     m_device->updateGeometry();
 }
-void TrainBar::setModel(const QString& words) {
-    m_model->setText(words);
-    m_model->setAccessibleName("Model " + words);
-    m_model->setVisible(!words.isEmpty());
+void TrainBar::setModel(const QString& text) {
+    m_model->setText(text);
+    m_model->setAccessibleName("Model " + text);
+    m_model->setVisible(!text.isEmpty());
     m_model->updateGeometry();
 }
-void TrainBar::setIntervention(const QString& words) {
-    m_intervention->setText(words);
+void TrainBar::setIntervention(const QString& text) {
+    m_intervention->setText(text);
     m_intervention->setFill(Theme::current().warningFill);
     m_intervention->setTextColor(Theme::current().warning);
-    m_intervention->setVisible(!words.isEmpty());
+    m_intervention->setVisible(!text.isEmpty());
     m_intervention->updateGeometry();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar at the top: start, pause, step, stop, cancel; how far it is; device and model.
+// The bar at the top: start, pause, step, stop, cancel; progress; device and model.
 #pragma once
 
 #include <QWidget>
@@ -14,33 +14,32 @@ namespace relascope::widgets {
 class Chip;
 class TrainProgressLine;
 
-/// 48 px high. Figures have fixed places, so that nothing jumps twenty times a second.
+/// 48 px high. Numbers have fixed positions, so that updates do not move other text.
 class TrainBar : public QWidget {
     Q_OBJECT
 public:
     explicit TrainBar(QWidget* parent = nullptr);
 
-    /// Whether the run that trains was asked to end.
+    /// Whether the current run is ending.
     enum class Ending { No, AfterEpoch, Now };
 
     void setState(RunState state);  ///< Running and Paused show the job, all others are idle
     /// After the epoch: Stop becomes "Stop now" (cancelRequested) and the rest stays as it is.
     void setEnding(Ending ending);
     void setProgress(const Progress& progress);
-    /// What to do next, or why Start is off.
+    /// A hint, or why Start is disabled.
     void setIdle(const QString& sentence, bool canStart);
-    /// Start resumes a stopped run instead of beginning one.
+    /// Whether Start resumes a stopped run.
     void setResumes(bool resumes);
-    /// Work before the first step, which Cancel can end.
+    /// Shows preparation before the first step, which can be cancelled.
     void setPreparing(const QString& sentence);
-    void setDevice(const QString& device);       ///< empty: no chip
-    void setModel(const QString& words);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
-    void setIntervention(const QString& words);  ///< warning chip; empty: none
+    void setDevice(const QString& device);      ///< empty: no chip
+    void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
+    void setIntervention(const QString& text);  ///< warning chip; empty: none
 
     QString lineText() const;
     QString modelText() const;  ///< empty: no chip
     QPushButton* startButton() const { return m_start; }
-    QPushButton* stepButton() const { return m_step; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* cancelButton() const { return m_cancel; }
 
@@ -66,13 +65,14 @@ private:
     Chip *m_device, *m_model, *m_intervention;
 };
 
-/// The words and the 4 px bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210 examples/s".
+/// The text and the 4 px progress bar of a job: "Step 1,600 of 2,450  epoch 32.7 of 50  6,210
+/// examples/s".
 class TrainProgressLine : public QWidget {
     Q_OBJECT
 public:
     explicit TrainProgressLine(QWidget* parent = nullptr);
     void setProgress(const Progress& progress, bool paused);
-    /// Other words about the same progress; a time left from before a pause is not shown again.
+    /// Updates the text for the same progress; the time left is hidden during and after a pause.
     void setPaused(bool paused);
     void setEnding(TrainBar::Ending ending);
     void setSentence(const QString& sentence);
@@ -89,8 +89,8 @@ private:
     QString m_sentence;
 };
 
-/// Seconds to the end of the epoch that is under way, or of the run where that comes first; NaN
-/// while the speed is not known.
+/// Seconds to the end of the current epoch, or of the run if that is sooner; NaN while the speed is
+/// unknown.
 double epochSecondsLeft(const Progress& progress);
 
 }  // namespace relascope::widgets

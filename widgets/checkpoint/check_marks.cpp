@@ -44,15 +44,15 @@ void CheckMarks::setProblems(const std::vector<CheckpointProblem>& problems, boo
     m_marks.push_back(broken > 0 || numbersRead
                           ? mark(broken, QStringLiteral("no NaN"), QStringLiteral("with NaN"))
                           : Mark{QStringLiteral("NaN not checked yet"), State::Unknown});
-    setAccessibleDescription(words());
-    setToolTip(words());
+    setAccessibleDescription(text());
+    setToolTip(text());
     updateGeometry();
     update();
 }
 
-QString CheckMarks::words() const {
+QString CheckMarks::text() const {
     QStringList all;
-    for (const Mark& mark : m_marks) all << mark.words;
+    for (const Mark& mark : m_marks) all << mark.text;
     return all.join(QStringLiteral(", "));
 }
 
@@ -60,7 +60,7 @@ QSize CheckMarks::sizeHint() const {
     const QFontMetrics metrics(smallFont());
     int width = 0;
     for (const Mark& mark : m_marks)
-        width += iconSide + iconGap + metrics.horizontalAdvance(mark.words) + markGap;
+        width += iconSide + iconGap + metrics.horizontalAdvance(mark.text) + markGap;
     return {width, 20};
 }
 
@@ -78,10 +78,10 @@ void CheckMarks::paintEvent(QPaintEvent*) {
                                                       : t.muted;
         icon(name, ink).paint(&painter, QRect(x, (height() - iconSide) / 2, iconSide, iconSide));
         x += iconSide + iconGap;
-        const int wide = painter.fontMetrics().horizontalAdvance(mark.words);
+        const int wide = painter.fontMetrics().horizontalAdvance(mark.text);
         painter.setPen(ink);
         painter.drawText(QRect(x, 0, wide + 2, height()), Qt::AlignLeft | Qt::AlignVCenter,
-                         mark.words);
+                         mark.text);
         x += wide + markGap;
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Three marks that say at a glance whether a checkpoint is whole: nothing missing, nothing
-// unexpected, no NaN.
+// Three marks for the integrity of a checkpoint: missing tensors, unexpected tensors, NaN.
 #pragma once
 
 #include <QWidget>
@@ -15,11 +14,11 @@ class CheckMarks : public QWidget {
 public:
     explicit CheckMarks(QWidget* parent = nullptr);
 
-    /// `numbersRead`: every tensor was looked through, so that "no NaN" is known.
+    /// `numbersRead`: every tensor was read, so that "no NaN" is known.
     void setProblems(const std::vector<CheckpointProblem>& problems, bool numbersRead,
                      bool modelKnown = true);
-    /// "none missing, 2 unexpected, NaN not looked for yet".
-    QString words() const;
+    /// "none missing, 2 unexpected, NaN not checked yet".
+    QString text() const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {60, 20}; }
@@ -30,7 +29,7 @@ protected:
 private:
     enum class State { Good, Bad, Unknown };
     struct Mark {
-        QString words;
+        QString text;
         State state;
     };
     std::vector<Mark> m_marks;

@@ -82,7 +82,7 @@ protected:
             const auto& [name, value] = rows[static_cast<std::size_t>(k)];
             const QRect place(margin + k / perColumn() * (each + columnGap),
                               6 + k % perColumn() * rowHeight, each, rowHeight);
-            // The value is what one looks for: the name gives way first.
+            // Names are elided before values.
             const QString shown =
                 painter.fontMetrics().elidedText(value, Qt::ElideRight, each - 40);
             const int wide = painter.fontMetrics().horizontalAdvance(shown);
@@ -124,7 +124,7 @@ void ConfigView::setConfig(const QString& json) {
         flatten(document.object(), {}, m_canvas->rows);
     else if (!json.trimmed().isEmpty())
         m_canvas->rows.emplace_back(QStringLiteral("text"), json.simplified());
-    // Constructor arguments stored under that word: it is not said before each of them.
+    // Constructor arguments are stored under this key, which is omitted from their names.
     for (auto& [name, value] : m_canvas->rows)
         if (name.startsWith(QLatin1String("arguments."))) name.remove(0, 10);
     m_canvas->layOut();

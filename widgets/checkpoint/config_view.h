@@ -13,7 +13,7 @@ class ConfigView : public QScrollArea {
 public:
     explicit ConfigView(QWidget* parent = nullptr);
 
-    /// A JSON object; nested ones become "decoder.n_heads". What is no JSON is shown as one line.
+    /// A JSON object; nested ones become "decoder.n_heads". Other text is shown as one line.
     void setConfig(const QString& json);
     const std::vector<std::pair<QString, QString>>& rows() const;
     QString csv() const;

@@ -17,7 +17,7 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int wordsWidth = 190;  ///< of the column with the numbers
+constexpr int numbersWidth = 190;  ///< of the column with the numbers
 constexpr int left = 16, top = 8, bottom = 22;
 
 }  // namespace
@@ -30,15 +30,15 @@ public:
     }
 
     QRect area() const {
-        return {left, top, qMax(40, width() - left - 16 - wordsWidth - 16),
+        return {left, top, qMax(40, width() - left - 16 - numbersWidth - 16),
                 qMax(20, height() - top - bottom)};
     }
 
-    double share(std::int64_t count) const {
+    double fraction(std::int64_t count) const {
         const auto& bins = m_owner->m_statistics->histogram;
         const auto most = *std::max_element(bins.begin(), bins.end());
         if (count <= 0 || most <= 0) return 0;
-        // One more than the count, so that a single number is seen on the logarithmic axis.
+        // Count + 1, so that a single value is visible on the logarithmic axis.
         return m_owner->logY()
                    ? std::log1p(static_cast<double>(count)) / std::log1p(static_cast<double>(most))
                    : static_cast<double>(count) / static_cast<double>(most);
@@ -49,7 +49,7 @@ public:
         if (!s || bin < 0 || bin >= static_cast<int>(s->histogram.size())) return {};
         const QRectF a = area();
         const double step = a.width() / static_cast<double>(s->histogram.size());
-        const double high = a.height() * share(s->histogram[static_cast<std::size_t>(bin)]);
+        const double high = a.height() * fraction(s->histogram[static_cast<std::size_t>(bin)]);
         return {a.left() + bin * step, a.bottom() - high, step, high};
     }
 
@@ -73,7 +73,7 @@ protected:
             const QRectF box = bar(k);
             if (box.height() <= 0) continue;
             const double gap = box.width() >= 4 ? 1 : 0;
-            // A bar of one number must not vanish below a pixel.
+            // A bar is at least one pixel high.
             const double high = std::max(1.0, box.height());
             painter.fillRect(QRectF(box.left(), a.bottom() - high, box.width() - gap, high),
                              t.series[0]);
@@ -90,7 +90,7 @@ protected:
             if (zero > a.left() + 60 && zero < a.right() - 60)
                 painter.drawText(QRectF(zero - 20, below.top(), 40, 16), Qt::AlignHCenter, "0");
         }
-        paintWords(painter);
+        paintNumbers(painter);
     }
 
     bool event(QEvent* event) override {
@@ -113,7 +113,7 @@ protected:
     }
 
 private:
-    void paintWords(QPainter& painter) const {
+    void paintNumbers(QPainter& painter) const {
         const Theme& t = Theme::current();
         const auto& s = *m_owner->m_statistics;
         const std::pair<QString, QString> rows[] = {
@@ -126,7 +126,7 @@ private:
         const int step = qBound(15, (height() - 10) / 6, 22);
         int y = 6;
         for (const auto& [name, value] : rows) {
-            const QRect row(width() - 16 - wordsWidth, y, wordsWidth, step);
+            const QRect row(width() - 16 - numbersWidth, y, numbersWidth, step);
             const bool broken = s.notFinite > 0 && name == QLatin1String("not finite");
             painter.setFont(smallFont());
             painter.setPen(broken ? t.error : t.muted);
@@ -154,9 +154,7 @@ HistogramView::HistogramView(QWidget* parent)
     m_head->setLineBelow(false);
     new ViewMenu(
         more, m_plot, [] { return QStringLiteral("histogram"); }, [this] { return csv(); });
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_plot, 1);
     connect(m_log, &QAbstractButton::toggled, m_plot, qOverload<>(&QWidget::update));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers of one tensor: a histogram with its extent, mean, deviation and what is not finite.
+// The values of one tensor: a histogram with range, mean, standard deviation and non-finite counts.
 #pragma once
 
 #include <QWidget>
@@ -17,8 +17,8 @@ class HistogramView : public QWidget {
 public:
     explicit HistogramView(QWidget* parent = nullptr);
 
-    /// `note` stands in place of the picture while there are no numbers: why, or that they are
-    /// being read.
+    /// `note` is shown instead of the histogram while there are no values: the reason, or that they
+    /// are being read.
     void setTensor(const QString& name, const QString& note);
     void setStatistics(const TensorStatistics& statistics);
     void clear();
@@ -26,7 +26,7 @@ public:
     bool logY() const;
     QString csv() const;
     ToggleChip* logChip() const { return m_log; }
-    /// Where the bar of a bin stands on the plot; empty without numbers.
+    /// The rectangle of a bin's bar; empty without values.
     QRectF barRect(int bin) const;
     QWidget* plot() const;
 

@@ -9,6 +9,7 @@
 #include <QTreeWidgetItemIterator>
 #include <QVBoxLayout>
 
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -20,7 +21,7 @@ QString quoted(QString text) {
     return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
 }
 
-/// The title, its detail muted behind it, and the count at the right.
+/// Paints the title, its muted detail, and the count at the right.
 class OutlineDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -52,9 +53,8 @@ public:
         painter->setFont(smallFont());
         painter->setPen(t.muted);
         if (rest.width() > 20)
-            painter->drawText(rest, Qt::AlignLeft | Qt::AlignVCenter,
-                              painter->fontMetrics().elidedText(index.data(kDetail).toString(),
-                                                                Qt::ElideRight, rest.width()));
+            paint::elidedText(*painter, rest, Qt::AlignLeft | Qt::AlignVCenter,
+                              index.data(kDetail).toString());
         painter->restore();
     }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model of a checkpoint as a readable tree: its parts, what they are, how many parameters.
+// The model of a checkpoint as a tree of modules with descriptions and parameter counts.
 #pragma once
 
 #include <QWidget>
@@ -21,7 +21,7 @@ public:
     QTreeWidget* tree() const { return m_tree; }
 
 Q_SIGNALS:
-    /// Of the names of the part's tensors, with a dot at its end; empty for the whole model.
+    /// Prefix of the tensor names, ending with a dot; empty for the whole model.
     void prefixChosen(const QString& prefix);
 
 protected:

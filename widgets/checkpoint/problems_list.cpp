@@ -11,6 +11,7 @@
 #include "widgets/export/export.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/icons.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -24,7 +25,7 @@ QString quoted(QString text) {
     return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
 }
 
-/// Icon, kind and sentence; what keeps the weights from loading in the error's colour.
+/// Icon, kind and message; problems that prevent loading are in the error colour.
 class ProblemDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -49,9 +50,7 @@ public:
                           QString::fromLatin1(problemKindName(kind)));
         r.adjust(88, 0, 0, 0);
         painter->setPen(t.text);
-        painter->drawText(
-            r, Qt::AlignLeft | Qt::AlignVCenter,
-            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
+        paint::elidedText(*painter, r, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
         painter->restore();
     }
 };
@@ -72,9 +71,7 @@ ProblemsList::ProblemsList(QWidget* parent)
     m_list->setItemDelegate(new ProblemDelegate(m_list));
     m_list->setAccessibleName(QStringLiteral("Problems"));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_list);
     column->addWidget(horizontalLine(this));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is wrong with a checkpoint, one sentence a line; nothing at all where nothing is.
+// The problems of a checkpoint, one per line; hidden if there are none.
 #pragma once
 
 #include <QWidget>

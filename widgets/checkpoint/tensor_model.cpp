@@ -89,10 +89,10 @@ void TensorModel::setTensors(std::vector<StoredTensor> tensors) {
                 std::mismatch(shared.begin(), shared.end(), tensor.name.begin(), tensor.name.end());
             shared.erase(a, shared.end());
         }
-        // Up to a dot: half a word is no prefix.
+        // Up to a dot: a prefix consists of whole components.
         const auto dot = shared.rfind('.');
         if (dot != std::string::npos) m_prefix = QString::fromStdString(shared.substr(0, dot));
-        // "blocks." may not be taken from names that go on with the number of a block.
+        // "blocks." is kept if it is followed by a block number.
         const auto numbered = [this](const StoredTensor& tensor) {
             const QString rest = QString::fromStdString(tensor.name).mid(m_prefix.size() + 1);
             return !rest.isEmpty() && rest.front().isDigit();
@@ -106,10 +106,10 @@ void TensorModel::setTensors(std::vector<StoredTensor> tensors) {
 
 void TensorModel::setFilter(const QString& text) {
     static const QRegularExpression space(QStringLiteral("\\s+"));
-    const QStringList words = text.split(space, Qt::SkipEmptyParts);
-    if (words == m_words) return;
+    const QStringList filter = text.split(space, Qt::SkipEmptyParts);
+    if (filter == m_filter) return;
     beginResetModel();
-    m_words = words;
+    m_filter = filter;
     build();
     endResetModel();
 }
@@ -122,14 +122,14 @@ void TensorModel::build() {
         // With a dot at its end, so that the prefix "class_token." finds the tensor of that name.
         const QString name =
             QString::fromStdString(m_tensors[static_cast<std::size_t>(k)].name) + u'.';
-        if (std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
+        if (std::all_of(m_filter.begin(), m_filter.end(), [&](const QString& word) {
                 return name.contains(word, Qt::CaseInsensitive);
             }))
             members.push_back(k);
     }
     m_shown = static_cast<int>(members.size());
     const int cut = m_prefix.isEmpty() ? 0 : static_cast<int>(m_prefix.size()) + 1;
-    // The first number of a name says its block: {stem, number}, none without one.
+    // The block of a name by its first number: {stem, number}, or nothing.
     static const QRegularExpression block(QStringLiteral("^(.*?[^.]+)\\.(\\d+)\\."));
     struct Where {
         QString stem;
@@ -168,7 +168,7 @@ void TensorModel::build() {
         QString name = QString::fromStdString(stored.name).mid(cut);
         Node* parent = m_root.get();
         const auto& known = numbers[where[m].stem];
-        // A weight and its bias need no branch of their own.
+        // A weight and its bias do not need a branch.
         if (where[m].number >= 0 && known.size() > 1 && largest[where[m].stem] > 2) {
             const QString own = where[m].stem + u'.' + QString::number(where[m].number);
             const bool first = where[m].number == known.first();

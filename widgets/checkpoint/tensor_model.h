@@ -12,8 +12,8 @@
 
 namespace relascope::widgets {
 
-/// Names lose the prefix that all share; blocks that repeat ("blocks.0", "blocks.1", ...) are
-/// branches, those after the first together under one.
+/// A prefix common to all names is removed. Repeated blocks ("blocks.0", "blocks.1", ...) are
+/// branches; those after the first are grouped under one branch.
 class TensorModel : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -28,14 +28,14 @@ public:
     const std::vector<StoredTensor>& tensors() const { return m_tensors; }
     void setStatistics(const TensorStatistics& statistics);
     const TensorStatistics* statistics(const QString& name) const;
-    /// Names that contain every word; empty shows all.
+    /// Filters names by words, all of which they must contain; empty shows all.
     void setFilter(const QString& text);
     int shown() const { return m_shown; }  ///< tensors that pass the filter
     /// "layers." without its dot, or empty.
     QString commonPrefix() const { return m_prefix; }
     QModelIndex indexOf(const QString& name, int column = 0) const;
     const StoredTensor* tensorAt(const QModelIndex& index) const;  ///< nullptr for a branch
-    /// Branches that stand open at first: the first block of each kind.
+    /// Branches that are expanded initially: the first block of each kind.
     QModelIndexList firstBranches() const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -60,7 +60,7 @@ private:
     std::map<std::string, TensorStatistics> m_statistics;
     std::unique_ptr<Node> m_root;
     QHash<QString, Node*> m_leaves;
-    QStringList m_words;
+    QStringList m_filter;
     QString m_prefix;
     int m_shown = 0;
     int m_sortColumn = -1;

@@ -24,9 +24,9 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int rowHeight = 26;
-constexpr int wideHead = 720;  ///< px from which the check marks stand in the head
+constexpr int wideHead = 720;  ///< px from which the check marks are in the head
 
-/// Mono names with what they are the same as, muted; a line below each row; the selection's fill.
+/// Names in a fixed-width font with a muted alias, and a line below each row.
 class TensorDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -45,17 +45,15 @@ public:
                         : index.data(TensorModel::Muted).toBool() ? t.muted
                                                                   : t.text);
         const QString text = index.data().toString();
-        // The end of a name says what the tensor is, its beginning only where.
+        // Elided at the left, as the end of a name is more specific.
         const auto elide = index.column() == TensorModel::Name ? Qt::ElideLeft : Qt::ElideRight;
-        painter->drawText(r, index.data(Qt::TextAlignmentRole).toInt(),
-                          metrics.elidedText(text, elide, r.width()));
+        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(), text, elide);
         const QString alias = index.data(TensorModel::Alias).toString();
         if (!alias.isEmpty()) {
             r.adjust(metrics.horizontalAdvance(text) + 12, 0, 0, 0);
             painter->setPen(t.muted);
             if (r.width() > 20)
-                painter->drawText(r, Qt::AlignLeft | Qt::AlignVCenter,
-                                  metrics.elidedText(alias, Qt::ElideRight, r.width()));
+                paint::elidedText(*painter, r, Qt::AlignLeft | Qt::AlignVCenter, alias);
         }
         painter->restore();
     }
@@ -120,9 +118,7 @@ TensorTable::TensorTable(QWidget* parent)
     auto* row = new QHBoxLayout(m_marksRow);
     row->setContentsMargins(16, 3, 16, 3);
     row->addWidget(m_marks);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_marksRow);
     column->addWidget(m_view, 1);
@@ -134,7 +130,7 @@ TensorTable::TensorTable(QWidget* parent)
         openBranches();
         if (const QModelIndex at = m_model->indexOf(m_chosen); at.isValid())
             m_view->setCurrentIndex(at);
-        words();
+        updateText();
     });
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
             [this](const QModelIndex& now) {
@@ -156,7 +152,7 @@ void TensorTable::setTensors(std::vector<StoredTensor> tensors) {
         widest = qMax(widest, metrics.horizontalAdvance(tensorShape(tensor.shape)));
     m_view->header()->resizeSection(TensorModel::Shape, qMin(widest, 150) + 18);
     openBranches();
-    words();
+    updateText();
     resizeEvent(nullptr);
 }
 
@@ -165,7 +161,7 @@ void TensorTable::openBranches() {
     for (const QModelIndex& branch : m_model->firstBranches()) m_view->expand(branch);
 }
 
-void TensorTable::words() {
+void TensorTable::updateText() {
     const auto all = static_cast<qlonglong>(m_model->tensors().size());
     QString text = groupedNumber(all);
     if (m_model->shown() < all)
@@ -228,10 +224,10 @@ QString TensorTable::csv() const {
 }
 
 void TensorTable::resizeEvent(QResizeEvent*) {
-    // A narrow table keeps the names readable.
+    // In a narrow table the names stay readable.
     m_view->setColumnHidden(TensorModel::Type, width() < 480);
     m_view->setColumnHidden(TensorModel::Range, width() < 430);
-    // In a wide table the marks stand beside the title, as one line of trust; else below it.
+    // In a wide table the marks are next to the title, otherwise below.
     const bool wide = width() >= wideHead;
     const bool inHead = m_marks->parentWidget() == m_head;
     const bool shown = !m_marks->isHidden();

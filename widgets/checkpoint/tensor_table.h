@@ -16,8 +16,8 @@ class CheckMarks;
 class PanelHead;
 class TensorModel;
 
-/// Blocks fold; any column sorts within its block; the filter takes words of names. Ten thousand
-/// rows are as fluid as ten.
+/// Blocks can be collapsed, columns sort within blocks, and the filter matches words in names.
+/// Suitable for ten thousand rows.
 class TensorTable : public QWidget {
     Q_OBJECT
 public:
@@ -48,7 +48,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    void words();
+    void updateText();
     void openBranches();
 
     PanelHead* m_head;
@@ -57,7 +57,7 @@ private:
     QLineEdit* m_filter;
     QTreeView* m_view;
     TensorModel* m_model;
-    QString m_chosen;  ///< also while the filter hides it
+    QString m_chosen;  ///< even if hidden by the filter
 };
 
 }  // namespace relascope::widgets

@@ -41,16 +41,14 @@ protected:
 }  // namespace
 
 VerifyBadge::VerifyBadge(QWidget* parent)
-    : QWidget(parent), m_chip(new BadgeChip({}, this)), m_words(new ElidedLabel({}, this)) {
+    : QWidget(parent), m_chip(new BadgeChip({}, this)), m_text(new ElidedLabel({}, this)) {
     setAccessibleName(QStringLiteral("Comparison with reference outputs"));
     m_chip->setFocusPolicy(Qt::StrongFocus);
-    m_words->setFont(smallFont());
-    m_words->setForegroundRole(QPalette::PlaceholderText);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(8);
+    m_text->setFont(smallFont());
+    m_text->setForegroundRole(QPalette::PlaceholderText);
+    auto* row = rowOf(this, {}, 8);
     row->addWidget(m_chip);
-    row->addWidget(m_words, 1);
+    row->addWidget(m_text, 1);
     connect(m_chip, &QAbstractButton::clicked, this, &VerifyBadge::showLines);
     setUnknown(false);
 }
@@ -58,15 +56,15 @@ VerifyBadge::VerifyBadge(QWidget* parent)
 void VerifyBadge::setUnknown(bool hasReference) {
     m_report.reset();
     m_chip->setText(QStringLiteral("Not verified"));
-    m_words->setText(hasReference ? QStringLiteral("reference outputs found next to it")
-                                  : QStringLiteral("no reference outputs found next to it"));
+    m_text->setText(hasReference ? QStringLiteral("reference outputs found next to it")
+                                 : QStringLiteral("no reference outputs found next to it"));
     restyle();
 }
 
 void VerifyBadge::setRunning() {
     m_report.reset();
     m_chip->setText(QStringLiteral("Verifying"));
-    m_words->setText(QStringLiteral("recomputing every reference output"));
+    m_text->setText(QStringLiteral("recomputing every reference output"));
     restyle();
 }
 
@@ -75,10 +73,10 @@ void VerifyBadge::setReport(const VerifyReport& report) {
     const auto good = std::count_if(report.lines.begin(), report.lines.end(),
                                     [](const VerifyLine& line) { return line.ok; });
     m_chip->setText(report.ok ? QStringLiteral("Verified") : QStringLiteral("Differs"));
-    m_words->setText(QStringLiteral("%1 of %2 outputs, largest difference %3")
-                         .arg(good)
-                         .arg(report.lines.size())
-                         .arg(smallNumber(report.worst)));
+    m_text->setText(QStringLiteral("%1 of %2 outputs, largest difference %3")
+                        .arg(good)
+                        .arg(report.lines.size())
+                        .arg(smallNumber(report.worst)));
     restyle();
 }
 
@@ -93,7 +91,7 @@ void VerifyBadge::restyle() {
     m_chip->setToolTip(m_report ? QStringLiteral("Show all comparisons")
                                 : QStringLiteral("Nothing has been compared yet"));
     m_chip->setAccessibleName(m_chip->text());
-    m_chip->setAccessibleDescription(m_words->text());
+    m_chip->setAccessibleDescription(m_text->text());
     m_chip->setCursor(m_report ? Qt::PointingHandCursor : Qt::ArrowCursor);
     m_chip->updateGeometry();
     updateGeometry();
@@ -102,8 +100,8 @@ void VerifyBadge::restyle() {
 QString VerifyBadge::title() const {
     return m_chip->text();
 }
-QString VerifyBadge::words() const {
-    return m_words->text();
+QString VerifyBadge::text() const {
+    return m_text->text();
 }
 QWidget* VerifyBadge::button() const {
     return m_chip;
@@ -118,7 +116,7 @@ void VerifyBadge::showLines() {
     connect(m_lines, &QObject::destroyed, this, [this] { m_lines = nullptr; });
     m_lines->setAttribute(Qt::WA_DeleteOnClose);
     auto* head = new PanelHead(title(), m_lines);
-    head->setSubText(words());
+    head->setSubText(text());
     auto* more = iconButton("more", QStringLiteral("Comparison: copy, save"), head);
     head->addControl(more);
     const auto rows = static_cast<int>(m_report->lines.size());
@@ -158,9 +156,7 @@ void VerifyBadge::showLines() {
     new ViewMenu(
         more, table, [] { return QStringLiteral("verification"); },
         [report = *m_report] { return csv(report); });
-    auto* column = new QVBoxLayout(m_lines);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(m_lines);
     column->addWidget(head);
     column->addWidget(table, 1);
     m_lines->show();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether a checkpoint computes what its reference outputs say, as a badge; a click lists each.
+// A badge that shows whether a checkpoint reproduces its reference outputs; a click lists them.
 #pragma once
 
 #include <QWidget>
@@ -19,13 +19,13 @@ class VerifyBadge : public QWidget {
 public:
     explicit VerifyBadge(QWidget* parent = nullptr);
 
-    /// Nothing is known: there are reference outputs to compare with, or there are none.
+    /// Not verified yet, with or without reference outputs to compare with.
     void setUnknown(bool hasReference);
     void setRunning();
     void setReport(const VerifyReport& report);
     const std::optional<VerifyReport>& report() const { return m_report; }
     QString title() const;  ///< "Verified", "Differs", "Not verified"
-    QString words() const;  ///< "24 of 24 outputs, largest difference 2.1e-6"
+    QString text() const;   ///< "24 of 24 outputs, largest difference 2.1e-6"
     QWidget* button() const;
     /// The list of comparisons; nullptr while it is closed.
     QDialog* lines() const { return m_lines; }
@@ -40,7 +40,7 @@ protected:
 private:
     void restyle();
     Chip* m_chip;
-    ElidedLabel* m_words;
+    ElidedLabel* m_text;
     QDialog* m_lines = nullptr;
     std::optional<VerifyReport> m_report;
 };

@@ -69,7 +69,7 @@ void CapturesTrack::setAxis(double low, double high, bool logarithmic, int leftM
     m_low = low;
     m_high = high;
     m_log = logarithmic;
-    // The words and the first button stand left of the line, "Live" and the last one right of it.
+    // The text and the first button are left of the line, "Live" and the last button right of it.
     m_left = std::max(leftMargin, 118);
     m_right = std::max(rightMargin, 108);
     update();
@@ -97,13 +97,13 @@ double CapturesTrack::pixelAt(std::size_t index) const {
     double key = m_keys.empty() ? static_cast<double>(m_steps[index]) : m_keys[index];
     double low = m_low, high = m_high;
     if (m_log) {
-        // Step 0 has no logarithm: it stands at the left end.
+        // Step 0 has no logarithm: it is placed at the left end.
         low = std::log(std::max(low, 1e-9));
         high = std::log(std::max(high, 1e-9));
         key = key > 0.0 ? std::log(key) : low;
     }
-    const double share = high > low ? (key - low) / (high - low) : 0.0;
-    return line().left() + share * line().width();
+    const double fraction = high > low ? (key - low) / (high - low) : 0.0;
+    return line().left() + fraction * line().width();
 }
 
 double CapturesTrack::pixelOf(qint64 step) const {

@@ -12,8 +12,8 @@ namespace relascope::widgets {
 
 class ToggleChip;
 
-/// A tick a capture, a ring at the chosen one; its scale follows the loss plot's. Left and Right go
-/// to the neighbours, Home and End to the ends, L follows the newest.
+/// One tick per capture and a ring around the chosen one, on the scale of the loss plot. Left,
+/// Right, Home and End choose a capture, L follows the newest.
 class CapturesTrack : public QWidget {
     Q_OBJECT
 public:
@@ -26,7 +26,8 @@ public:
     std::optional<qint64> chosen() const { return m_chosen; }
     /// Shown range in the plot's units and its margins in px.
     void setAxis(double low, double high, bool logarithmic, int leftMargin, int rightMargin);
-    /// Place of each step on the plot's axis when that is not the step; same order as `steps`.
+    /// Position of each step on the axis of the plot if that is not the step; same order as
+    /// `steps`.
     void setKeys(std::vector<double> keys);
     double pixelOf(qint64 step) const;  ///< x in this widget
 

@@ -47,8 +47,8 @@ CurveControls::CurveControls(QWidget* parent)
     display(m_options);
 }
 
-ToggleChip* CurveControls::chip(const char* words, const char* tip, bool CurveOptions::*field) {
-    auto* chip = new ToggleChip(QString::fromLatin1(words), this);
+ToggleChip* CurveControls::chip(const char* text, const char* tip, bool CurveOptions::*field) {
+    auto* chip = new ToggleChip(QString::fromLatin1(text), this);
     chip->setToolTip(QString::fromLatin1(tip));
     connect(chip, &QAbstractButton::toggled, this, [this, field](bool on) { set(field, on); });
     m_chips.emplace_back(chip, field);
@@ -69,8 +69,9 @@ void CurveControls::fillMenu() {
         [this](int kind) { set(&CurveOptions::band, static_cast<CurveBandKind>(kind)); });
     m_outliers = m_menu->addAction(QStringLiteral("Vertical range without outliers"));
     m_outliers->setCheckable(true);
-    m_outliers->setToolTip(QStringLiteral(
-        "The highest 2 % of a loss do not set the range where they would squeeze the rest"));
+    m_outliers->setToolTip(
+        QStringLiteral("Leaves the highest 2 % of a loss out of the vertical range if they would "
+                       "compress the rest"));
     connect(m_outliers, &QAction::toggled, this,
             [this](bool on) { set(&CurveOptions::withoutOutliers, on); });
     m_factors = addChoices(m_menu->addMenu(QStringLiteral("Smoothing")), factors, 1,

@@ -18,9 +18,9 @@ public:
     const CurveOptions& options() const { return m_options; }
     /// Does not signal.
     void display(const CurveOptions& options);
-    /// The axis in force: Step where the wanted one is not offered.
+    /// The axis in use: Step if the selected one is not available.
     CurveAxis axis() const;
-    /// True where the axes on offer changed.
+    /// Returns true if the available axes changed.
     bool offerTokens(bool tokens);
     /// What the second plot can show, and what it shows.
     void offerMetrics(const std::vector<CurveMetric>& metrics, CurveMetric shown);
@@ -39,7 +39,7 @@ private:
     void set(T CurveOptions::*field, const T& value) {
         if (std::exchange(m_options.*field, value) != value) Q_EMIT changed(m_options);
     }
-    ToggleChip* chip(const char* words, const char* tip, bool CurveOptions::*field);
+    ToggleChip* chip(const char* text, const char* tip, bool CurveOptions::*field);
     void fillMenu();
 
     CurveOptions m_options;

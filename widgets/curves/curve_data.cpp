@@ -15,8 +15,8 @@ const double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int metrics = kCurveMetrics;
 const std::string tokensName = "tokens";
 
-QLatin1String latin(std::string_view words) {
-    return QLatin1String(words.data(), static_cast<qsizetype>(words.size()));
+QLatin1String latin(std::string_view text) {
+    return QLatin1String(text.data(), static_cast<qsizetype>(text.size()));
 }
 
 double interpolate(const std::vector<double>& keys, const std::vector<double>& values, double key) {
@@ -24,8 +24,8 @@ double interpolate(const std::vector<double>& keys, const std::vector<double>& v
     const auto after = std::lower_bound(keys.begin(), keys.end(), key);
     const auto i = static_cast<std::size_t>(after - keys.begin());
     if (*after == key || i == 0) return values[i];
-    const double share = (key - keys[i - 1]) / (keys[i] - keys[i - 1]);
-    return values[i - 1] + share * (values[i] - values[i - 1]);
+    const double fraction = (key - keys[i - 1]) / (keys[i] - keys[i - 1]);
+    return values[i - 1] + fraction * (values[i] - values[i - 1]);
 }
 
 /// The 97.5th percentile of Student's t.
@@ -93,7 +93,7 @@ void CurveSeries::append(const MetricPoint& point) {
     const auto better = [this](int m, double v) {
         if (!m_best[m]) return true;
         const double best = m_values[m][*m_best[m]];
-        return lowerIsBetter(static_cast<CurveMetric>(m)) ? v < best : v > best;
+        return metricInfo(static_cast<CurveMetric>(m)).lowerIsBetter ? v < best : v > best;
     };
     if (!m_keys[0].empty() && step < m_keys[0].back()) {
         const auto kept = static_cast<std::size_t>(
@@ -113,7 +113,7 @@ void CurveSeries::append(const MetricPoint& point) {
         }
         ++m_cuts;
     }
-    // Epochs and seconds may stand still or, after a resume, fall a little: keys must not.
+    // Epochs and seconds may stay equal or decrease after resuming, but keys must increase.
     const auto push = [](std::vector<double>& column, double value) {
         if (!std::isfinite(value)) value = 0.0;
         column.push_back(column.empty() ? value : std::max(value, column.back()));
@@ -199,11 +199,11 @@ CurveValue valueAt(const std::vector<const CurveSeries*>& members, CurveMetric m
 CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
                  double beta, CurveBandKind kind, std::size_t limit) {
     CurveBand band;
-    const std::size_t share =
+    const std::size_t points =
         std::max<std::size_t>(2, limit / std::max<std::size_t>(1, members.size()));
     for (const CurveSeries* s : members) {
         const auto& keys = s->keys(axis);
-        const std::size_t stride = std::max<std::size_t>(1, keys.size() / share);
+        const std::size_t stride = std::max<std::size_t>(1, keys.size() / points);
         for (std::size_t i = 0; i < keys.size(); i += stride) band.keys.push_back(keys[i]);
         if (!keys.empty()) band.keys.push_back(keys.back());
     }
@@ -244,10 +244,10 @@ std::optional<std::pair<double, double>> Curve::best(CurveMetric metric, CurveAx
     const CurveBand band = bandOf(all, metric, axis, -1.0);
     std::optional<std::pair<double, double>> found;
     for (std::size_t i = 0; i < band.keys.size(); ++i) {
-        // A mean over fewer seeds is another quantity: one lucky seed that ran longer is not it.
+        // Means over fewer seeds are not comparable, so only keys with all seeds count.
         if (band.count[i] < static_cast<int>(all.size()) || !(band.keys[i] >= trained)) continue;
         const double v = band.mean[i];
-        if (!found || (lowerIsBetter(metric) ? v < found->second : v > found->second))
+        if (!found || (metricInfo(metric).lowerIsBetter ? v < found->second : v > found->second))
             found = std::pair(band.keys[i], v);
     }
     return found;
@@ -260,7 +260,7 @@ std::optional<PowerLaw> Curve::powerLaw() const {
         if (!s->hasTokens()) continue;
         const auto& tokens = s->keys(CurveAxis::Tokens);
         const auto& loss = s->values(CurveMetric::Loss);
-        // Training may have a million points, and a line needs no more than some thousands of them.
+        // Training may have a million points, but a line needs only some thousands.
         const std::size_t stride = 1 + tokens.size() / 5000;
         if (stride == 1) {
             fit.add(tokens, loss);
@@ -327,7 +327,7 @@ const CurveRunData* CurveModel::leader() const {
 }
 
 namespace {
-/// The split with the wider reach translates: training is measured at every step.
+/// The split with the larger range is used for conversion: training is measured at every step.
 const CurveSeries* ruler(const CurveRunData* data) {
     if (!data) return nullptr;
     const CurveSeries &a = data->training, &b = data->validation;
@@ -398,7 +398,7 @@ QString CurveModel::csv() const {
 
 QString CurveModel::summary() const {
     if (order.empty()) return QStringLiteral("No runs are shown.");
-    QStringList words;
+    QStringList sentences;
     for (const CurveRun& run : order) {
         const CurveSeries& s = runs.at(run.id).validation;
         QString line = run.name;
@@ -417,16 +417,16 @@ QString CurveModel::summary() const {
             const auto best = s.best(metric);
             if (!best) continue;
             const double value = s.values(metric)[*best];
-            line +=
-                QString("%1 %2 validation %3 %4 at step %5")
-                    .arg(line == run.name ? ":" : ",", lowerIsBetter(metric) ? "lowest" : "highest",
-                         metricTitle(metric).toLower(), metricValueText(metric, value))
-                    .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
+            line += QString("%1 %2 validation %3 %4 at step %5")
+                        .arg(line == run.name ? ":" : ",",
+                             metricInfo(metric).lowerIsBetter ? "lowest" : "highest",
+                             metricTitle(metric).toLower(), metricValueText(metric, value))
+                        .arg(static_cast<qint64>(s.keys(CurveAxis::Step)[*best]));
         }
         if (line == run.name) line += QStringLiteral(": no validation point yet");
-        words += line + u'.';
+        sentences += line + u'.';
     }
-    return words.join(u' ');
+    return sentences.join(u' ');
 }
 
 QStringList shortNames(const QStringList& names) {

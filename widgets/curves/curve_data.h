@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers behind the curves: columns that grow, smoothing, seeds put together, CSV. No
-// painting.
+// The data of the curves: growing columns, smoothing, aggregation over seeds, CSV. No painting.
 #pragma once
 
 #include <QStringList>
@@ -18,8 +17,8 @@ namespace relascope::widgets {
 /// One split of one run, as columns. Infinite values become NaN, which breaks the line.
 class CurveSeries {
 public:
-    /// A point whose step lies before the last one replaces everything from there on, as a resumed
-    /// run does.
+    /// A point with an earlier step than the last one replaces all points from there on, as after
+    /// resuming.
     void append(const MetricPoint& point);
     void clear();
     /// The key of the first point after step 0; NaN without one.
@@ -28,17 +27,18 @@ public:
     std::size_t size() const { return m_keys[0].size(); }
     const std::vector<double>& keys(CurveAxis axis) const { return m_keys[static_cast<int>(axis)]; }
     const std::vector<double>& values(CurveMetric m) const { return m_values[static_cast<int>(m)]; }
-    /// Exponential mean s = beta s + (1 - beta) x, begun at the first finite x; NaN where x is NaN.
+    /// Exponential mean s = beta s + (1 - beta) x, starting at the first finite x; NaN where x is
+    /// NaN.
     const std::vector<double>& smoothed(CurveMetric metric, double beta) const;
-    /// Changes whenever points were taken away, so that a plot knows to start over.
+    /// Changes whenever points were removed, so that a plot must be rebuilt.
     unsigned cuts() const { return m_cuts; }
-    /// Whether any point had it.
+    /// Whether any point has the metric.
     bool has(CurveMetric metric) const { return m_has[static_cast<std::size_t>(metric)]; }
     bool hasTokens() const;
     /// Lowest loss or perplexity, or highest accuracy, of the points after step 0: as in the tables
     /// and the run folder, an untrained model is not the best one.
     std::optional<std::size_t> best(CurveMetric metric) const;
-    /// Straight line between the neighbours of `key`; NaN outside the points and beside a NaN.
+    /// Linear interpolation at `key`; NaN outside the points and next to a NaN.
     double at(CurveMetric metric, CurveAxis axis, double key, double beta) const;
 
 private:
@@ -71,7 +71,7 @@ struct CurveBand {
     std::vector<int> count;
 };
 
-/// At most about `limit` keys, taken from all members; at each the seeds that got that far.
+/// At most about `limit` keys, taken from all members; at each key over the seeds that reached it.
 CurveBand bandOf(const std::vector<const CurveSeries*>& members, CurveMetric metric, CurveAxis axis,
                  double beta, CurveBandKind kind = CurveBandKind::MinMax, std::size_t limit = 4000);
 
@@ -91,17 +91,18 @@ struct Curve {
     bool highlighted = false;
     std::vector<const CurveRunData*> members;
     std::vector<const CurveSeries*> series(bool validation) const;
-    /// Value at a key, the mean over the seeds that have one there. beta < 0: not smoothed.
+    /// Value at a key, averaged over the seeds that have one. beta < 0: not smoothed.
     CurveValue at(bool validation, CurveMetric metric, CurveAxis axis, double key, double beta,
                   CurveBandKind kind = CurveBandKind::MinMax) const;
-    /// Best validation point (key, value); of several seeds of their mean where all of them have a
+    /// Best validation point (key, value); for several seeds, that of their mean where all have a
     /// value.
     std::optional<std::pair<double, double>> best(CurveMetric metric, CurveAxis axis) const;
-    /// Of the validation loss against tokens, of the training loss where there is none.
+    /// Fit of the validation loss against tokens, or of the training loss if there is no
+    /// validation.
     std::optional<PowerLaw> powerLaw() const;
 };
 
-/// Everything the two plots share.
+/// The data shared by the two plots.
 struct CurveModel : CurveOptions {
     std::vector<CurveRun> order;
     std::map<QString, CurveRunData> runs;
@@ -111,24 +112,24 @@ struct CurveModel : CurveOptions {
 
     std::vector<Curve> curves() const;
     double usedBeta() const { return smooth ? beta : -1.0; }
-    /// The run whose steps, epochs and seconds the cursor translates between.
+    /// The run used to convert between steps, epochs and seconds.
     const CurveRunData* leader() const;
     double keyOfStep(double step) const;
     double stepOfKey(double key) const;
     /// Last step measured in any run; 0 without points.
     double lastStep() const;
-    /// Whether any run shown counts tokens, or measures that.
+    /// Whether any run shown counts tokens, or has the metric.
     bool hasTokens() const;
     bool has(CurveMetric metric) const;
-    /// What the second plot can show, the metric that says most first; the accuracy when nothing is
-    /// measured yet.
+    /// The metrics that the second plot can show, most informative first; accuracy if there are
+    /// none yet.
     std::vector<CurveMetric> secondMetrics() const;
     bool drawsPowerLaw() const { return powerLaw && axis == CurveAxis::Tokens; }
     QString csv() const;
     QString summary() const;
 };
 
-/// The names without what all of them begin with, up to a separator: "vidat-sym", "vidat-asym" ->
+/// The names without their common prefix up to a separator: "vidat-sym", "vidat-asym" ->
 /// "sym", "asym".
 QStringList shortNames(const QStringList& names);
 

@@ -17,7 +17,7 @@ double niceStep(double raw) {
     return power * (head <= 1.0 ? 1.0 : head <= 2.0 ? 2.0 : head <= 5.0 ? 5.0 : 10.0);
 }
 
-/// Steps that fall on whole seconds, minutes or hours.
+/// Tick steps of whole seconds, minutes or hours.
 double niceSeconds(double raw) {
     for (const double step : {1., 2., 5., 10., 15., 30., 60., 120., 300., 600., 900., 1800., 3600.,
                               7200., 18000., 36000., 86400.})
@@ -40,12 +40,19 @@ QPainterPath diamond(QPointF at, double radius) {
     return path;
 }
 
+/// A translucent background, which keeps text readable over lines.
+void drawVeil(QPainter* painter, const QRectF& box) {
+    QColor color = Theme::current().panel;
+    color.setAlphaF(0.8f);
+    painter->fillRect(box, color);
+}
+
 }  // namespace
 
 double CurveTicker::getTickStep(const QCPRange& range) {
     const double raw = range.size() / 4.5;
-    m_step = m_words == Words::Time ? niceSeconds(raw) : niceStep(raw);
-    if (m_words == Words::Count || m_words == Words::Short) m_step = std::max(m_step, 1.0);
+    m_step = m_format == Format::Time ? niceSeconds(raw) : niceStep(raw);
+    if (m_format == Format::Count || m_format == Format::Short) m_step = std::max(m_step, 1.0);
     m_span = range.upper;
     return m_step;
 }
@@ -71,20 +78,20 @@ QVector<double> CurveTicker::createTickVector(double step, const QCPRange& range
 }
 
 QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    const double scale = m_words == Words::Percent ? 100.0 : 1.0;
+    const double scale = m_format == Format::Percent ? 100.0 : 1.0;
     const double step = (m_step > 0.0 ? m_step : std::abs(tick)) * scale;
     const int decimals =
         step > 0.0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 8) : 0;
-    switch (m_words) {
-        case Words::Percent:
+    switch (m_format) {
+        case Format::Percent:
             return plain(tick * 100.0, decimals) + u'%';
-        case Words::Time: {
+        case Format::Time: {
             const auto trimmed = [](double v) { return QString::number(v, 'g', 4); };
             if (m_span >= 7200.0) return trimmed(tick / 3600.0) + QStringLiteral(" h");
             if (m_span >= 180.0) return trimmed(tick / 60.0) + QStringLiteral(" min");
             return trimmed(tick) + QStringLiteral(" s");
         }
-        case Words::Short: {
+        case Format::Short: {
             const auto with = [](double v, const char* unit) {
                 return QString::number(v, 'g', 4) + QLatin1String(unit);
             };
@@ -102,41 +109,35 @@ QString CurveTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     return plain(tick, decimals);
 }
 
-void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture) {
-    painter.save();
-    painter.translate(at);
-    const QPaintDevice* device = painter.device();
-    painter.scale(static_cast<qreal>(picture.logicalDpiX()) / device->logicalDpiX(),
-                  static_cast<qreal>(picture.logicalDpiY()) / device->logicalDpiY());
-    painter.drawPicture(QPointF(0, 0), picture);
-    painter.restore();
-}
-
 void CursorItem::draw(QCPPainter* painter) {
     if (!shown) return;
     const Theme& t = Theme::current();
     const QCPAxisRect* area = mParentPlot->axisRect();
-    const double x = mParentPlot->xAxis->coordToPixel(key);
+    const double x = std::round(mParentPlot->xAxis->coordToPixel(key));
     if (!(x >= area->left() - 0.5) || !(x <= area->right() + 1.5)) return;
+    const bool flagged = m_line == Line::Flag;
     painter->setAntialiasing(false);
-    painter->setPen(QPen(t.text, 1));
-    painter->drawLine(QLineF(std::round(x), area->top() - 4, std::round(x), area->bottom()));
+    painter->setPen(flagged ? QPen(t.text, 1) : QPen(t.muted, 1, Qt::DotLine));
+    painter->drawLine(QLineF(x, area->top() - (flagged ? 4 : 0), x, area->bottom()));
     painter->setAntialiasing(true);
-    const double left = std::round(x) - 4.5, top = area->top() - 11.0;
-    QPainterPath flag(QPointF(left, top));
-    flag.lineTo(left + 10, top);
-    flag.lineTo(left + 10, top + 6);
-    flag.lineTo(left + 5, top + 11);
-    flag.lineTo(left, top + 6);
-    flag.closeSubpath();
-    painter->fillPath(flag, t.text);
+    if (flagged) {
+        const double left = x - 4.5, top = area->top() - 11.0;
+        QPainterPath flag(QPointF(left, top));
+        flag.lineTo(left + 10, top);
+        flag.lineTo(left + 10, top + 6);
+        flag.lineTo(left + 5, top + 11);
+        flag.lineTo(left, top + 6);
+        flag.closeSubpath();
+        painter->fillPath(flag, t.text);
+    }
+    const double radius = flagged ? 3.2 : 4.0;
     for (const CurveDot& dot : dots) {
         const double y = mParentPlot->yAxis->coordToPixel(dot.value);
         if (!(y >= area->top() - 2) || !(y <= area->bottom() + 2)) continue;
         painter->setPen(QPen(dot.color, 1.5));
         painter->setBrush(t.panel);
         const double at = std::round(mParentPlot->xAxis->coordToPixel(dot.key));
-        painter->drawEllipse(QPointF(at + 0.5, y), 3.2, 3.2);
+        painter->drawEllipse(QPointF(at + 0.5, y), radius, radius);
     }
 }
 
@@ -146,13 +147,11 @@ void MarksItem::draw(QCPPainter* painter) {
     painter->setFont(captionFont());
     const QFontMetrics metrics(captionFont());
     if (!beyond.isEmpty()) {
-        const QString words = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(
-            QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(words) + 4, 13), veil);
+        const QString text = QChar(0x2191) + QStringLiteral(" up to ") + beyond;
+        drawVeil(painter,
+                 QRectF(area->left() + 2, area->top(), metrics.horizontalAdvance(text) + 4, 13));
         painter->setPen(t.muted);
-        painter->drawText(QPointF(area->left() + 4, area->top() + 10), words);
+        painter->drawText(QPointF(area->left() + 4, area->top() + 10), text);
     }
     std::vector<double> positions;
     QStringList texts;
@@ -177,11 +176,8 @@ void MarksItem::draw(QCPPainter* painter) {
         const double base = area->top() - 1 + 14 * label.row;
         if (base > area->bottom() - 2) break;
         if (label.row > 0) {  // over the lines
-            QColor veil = t.panel;
-            veil.setAlphaF(0.8f);
-            painter->fillRect(
-                QRectF(label.left - 2, base - 10, metrics.horizontalAdvance(label.text) + 4, 13),
-                veil);
+            drawVeil(painter, QRectF(label.left - 2, base - 10,
+                                     metrics.horizontalAdvance(label.text) + 4, 13));
         }
         painter->setPen(t.muted);
         painter->drawText(QPointF(label.left, base), label.text);
@@ -205,13 +201,11 @@ void MarksItem::draw(QCPPainter* painter) {
             top = std::min(top, mParentPlot->yAxis->coordToPixel(p.value));
         const QString word =
             published.size() == 1 ? "published " + published[0].text : QStringLiteral("published");
-        // Left of the dashes, on their height: above them the cursor's flag stands.
+        // Left of the dashes: the flag of the cursor is above them.
         const int width = metrics.horizontalAdvance(word);
         const QPointF base(area->right() - 48.0 - width,
                            std::clamp(top + 4.0, area->top() + 10.0, area->bottom() - 4.0));
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(QRectF(base.x() - 2, base.y() - 10, width + 4, 13), veil);
+        drawVeil(painter, QRectF(base.x() - 2, base.y() - 10, width + 4, 13));
         painter->setPen(t.muted);
         painter->drawText(base, word);
     }
@@ -230,10 +224,7 @@ void MarksItem::draw(QCPPainter* painter) {
         if (above && y - 22 < area->top()) above = false;
         if (!above && y + 22 > area->bottom()) above = true;
         const double base = above ? y - 10 : y + 19;
-        // A veil of the panel keeps the words readable over a line.
-        QColor veil = t.panel;
-        veil.setAlphaF(0.8f);
-        painter->fillRect(QRectF(left - 2, base - 10, width + 4, 13), veil);
+        drawVeil(painter, QRectF(left - 2, base - 10, width + 4, 13));
         painter->setPen(t.text);
         painter->drawText(QPointF(left, base), ring.text);
     }

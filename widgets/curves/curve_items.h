@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn over the lines of a plot: ticks, cursor, rings, marks. Private to widgets/curves
-// and widgets/study.
+// Tick labels of plots, and items drawn over the lines: cursor, rings, marks. Private to
+// widgets/curves and widgets/study.
 #pragma once
 
 #include <QColor>
-#include <QPicture>
 #include <vector>
 
 #include "widgets/curves/curve_types.h"
-#include "widgets/curves/qcp.h"
+#include "widgets/curves/themed_plot.h"
 
 namespace relascope::widgets {
 
-/// Ticks at 1, 2, 5 with numbers as people write them.
+/// Ticks at multiples of 1, 2 and 5 with readable numbers.
 class CurveTicker : public QCPAxisTicker {
 public:
-    enum class Words { Count, Short, Plain, Percent, Time };  ///< Short: 500K, 20M, 1.5B
-    explicit CurveTicker(Words words) : m_words(words) {}
+    enum class Format { Count, Short, Plain, Percent, Time };  ///< Short: 500K, 20M, 1.5B
+    explicit CurveTicker(Format format) : m_format(format) {}
     bool logarithmic = false;
 
 protected:
@@ -26,13 +25,9 @@ protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 
 private:
-    Words m_words;
+    Format m_format;
     double m_step = 1.0, m_span = 1.0;
 };
-
-/// Draws what was recorded in its own pixels. QPainter::drawPicture alone enlarges it by the
-/// resolution of the device, which a painter for a file has scaled for already.
-void drawRecorded(QPainter& painter, const QPointF& at, const QPicture& picture);
 
 struct CurveDot {
     double key = 0.0, value = 0.0;
@@ -40,24 +35,28 @@ struct CurveDot {
     QString text;
 };
 
-/// The time cursor: a line, its flag, and a hollow dot where it meets each line.
-class CursorItem : public QCPAbstractItem {
+/// A cursor: a vertical line, solid with a flag or dotted, and a hollow dot where it meets each
+/// line of the plot.
+class CursorItem : public OverlayItem {
 public:
-    explicit CursorItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
-    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    enum class Line { Flag, Dotted };
+    CursorItem(QCustomPlot* plot, Line line)
+        : OverlayItem(plot, QStringLiteral("cursor")), m_line(line) {}
     bool shown = false;
     double key = 0.0;
     std::vector<CurveDot> dots;
 
 protected:
     void draw(QCPPainter* painter) override;
+
+private:
+    Line m_line;
 };
 
 /// Rings at the best points, marks of live edits and published values.
-class MarksItem : public QCPAbstractItem {
+class MarksItem : public OverlayItem {
 public:
-    explicit MarksItem(QCustomPlot* plot) : QCPAbstractItem(plot) { setClipToAxisRect(false); }
-    double selectTest(const QPointF&, bool, QVariant*) const override { return -1.0; }
+    explicit MarksItem(QCustomPlot* plot) : OverlayItem(plot, QStringLiteral("marks")) {}
     struct Mark {
         double key = 0.0;
         QString text;
@@ -66,8 +65,8 @@ public:
     std::vector<CurveDot> rings;
     std::vector<Mark> marks;
     std::vector<CurveDot> published;  ///< value, colour and name; keys are not used
-    bool upward = true;               ///< labels of rings above them
-    QString beyond;                   ///< largest value, where the plot ends below it
+    bool upward = true;               ///< labels are above the rings
+    QString beyond;                   ///< largest value, if it is above the plot
 
 protected:
     void draw(QCPPainter* painter) override;

@@ -65,9 +65,9 @@ int CurveLegend::drawWhole(QPainter* painter, int width) const {
     const double first = margin + QFontMetricsF(bold).horizontalAdvance(m_title) + 16;
     double x = first, y = 3;
     for (const LegendEntry& e : m_entries) {
-        // Of a fitted law the quality belongs to the figure; other values are the cursor's.
-        const QString words = e.dotted ? e.name + u' ' + e.value : e.name;
-        const double wide = 24 + names.horizontalAdvance(words) + 14;
+        // Figures contain the quality of a fitted law, but no values at the cursor.
+        const QString text = e.dotted ? e.name + u' ' + e.value : e.name;
+        const double wide = 24 + names.horizontalAdvance(text) + 14;
         if (x > first && x + wide > width - margin) {
             x = first;
             y += lineHeight;
@@ -76,7 +76,7 @@ int CurveLegend::drawWhole(QPainter* painter, int width) const {
             drawSample(*painter, e, x, y + lineHeight / 2.0);
             painter->setPen(Theme::current().text);
             painter->setFont(smallFont());
-            painter->drawText(QRectF(x + 24, y, wide, lineHeight), Qt::AlignVCenter, words);
+            painter->drawText(QRectF(x + 24, y, wide, lineHeight), Qt::AlignVCenter, text);
         }
         x += wide;
     }
@@ -94,7 +94,7 @@ void CurveLegend::draw(QPainter& painter, const QRectF& box) const {
     painter.drawText(box.adjusted(16, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, m_title);
     const double first = box.left() + 16 + painter.fontMetrics().horizontalAdvance(m_title) + 16;
     const QFontMetricsF names{smallFont()}, values{numberFont(12)};
-    // Values keep the width of their widest form, so that moving the cursor moves no word.
+    // Values have the width of their widest form, so that moving the cursor does not shift text.
     const auto valueWidth = [&](const LegendEntry& e) {
         return e.value.isEmpty() ? 0.0
                                  : 6 + std::max(values.horizontalAdvance(e.value),

@@ -16,7 +16,7 @@ struct LegendEntry {
     bool dotted = false;  ///< a fitted law
 };
 
-/// 24 px high: the title at the left, entries right-aligned; what does not fit is counted.
+/// 24 px high: the title at the left, entries right-aligned; entries that do not fit are counted.
 class CurveLegend : public QWidget {
 public:
     explicit CurveLegend(const QString& title, QWidget* parent = nullptr);
@@ -24,7 +24,7 @@ public:
     void setTitle(const QString& title);
     const std::vector<LegendEntry>& entries() const { return m_entries; }
     void draw(QPainter& painter, const QRectF& box) const;
-    /// For figures: all entries in as many lines as they need, without values at the cursor.
+    /// For figures: draws all entries in as many lines as needed, without values at the cursor.
     /// Returns the height; without a painter it only measures.
     int drawWhole(QPainter* painter, int width) const;
 

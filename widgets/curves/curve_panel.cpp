@@ -25,9 +25,7 @@ CurvePanel::CurvePanel(QWidget* parent)
       m_head(new CurveControls(this)),
       m_timer(new QTimer(this)) {
     setAccessibleName(QStringLiteral("Learning curves"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     auto* row = new QHBoxLayout;
     row->setSpacing(0);
@@ -57,7 +55,7 @@ CurvePanel::CurvePanel(QWidget* parent)
 }
 
 CurvePanel::~CurvePanel() {
-    // The plots look into the model until they are gone.
+    // The plots use the model until they are destroyed.
     delete m_plots[0];
     delete m_plots[1];
     delete m_model;
@@ -68,16 +66,16 @@ void CurvePanel::setTitle(const QString& title) {
 }
 void CurvePanel::setSubText(const QString& text) {
     m_subText = text;
-    words();
+    updateText();
 }
 
 void CurvePanel::changed() {
     ++m_model->version;
-    words();
+    updateText();
     if (!m_timer->isActive()) m_timer->start();
 }
 
-/// Tokens where a run counts them; the second plot is the perplexity's where a run measures it.
+/// Uses tokens if a run counts them; the second plot shows perplexity if a run has it.
 void CurvePanel::offer() {
     if (m_head->offerTokens(m_model->hasTokens())) setOptions(options());
     const auto metrics = m_model->secondMetrics();
@@ -118,7 +116,7 @@ void CurvePanel::tellAxis() {
                        m_plots[0]->leftMargin(), m_plots[0]->rightMargin());
 }
 
-void CurvePanel::words() {
+void CurvePanel::updateText() {
     QStringList parts;
     if (!m_subText.isEmpty()) parts += m_subText;
     std::size_t most = 0;
@@ -127,7 +125,7 @@ void CurvePanel::words() {
         parts += QString("mean of up to %1 seeds, band: %2").arg(most).arg(bandName(m_model->band));
     if (m_subText.isEmpty() && !m_model->showTraining)
         parts += QStringLiteral("validation; training hidden");
-    // First, so that a narrow head cuts the other words and not the formula.
+    // First, so that other text is elided before the formula.
     if (m_model->smooth)
         parts.prepend(
             QString("s = %1 s + %2 x").arg(m_model->beta).arg(1.0 - m_model->beta, 0, 'g', 2));
@@ -259,7 +257,7 @@ QString CurvePanel::figureName() const {
 }
 
 QString CurvePanel::figureCaption() const {
-    QStringList names, words;
+    QStringList names, parts;
     for (const Curve& curve : m_model->curves())
         names << (curve.members.size() > 1
                       ? QStringLiteral("%1 (%2 seeds)").arg(curve.name).arg(curve.members.size())
@@ -270,10 +268,10 @@ QString CurvePanel::figureCaption() const {
             const auto& steps = run.split(validation).keys(CurveAxis::Step);
             if (!steps.empty()) last = std::max(last, steps.back());
         }
-    words << names.join(QStringLiteral(", "))
+    parts << names.join(QStringLiteral(", "))
           << QStringLiteral("up to step %1").arg(groupedNumber(static_cast<qlonglong>(last)));
-    if (!m_head->subText().isEmpty()) words << m_head->subText();
-    return words.join(QStringLiteral(" \u00B7 "));
+    if (!m_head->subText().isEmpty()) parts << m_head->subText();
+    return parts.join(QStringLiteral(" \u00B7 "));
 }
 
 QString CurvePanel::pgfplots() {
@@ -281,7 +279,7 @@ QString CurvePanel::pgfplots() {
     std::vector<PgfPlot> plots;
     for (CurvePlot* plot : m_plots)
         plots.push_back({m_head->title(), axisTitle(m_model->axis), metricTitle(plot->metric()),
-                         m_model->logX, m_model->logY && lowerIsBetter(plot->metric()),
+                         m_model->logX, m_model->logY && metricInfo(plot->metric()).lowerIsBetter,
                          plot->pgfSeries()});
     return pgfplotsText(figureCaption(), plots);
 }

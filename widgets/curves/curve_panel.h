@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The learning curves: loss and accuracy (of text: perplexity) side by side, with one time cursor
-// over both.
+// The learning curves: loss and accuracy (perplexity for text) side by side, with a common time
+// cursor.
 #pragma once
 
 #include <QWidget>
@@ -21,8 +21,8 @@ class CurvePlot;
 class ViewMenu;
 struct CurveModel;
 
-/// Hue is the run, solid validation, dashed training. Points arrive in any number; drawing happens
-/// at most once a frame.
+/// The colour identifies the run; solid lines are validation, dashed ones training. Redrawn at most
+/// once per frame, however many points arrive.
 class CurvePanel : public QWidget {
     Q_OBJECT
 public:
@@ -30,16 +30,16 @@ public:
     ~CurvePanel() override;
 
     void setTitle(const QString& title);
-    /// Muted words beside the title; empty: made from what is shown ("mean of 2 seeds, ...").
+    /// Muted text next to the title; empty: generated from the content ("mean of 2 seeds, ...").
     void setSubText(const QString& text);
-    /// Chooses the runs; points of runs that stay are kept.
+    /// Sets the runs; points of runs that stay are kept.
     void setRuns(std::vector<CurveRun> runs);
     /// Adds points of any split but Test; a point before the last one replaces what came after it.
     void appendPoints(const QString& id, const std::vector<MetricPoint>& points);
     void clearPoints(const QString& id);
     void setMarks(const QString& id, std::vector<CurveMark> marks);
     void setPublished(std::vector<PublishedValue> published);
-    /// nullopt: live, the cursor stands at the newest point.
+    /// nullopt: live, the cursor is at the newest point.
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;
     const CurveOptions& options() const;
@@ -50,9 +50,9 @@ public:
         wanted.*field = value;
         setOptions(wanted);
     }
-    /// The axis in force.
+    /// The axis in use.
     CurveAxis axis() const;
-    /// Where a step stands on the axis in force, for CapturesTrack::setKeys.
+    /// The position of a step on the axis in use, for CapturesTrack::setKeys.
     double keyOfStep(qint64 step) const;
     CurveControls* controls() const { return m_head; }
 
@@ -60,18 +60,18 @@ public:
     QString summary() const;
     /// Title, legends and plots as a figure: vectors, axis titles, no controls, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
-    /// Makes an export menu write that figure, with its name and caption, and pgfplots.
+    /// Connects an export menu to that figure, its name, caption and pgfplots source.
     void setFigure(ViewMenu& menu);
     /// "quick-dat-s0_curves", "3-runs_curves".
     QString figureName() const;
-    /// Which runs, up to which step, and how they are drawn.
+    /// Which runs are shown, up to which step, and how.
     QString figureCaption() const;
     QString pgfplots();
     CurvePlot* lossPlot() const { return m_plots[0]; }
-    /// The second plot: of what says most of the runs shown (CurveModel::secondMetrics), or of the
-    /// metric chosen in the menu.
+    /// The second plot: the most informative metric (CurveModel::secondMetrics), or the one chosen
+    /// in the menu.
     CurvePlot* accuracyPlot() const { return m_plots[1]; }
-    /// Takes over what is still waiting for the next frame.
+    /// Applies changes that wait for the next frame.
     void flush();
     void resetZoom();
 
@@ -87,7 +87,7 @@ protected:
 
 private:
     void changed();
-    void words();
+    void updateText();
     void offer();
     void tellAxis();
     void dragTo(double key);

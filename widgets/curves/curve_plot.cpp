@@ -4,20 +4,229 @@
 #include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QToolTip>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <tuple>
 
-#include "widgets/curves/curve_plot_parts.h"
+#include "widgets/curves/curve_items.h"
+#include "widgets/curves/curve_legend.h"
+#include "widgets/curves/curve_lines.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+namespace {
+
+constexpr int kLeft = 50, kRight = 24;  // px beside the axis rect
+const double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+/// The legend, the QCustomPlot and its items.
+struct CurvePlot::Parts {
+    CurvePlot* self;
+    const CurveModel& model;
+    CurveLegend* legend;
+    ThemedPlot* plot = new ThemedPlot(QMargins(kLeft, 14, kRight, 24), self);
+    MarksItem* marks = new MarksItem(plot);
+    CursorItem* cursor = new CursorItem(plot, CursorItem::Line::Flag);
+    CurveLines lines{*plot, model};
+    QSharedPointer<CurveTicker> xTicker, yTicker;
+    unsigned version = ~0u;
+    bool dragging = false;
+    QPoint pressed;
+
+    Parts(CurvePlot* self, CurveMetric metric, const CurveModel& model)
+        : self(self), model(model), legend(new CurveLegend(metricTitle(metric), self)) {
+        lines.metric = metric;
+        plot->setNoAntialiasingOnDrag(true);
+        plot->axisRect()->setRangeDrag(Qt::Horizontal);
+        plot->axisRect()->setRangeZoom(Qt::Horizontal);
+        setTicks();
+        setAxis();
+        plot->onUserRange(plot->xAxis, [self](const QCPRange& range) {
+            Q_EMIT self->rangeDragged(range.lower, range.upper);
+        });
+        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, self, &CurvePlot::resetRequested);
+    }
+
+    void setTicks() {
+        yTicker.reset(new CurveTicker(metricInfo(lines.metric).lowerIsBetter
+                                          ? CurveTicker::Format::Plain
+                                          : CurveTicker::Format::Percent));
+        plot->yAxis->setTicker(yTicker);
+        marks->upward = metricInfo(lines.metric).lowerIsBetter;
+    }
+
+    void setAxis() {
+        const auto format = model.axis == CurveAxis::Time     ? CurveTicker::Format::Time
+                            : model.axis == CurveAxis::Step   ? CurveTicker::Format::Count
+                            : model.axis == CurveAxis::Tokens ? CurveTicker::Format::Short
+                                                              : CurveTicker::Format::Plain;
+        xTicker.reset(new CurveTicker(format));
+        xTicker->logarithmic = model.logX;
+        yTicker->logarithmic = lines.logY();
+        plot->applying = true;
+        plot->xAxis->setScaleType(model.logX ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+        plot->yAxis->setScaleType(lines.logY() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+        plot->xAxis->setTicker(xTicker);
+        plot->applying = false;
+    }
+
+    void placeMarks() {
+        marks->rings.clear();
+        marks->marks.clear();
+        marks->published.clear();
+        const auto& curves = lines.curves();
+        int labels = 0;
+        for (const Curve& curve : curves) labels += curve.series(true).empty() ? 0 : 1;
+        for (std::size_t i = 0; i < curves.size(); ++i) {
+            const Curve& curve = curves[i];
+            const QColor color = Theme::current().seriesColor(curve.colorIndex);
+            double key = nan, value = nan;
+            if (const auto best = curve.best(lines.metric, model.axis))
+                std::tie(key, value) = *best;
+            if (!std::isnan(key) && (!model.logX || key > 0.0) && (!lines.logY() || value > 0.0)) {
+                const bool named = labels <= 1 || curve.highlighted;
+                marks->rings.push_back({key, value, color,
+                                        named
+                                            ? (curve.members.size() > 1 ? "best mean " : "best ") +
+                                                  metricValueText(lines.metric, value)
+                                            : QString()});
+            }
+            for (const auto* member : curve.members)
+                for (const CurveMark& mark : member->marks)
+                    marks->marks.push_back({model.keyOfStep(mark.step), mark.text, mark.filled});
+        }
+        if (lines.metric == CurveMetric::Accuracy && model.showPublished)
+            for (const PublishedValue& p : model.published)
+                marks->published.push_back({0, p.accuracy,
+                                            Theme::current().seriesColor(p.colorIndex),
+                                            metricValueText(lines.metric, p.accuracy)});
+    }
+
+    void fitRanges() {
+        const QCPRange keys = lines.keyRange();
+        double x0 = keys.lower, x1 = keys.upper, cut = nan;
+        if (std::isnan(x0)) x0 = model.logX ? 1.0 : 0.0, x1 = model.logX ? 1000.0 : 100.0;
+        if (!model.logX && x0 > 0.0 && x0 < 0.2 * x1) x0 = 0.0;
+        if (!(x1 > x0)) x1 = x0 + 1.0;
+        if (model.recentOnly) x0 = x1 - 0.25 * (x1 - x0);
+        plot->applying = true;
+        if (!plot->ownRange) plot->xAxis->setRange(x0, x1);
+        plot->applying = false;
+        const double from = model.recentOnly ? x0 : -std::numeric_limits<double>::infinity();
+        const QCPRange values = lines.valueRange(from, &cut);
+        double y0 = values.lower, y1 = values.upper;
+        // Best points and published values are always inside.
+        const auto include = [&](double value) {
+            if (!(y0 <= value)) y0 = value;
+            if (!(y1 >= value)) y1 = value;
+        };
+        for (const auto& ring : marks->rings)
+            if (ring.key >= from) include(ring.value);
+        for (const auto& p : marks->published) include(p.value);
+        marks->beyond = cut > y1 ? metricValueText(lines.metric, cut) : QString();
+        if (std::isnan(y0))
+            y0 = lines.logY() ? 0.01 : metricInfo(lines.metric).low,
+            y1 = metricInfo(lines.metric).high;
+        if (lines.logY()) {
+            plot->yAxis->setRange(y0 / 1.15, y1 * 1.15);
+            return;
+        }
+        // Equal fractions, such as 0 %, get a range of one percent instead of rounding errors.
+        if (isShare(lines.metric) && y1 - y0 < 0.01) {
+            y0 = std::max(0.0, y0 - 0.005);
+            y1 = y0 + 0.01;
+        }
+        if (!model.recentOnly && metricInfo(lines.metric).lowerIsBetter && y0 > 0.0 &&
+            y0 < 0.4 * y1)
+            y0 = 0.0;
+        const double pad = std::max(y1 - y0, 1e-6 + 0.02 * std::abs(y1)) * 0.06;
+        plot->yAxis->setRange(y0 == 0.0 ? 0.0 : y0 - pad, y1 + pad);
+    }
+
+    void placeCursor(bool figure = false) {
+        cursor->dots.clear();
+        const auto& curves = lines.curves();
+        const bool any = model.leader() != nullptr && !figure;
+        cursor->shown = any;
+        const double step = model.cursor ? static_cast<double>(*model.cursor) : model.lastStep();
+        cursor->key = any ? model.keyOfStep(step) : 0.0;
+        std::vector<LegendEntry> entries;
+        QStringList names;
+        for (const Curve& curve : curves) names += curve.name;
+        names = shortNames(names);
+        const Theme& t = Theme::current();
+        for (std::size_t i = 0; i < curves.size(); ++i) {
+            const QColor color = t.seriesColor(curves[i].colorIndex);
+            CurveValue at[2];
+            for (int v = 0; v < 2; ++v) {
+                double key = cursor->key;
+                if (!model.cursor) {  // live: each line's own newest value, its dot beside it
+                    double last = nan;
+                    for (const auto* s : curves[i].series(v == 1))
+                        if (!(last >= s->keys(model.axis).back()))
+                            last = s->keys(model.axis).back();
+                    key = std::min(key, last);
+                }
+                at[v] = curves[i].at(v == 1, lines.metric, model.axis, key, model.usedBeta(),
+                                     model.band);
+                if (any && at[v].count > 0 && (v == 1 || model.showTraining) &&
+                    (!lines.logY() || at[v].mean > 0.0))
+                    cursor->dots.push_back({key, at[v].mean, color, {}});
+            }
+            // How many seeds a mean is of changes along the axis: some seeds end earlier.
+            const auto counted = [&](const QString& name, const CurveValue& value) {
+                return curves[i].members.size() > 1 && value.count > 0 && !figure
+                           ? QStringLiteral("%1 (n = %2)").arg(name).arg(value.count)
+                           : name;
+            };
+            if (curves.size() == 1 && model.showTraining)
+                entries.push_back({counted(QStringLiteral("training"), at[0]),
+                                   metricValueText(lines.metric, at[0].mean), color, true, false});
+            const QString name = curves.size() == 1 ? QStringLiteral("validation")
+                                                    : names[static_cast<qsizetype>(i)];
+            const bool trainingOnly = curves[i].series(true).empty() && curves.size() > 1;
+            const CurveValue& shown = trainingOnly ? at[0] : at[1];
+            entries.push_back({counted(name, shown), metricValueText(lines.metric, shown.mean),
+                               color, trainingOnly, false});
+            if (const auto law = lines.law(i))
+                entries.push_back({QStringLiteral("\u221D N^") + signedNumber(-law->b, 3),
+                                   QStringLiteral("R\u00B2 ") + QString::number(law->r2, 'f', 3),
+                                   color, false, false, true});
+        }
+        if (curves.size() > 1 && model.showTraining)
+            entries.push_back({QStringLiteral("training"), {}, t.muted, true, false});
+        if (!marks->published.empty())
+            entries.push_back({QStringLiteral("published"), {}, t.muted, false, true});
+        legend->setEntries(std::move(entries));
+    }
+
+    /// Marks within reach of the pointer, each with its run.
+    std::vector<std::pair<const CurveRunData*, const CurveMark*>> marksAt(const QPoint& at) const {
+        std::vector<std::pair<const CurveRunData*, const CurveMark*>> found;
+        if (at.y() > plot->axisRect()->bottom()) return found;
+        for (const Curve& curve : lines.curves())
+            for (const auto* member : curve.members)
+                for (const CurveMark& mark : member->marks)
+                    if (std::abs(plot->xAxis->coordToPixel(model.keyOfStep(mark.step)) - at.x()) <=
+                        6.0)
+                        found.emplace_back(member, &mark);
+        return found;
+    }
+
+    double cursorDistance(const QPoint& at) const {
+        return cursor->shown ? std::abs(plot->xAxis->coordToPixel(cursor->key) - at.x()) : 1e9;
+    }
+};
 
 CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent)
-    : QWidget(parent), m(new Parts{this, metric, model}) {
-    m->legend = new CurveLegend(metricTitle(metric), this);
-    m->build();
+    : QWidget(parent) {
+    m = std::make_unique<Parts>(this, metric, model);  // in the body: its plot sends events
     nameAll();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m->legend);
     column->addWidget(m->plot, 1);
     setMinimumSize(220, 120);
@@ -26,27 +235,30 @@ CurvePlot::CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* paren
 CurvePlot::~CurvePlot() = default;
 
 void CurvePlot::nameAll() {
-    const QString title = metricTitle(m->metric);
+    const QString title = metricTitle(m->lines.metric);
     setAccessibleName(title + QStringLiteral(" curves"));
     m->legend->setTitle(title);
     m->plot->setAccessibleName(title + QStringLiteral(" plot"));
 }
 
 CurveMetric CurvePlot::metric() const {
-    return m->metric;
+    return m->lines.metric;
 }
 void CurvePlot::setMetric(CurveMetric metric) {
-    if (metric == m->metric) return;
-    m->metric = metric;
+    if (metric == m->lines.metric) return;
+    m->lines.metric = metric;
     m->setTicks();
-    m->version = ~m->model.version;  // everything is drawn anew
+    m->version = ~m->model.version;  // forces a complete rebuild
     nameAll();
 }
 
 void CurvePlot::sync() {
-    if (m->version != m->model.version) m->rebuild();
-    for (std::size_t i = 0; i < m->lines.size(); ++i) m->fill(i);
-    m->placeLaws();
+    if (m->version != m->model.version) {
+        m->lines.rebuild();
+        m->version = m->model.version;
+        m->setAxis();
+    }
+    m->lines.update();
     m->placeMarks();
     m->fitRanges();
     m->placeCursor();
@@ -60,15 +272,15 @@ void CurvePlot::cursorMoved() {
 }
 
 void CurvePlot::setRange(double low, double high) {
-    m->applying = true;
-    m->ownRange = true;
+    m->plot->applying = true;
+    m->plot->ownRange = true;
     m->plot->xAxis->setRange(low, high);
-    m->applying = false;
+    m->plot->applying = false;
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void CurvePlot::resetRange() {
-    m->ownRange = false;
+    m->plot->ownRange = false;
     m->fitRanges();
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -87,10 +299,7 @@ int CurvePlot::rightMargin() const {
 }
 
 double CurvePlot::replotNow() {
-    QElapsedTimer timer;
-    timer.start();
-    m->plot->replot(QCustomPlot::rpImmediateRefresh);
-    return static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    return m->plot->replotNow();
 }
 
 /// A figure has axis titles and no cursor, and its legend no values at the cursor.
@@ -102,44 +311,14 @@ void CurvePlot::paintVector(QPainter& painter, const QRectF& target) {
     painter.save();
     painter.translate(target.topLeft());
     m->legend->drawWhole(&painter, width);
-    m->setAxisTitles(true);
-    QPicture picture;
-    QCPPainter recorder;
-    recorder.begin(&picture);
-    recorder.setMode(QCPPainter::pmVectorized);
-    m->plot->toPainter(&recorder, width, height);
-    recorder.end();
-    m->setAxisTitles(false);
-    m->placeCursor();
-    drawRecorded(painter, QPointF(0, head), picture);
+    m->plot->paintFigure(painter, head, {width, height}, axisTitle(m->model.axis),
+                         metricTitle(metric()));
     painter.restore();
+    m->placeCursor();
 }
 
 std::vector<PgfSeries> CurvePlot::pgfSeries() const {
-    std::vector<PgfSeries> all;
-    const auto column = [](const QCPGraph& graph, bool keys) {
-        std::vector<double> values;
-        for (const auto& point : *graph.data()) values.push_back(keys ? point.key : point.value);
-        return values;
-    };
-    for (std::size_t i = 0; i < m->lines.size(); ++i)
-        for (const int v : {1, 0}) {
-            const CurveLines& set = m->lines[i];
-            if (!set.any[v] || (v == 0 && !m->model.showTraining)) continue;
-            PgfSeries series;
-            series.name = m->curves[i].name +
-                          (v == 1 ? QStringLiteral(", validation") : QStringLiteral(", training"));
-            series.color = Theme::current().seriesColor(m->curves[i].colorIndex);
-            series.dashed = v == 0;
-            series.x = column(*set.line[v], true);
-            series.y = column(*set.line[v], false);
-            if (set.low[v]->data()->size() == set.line[v]->data()->size()) {
-                series.low = column(*set.low[v], false);
-                series.high = column(*set.high[v], false);
-            }
-            all.push_back(std::move(series));
-        }
-    return all;
+    return m->lines.pgfSeries();
 }
 
 QStringList CurvePlot::legendTexts() const {
@@ -171,21 +350,21 @@ double CurvePlot::shownHigh() const {
 }
 
 QPointF CurvePlot::pixelOf(double key, double value) const {
-    return m->plot->pos() +
-           QPointF(m->plot->xAxis->coordToPixel(key), m->plot->yAxis->coordToPixel(value));
+    return m->plot->pixelOf(key, value);
 }
 
 void CurvePlot::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() != QEvent::PaletteChange || !m->plot) return;
-    m->restyle();
+    if (event->type() != QEvent::PaletteChange || !m) return;
+    m->plot->applyTheme();
+    m->lines.restyle();
     m->placeMarks();
     m->placeCursor();
     m->plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 bool CurvePlot::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != m->plot) return QWidget::eventFilter(watched, event);
+    if (!m || watched != m->plot) return QWidget::eventFilter(watched, event);
     const auto drag = [this](const QPoint& at) {
         const auto* area = m->plot->axisRect();
         Q_EMIT cursorDragged(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One plot of the learning curves, loss or accuracy, with its legend line above. CurvePanel owns
-// the numbers and tells the plot when to look at them.
+// the data and calls sync().
 #pragma once
 
 #include <QPointF>
@@ -20,10 +20,10 @@ public:
     CurvePlot(CurveMetric metric, const CurveModel& model, QWidget* parent = nullptr);
     ~CurvePlot() override;
 
-    /// What is drawn from now on; takes effect with the next sync().
+    /// Sets the metric; takes effect with the next sync().
     void setMetric(CurveMetric metric);
     CurveMetric metric() const;
-    /// Takes over what changed in the model and asks for a replot.
+    /// Updates the plot from the model and schedules a replot.
     void sync();
     /// Moves the cursor: redraws its own layer and the legend only.
     void cursorMoved();
@@ -34,7 +34,7 @@ public:
     double rangeHigh() const;
     int leftMargin() const;   ///< px beside the axis rect
     int rightMargin() const;  ///< px
-    /// Draws at once; milliseconds it took.
+    /// Draws immediately; returns the returns the milliseconds it took.
     double replotNow();
     /// What is drawn, for pgfplots.
     std::vector<PgfSeries> pgfSeries() const;
@@ -42,15 +42,15 @@ public:
     void paintVector(QPainter& painter, const QRectF& target);
     /// Legend texts with their values, left to right.
     QStringList legendTexts() const;
-    /// Where the cursor meets the lines (key, value), the texts of best points and the value that
-    /// the plot ends below, as drawn.
+    /// The points at the cursor (key, value), the labels of best points and the label of values
+    /// above the plot, as drawn.
     std::vector<QPointF> cursorDots() const;
     QStringList bestTexts() const;
     QString beyondText() const;
     /// Shown range of the vertical axis.
     double shownLow() const;
     double shownHigh() const;
-    /// Pixel of a point of the plot, in this widget, for tests and for what is put on top.
+    /// Position of a point of the plot, in pixels of this widget.
     QPointF pixelOf(double key, double value) const;
 
 Q_SIGNALS:

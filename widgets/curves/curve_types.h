@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the learning curves are fed with.
+// The input types of the learning curves.
 #pragma once
 
 #include <QString>
@@ -9,26 +9,23 @@
 
 namespace relascope::widgets {
 
-/// Tokens trained on: where the runs count them (text).
+/// Tokens is available if the runs count them (text).
 enum class CurveAxis { Step, Epoch, Time, Tokens };
-/// Those of the table of metrics are drawn.
+/// The metrics of the table kMetrics can be drawn.
 using CurveMetric = Metric;
 constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
-/// Shares lie in 0..1 and are shown as percentages.
+/// Whether the metric is a fraction in 0..1, shown as a percentage.
 inline bool isShare(CurveMetric metric) {
     return metricInfo(metric).isShare();
 }
-inline bool lowerIsBetter(CurveMetric metric) {
-    return metricInfo(metric).lowerIsBetter;
-}
-/// What is drawn around the mean of several seeds.
+/// The band around the mean of several seeds.
 enum class CurveBandKind { MinMax, StandardError, Confidence95 };
 /// "min to max", "± 1 s.e.", "95 % interval".
 QString bandName(CurveBandKind kind);
 
-/// How curves are shown.
+/// Display options of the curves.
 struct CurveOptions {
-    /// Tokens are an axis where a run shown counts them: until then it is Step.
+    /// Step is used instead of Tokens until a run shown counts them.
     CurveAxis axis = CurveAxis::Step;
     bool logX = false;
     bool logY = false;  ///< of the loss

@@ -35,7 +35,7 @@ public:
                         sound.end());
     }
 
-    /// Nothing with fewer than three points, or where N stands still.
+    /// nullopt with fewer than three points, or if N is constant.
     std::optional<PowerLaw> result() const {
         const auto count = static_cast<double>(m_points.size());
         if (m_points.size() < 3) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "widgets/data/sample_grid.h"
 #include "widgets/data/sample_paint.h"
 #include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -30,7 +31,7 @@ QSize SampleGrid::cellSize() const {
 int SampleGrid::columns() const {
     return std::max(1, (viewport()->width() - 2 * kMargin + kGap) / cellSize().width());
 }
-// Rows, not pixels, are what the bar counts: a million rows of pixels would pass what an int holds.
+// The scroll bar counts rows, not pixels: the pixels of a million rows would overflow an int.
 qint64 SampleGrid::rowOffset() const {
     return verticalScrollBar()->value();
 }
@@ -67,7 +68,7 @@ void SampleGrid::request() {
     const qint64 visible =
         static_cast<qint64>(viewport()->height() / cellSize().height() + 2) * columns();
     const qint64 last = std::min(m_count, first + visible);
-    // Far cells are dropped, so that memory follows the screen and not the dataset.
+    // Distant cells are dropped, so that memory depends on the screen and not on the data set.
     const qint64 keep = std::max<qint64>(2000, 6 * visible);
     std::erase_if(m_cells, [&](const auto& cell) {
         return cell.first < first - keep || cell.first > last + keep;
@@ -90,8 +91,7 @@ void SampleGrid::setSamples(qint64 first, std::vector<ShownSample> samples) {
         if (index >= m_count) break;
         m_cells[index] = std::move(samples[i]);
     }
-    // An answer ends its request, whether or not it was complete; what lacks is asked for when
-    // seen.
+    // A result ends its request even if incomplete; missing samples are requested when visible.
     std::erase_if(m_asked, [&](const auto& asked) {
         return asked.first >= first &&
                asked.first < first + static_cast<qint64>(std::max<std::size_t>(1, samples.size()));
@@ -156,10 +156,8 @@ void SampleGrid::paintEvent(QPaintEvent*) {
         }
         if (found == m_cells.end()) continue;
         painter.setPen(i == m_current ? t.text : t.muted);
-        const QRect words(cell.left(), picture.bottom() + 4, picture.width(), kLabel - 2);
-        painter.drawText(words, Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(labelWords(found->second, m_names),
-                                                          Qt::ElideRight, words.width()));
+        const QRect label(cell.left(), picture.bottom() + 4, picture.width(), kLabel - 2);
+        paint::elidedText(painter, label, Qt::AlignVCenter, sampleLabel(found->second, m_names));
     }
 }
 
@@ -214,8 +212,8 @@ bool SampleGrid::viewportEvent(QEvent* event) {
             if (cellRect(index).contains(help->pos())) {
                 QStringList lines{groupedNumber(index)};
                 for (const QString& line :
-                     {labelWords(cell, m_names), QString::fromStdString(cell.sample.origin),
-                      formOf(cell.sample) == SampleForm::Pictures ? wordsOf(cell.sample.source)
+                     {sampleLabel(cell, m_names), QString::fromStdString(cell.sample.origin),
+                      formOf(cell.sample) == SampleForm::Pictures ? sequenceText(cell.sample.source)
                                                                   : QString()})
                     if (!line.isEmpty()) lines << line;
                 QToolTip::showText(help->globalPos(), plainTip(lines.join(u'\n')), viewport());

@@ -11,22 +11,22 @@
 
 namespace relascope::widgets {
 
-/// Samples of any number and form: images enlarged by whole factors, objects by their pictures or
-/// as bars, texts in a few lines. Only what is in sight is asked for and kept (some screens around
-/// it), so 250,000 images scroll as 25 do.
+/// Shows any number of samples of any form: images enlarged by whole factors, objects as pictures
+/// or bars, texts in a few lines. Only the visible samples and some screens around them are
+/// requested and kept, so 250,000 images scroll as smoothly as 25.
 class SampleGrid : public QAbstractScrollArea {
     Q_OBJECT
 public:
     explicit SampleGrid(QWidget* parent = nullptr);
 
-    /// Shows other data: `example` gives the size of the cells. Only then are samples asked for,
-    /// never beyond `count`.
+    /// Shows other data: `example` determines the cell size. Samples are requested only after this
+    /// call, and only below `count`.
     void setData(qint64 count, const ShownSample& example, const QStringList& classNames);
-    /// Forgets everything and asks for what is in sight.
+    /// Drops all samples and requests the visible ones.
     void setCount(qint64 count);
     qint64 count() const { return m_count; }
     void setSamples(qint64 first, std::vector<ShownSample> samples);
-    void setCurrent(qint64 index);  ///< -1: none; does not signal
+    void setCurrent(qint64 index);  ///< -1: none; emits no signal
     qint64 current() const { return m_current; }
     int columns() const;
     QRect cellRect(qint64 index) const;  ///< in the viewport, with the label

@@ -8,6 +8,7 @@
 #include "types/text_piece.h"
 #include "widgets/source/pictures.h"
 #include "widgets/source/vector_bars.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -18,7 +19,7 @@ constexpr int leastImage = 64, mostImage = 192;
 constexpr int textWidth = 264, textLines = 3, lineHeight = 16;
 constexpr int mostAcross = 10, mostObjects = 20;
 
-/// How the objects of a sample stand: all of one size, in rows.
+/// The layout of the objects of a sample: rows of equal size.
 struct Rows {
     QSize tile;
     int count = 0, across = 0;  ///< shown; a row
@@ -68,10 +69,9 @@ void paintLines(QPainter& painter, const QRect& place, const QString& text) {
         next.setLineWidth(place.width());
         const QRect row(place.left(), place.top() + line * lineHeight, place.width(), lineHeight);
         const bool last = (line + 2) * lineHeight > place.height();
-        const QString words =
+        const QString lineText =
             last ? text.mid(next.textStart()) : text.mid(next.textStart(), next.textLength());
-        painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(words, Qt::ElideRight, row.width()));
+        paint::elidedText(painter, row, Qt::AlignLeft | Qt::AlignVCenter, lineText);
     }
     layout.endLayout();
 }
@@ -87,7 +87,7 @@ SampleForm formOf(const ProbeSample& sample) {
     return source.text ? SampleForm::Text : SampleForm::Tokens;
 }
 
-QString labelWords(const ShownSample& shown, const QStringList& classNames) {
+QString sampleLabel(const ShownSample& shown, const QStringList& classNames) {
     if (!shown.answer.isEmpty() || shown.sample.label < 0) return shown.answer;
     return classNames.value(static_cast<qsizetype>(shown.sample.label),
                             QString::number(shown.sample.label));
@@ -99,12 +99,12 @@ QString textOf(const ProbeSequence& sequence) {
     return QString::fromStdString(validUtf8(text));
 }
 
-QString wordsOf(const ProbeSequence& sequence) {
-    QStringList words;
+QString sequenceText(const ProbeSequence& sequence) {
+    QStringList items;
     if (sequence.words.empty())
-        for (const auto token : sequence.tokens) words << QString::number(token);
-    for (const auto& word : sequence.words) words << QString::fromStdString(word);
-    return words.join(QStringLiteral(", "));
+        for (const auto token : sequence.tokens) items << QString::number(token);
+    for (const auto& word : sequence.words) items << QString::fromStdString(word);
+    return items.join(QStringLiteral(", "));
 }
 
 QSize sampleSize(const ShownSample& shown) {
@@ -183,7 +183,7 @@ void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown
             paintLines(painter, place.adjusted(6, 4, -6, -4),
                        formOf(shown.sample) == SampleForm::Text
                            ? textOf(source).simplified()
-                           : wordsOf(source).replace(u',', u' ').simplified());
+                           : sequenceText(source).replace(u',', u' ').simplified());
             break;
         case SampleForm::Nothing:
             break;

@@ -11,7 +11,7 @@ class QRect;
 
 namespace relascope::widgets {
 
-/// The room that such an example wants, without its label.
+/// The preferred size of an example, without its label.
 QSize sampleSize(const ShownSample& shown);
 /// Draws it at the top left of `place`; what does not fit is left out.
 void paintSample(QPainter& painter, const QRect& place, const ShownSample& shown);

@@ -77,7 +77,7 @@ void ReadStrip::setSequence(const ProbeSequence& sequence) {
 PieceLook ReadStrip::look(int index) const {
     const Theme& t = Theme::current();
     PieceLook wears;
-    // Characters need no telling apart; pieces of words do.
+    // Boundaries are shown between pieces of words, not between characters.
     if (!flow().characters()) wears.fill = index % 2 == 0 ? t.alt : t.hover;
     wears.ink = t.text;
     if (index == hover() || (hasFocus() && index == m_current)) {
@@ -90,9 +90,9 @@ PieceLook ReadStrip::look(int index) const {
 void ReadStrip::tell(int index) {
     const auto at = static_cast<std::size_t>(index);
     if (index < 0 || at >= m_pieces.size()) return Q_EMIT pointed({});
-    QString words = pieceName(index, m_pieces[at]);
-    if (at < m_ids.size()) words += QStringLiteral(", id %1").arg(m_ids[at]);
-    Q_EMIT pointed(words);
+    QString text = pieceName(index, m_pieces[at]);
+    if (at < m_ids.size()) text += QStringLiteral(", id %1").arg(m_ids[at]);
+    Q_EMIT pointed(text);
 }
 
 void ReadStrip::hoverMoved(int before, int now) {

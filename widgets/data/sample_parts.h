@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An image whose pixels can be read, and a text whose pieces can. Private to SampleView.
+// An image and a text that report the pixel or piece under the pointer. Private to SampleView.
 #pragma once
 
 #include <QImage>
@@ -12,18 +12,18 @@
 
 namespace relascope::widgets {
 
-/// An image at the largest whole scale, one pixel a square; a large one is shrunk.
+/// An image enlarged by the largest whole factor that fits; large images are scaled down.
 class PixelView : public QWidget {
     Q_OBJECT
 public:
     explicit PixelView(QWidget* parent = nullptr);
     void setImage(const Image& image);
     QRect pictureRect() const;
-    /// How high the picture would stand in that room.
+    /// The height of the picture in that room.
     int heightIn(const QSize& room) const;
 
 Q_SIGNALS:
-    void pointed(const QString& words);  ///< "row 3, column 4: 255, 0, 12"; empty when it leaves
+    void pointed(const QString& text);  ///< "row 3, column 4: 255, 0, 12"; empty when it leaves
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -37,7 +37,7 @@ private:
     QImage m_picture;
 };
 
-/// A text whose pieces are told apart.
+/// A text with visible boundaries between its pieces.
 class ReadStrip : public PieceView {
     Q_OBJECT
 public:
@@ -45,7 +45,7 @@ public:
     void setSequence(const ProbeSequence& sequence);
 
 Q_SIGNALS:
-    void pointed(const QString& words);  ///< "token 3 “ball”, id 17"
+    void pointed(const QString& text);  ///< "token 3 “ball”, id 17"
 
 protected:
     PieceLook look(int index) const override;

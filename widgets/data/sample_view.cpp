@@ -75,9 +75,7 @@ SampleView::SampleView(QWidget* parent)
     for (QWidget* view : {m_empty, static_cast<QWidget*>(m_image), static_cast<QWidget*>(m_tiles),
                           static_cast<QWidget*>(m_text)})
         m_stack->addWidget(view);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(kMargin, kMargin, kMargin, 8);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {kMargin, kMargin, kMargin, 8}, 4);
     column->addWidget(m_stack, 100);
     m_label->setFont(smallFont());
     m_label->setWordWrap(true);
@@ -129,23 +127,23 @@ void SampleView::setSample(const ShownSample& shown, const QStringList& classNam
             break;
         }
     }
-    const QString words = labelWords(shown, classNames);
+    const QString label = sampleLabel(shown, classNames);
     const bool answer = !shown.answer.isEmpty();
-    // Names come from files: a class "<b>" is a word, not a mark of rich text.
-    m_label->setText(words.isEmpty()
+    // Names come from files: a class "<b>" must not be interpreted as rich text.
+    m_label->setText(label.isEmpty()
                          ? QString()
                          : QStringLiteral("%1&nbsp; <b>%2</b>")
                                .arg(answer ? QStringLiteral("answer") : QStringLiteral("label"),
-                                    words.toHtmlEscaped()));
-    m_label->setVisible(!words.isEmpty());
+                                    label.toHtmlEscaped()));
+    m_label->setVisible(!label.isEmpty());
     m_origin->setText(QString::fromStdString(sample.origin));
     QString description = QString("%1, %2").arg(
-        words.isEmpty() ? QStringLiteral("no label")
-                        : (answer ? QStringLiteral("answer ") : QStringLiteral("label ")) + words,
+        label.isEmpty() ? QStringLiteral("no label")
+                        : (answer ? QStringLiteral("answer ") : QStringLiteral("label ")) + label,
         QString::fromStdString(sample.origin));
     if (form == SampleForm::Text) description.prepend(textOf(sample.source) + u' ');
     if (form == SampleForm::Pictures || form == SampleForm::Vectors)
-        description.prepend(wordsOf(sample.source) + QStringLiteral(": "));
+        description.prepend(sequenceText(sample.source) + QStringLiteral(": "));
     setAccessibleDescription(description);
     fit();
 }
@@ -154,15 +152,15 @@ void SampleView::clear() {
     setSample({}, {});
 }
 
-/// What is small takes what it needs, so that its words stand right below.
+/// Small content gets its preferred height, so that its text is directly below.
 void SampleView::fit() {
     const int wide = width() - 2 * kMargin;
-    const int words = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
-    const int room = qMax(60, height() - kMargin - 8 - words - 2 * 19);
+    const int labelHeight = m_label->isHidden() ? 0 : m_label->heightForWidth(qMax(40, wide)) + 4;
+    const int room = qMax(60, height() - kMargin - 8 - labelHeight - 2 * 19);
     int high = room;
     if (m_stack->currentWidget() == m_image) high = m_image->heightIn(QSize(wide, room));
     if (m_stack->currentWidget() == m_text) {
-        m_text->resize(wide, room);  // wraps the text, which says how high it stands
+        m_text->resize(wide, room);  // wraps the text, which determines its height
         high = qMin(room, qMax(40, m_text->contentHeight()));
     }
     m_stack->setMaximumHeight(qMax(1, high));

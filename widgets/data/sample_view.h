@@ -29,9 +29,9 @@ public:
     QString pixelText() const;  ///< "row 3, column 4: 255, 0, 12", or "token 3 “ball”, id 17"
     QRect pictureRect() const;  ///< of the image, on this widget; null where there is none
     QString labelText() const;  ///< "label yes"
-    QWidget* picture() const;   ///< what the pointer is read over
+    QWidget* picture() const;   ///< the widget that shows the sample
     TileView* tiles() const { return m_tiles; }
-    /// The numbers of objects, one a line, or the pieces of a text.
+    /// The vectors of objects, one per line, or the pieces of a text.
     QString csv() const;
 
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An example of any data with what is asked of it, and which form it has on the screen.
+// An example of any data set with its answer, and the form in which it is shown.
 #pragma once
 
 #include <QString>
@@ -12,8 +12,8 @@ namespace relascope::widgets {
 
 struct ShownSample {
     ProbeSample sample;
-    QString answer = {};  ///< what is asked for, in words; empty where the label says it
-    /// The source's objects in the order asked for; empty where none is.
+    QString answer = {};  ///< the answer as text; empty if there is a label
+    /// The objects of the source in the order of the answer; empty if the answer is not an order.
     std::vector<int> order = {};
 };
 
@@ -27,11 +27,11 @@ enum class SampleForm {
 };
 SampleForm formOf(const ProbeSample& sample);
 
-/// The name of the label, or the answer; empty where there is neither.
-QString labelWords(const ShownSample& shown, const QStringList& classNames);
-/// The text of a sequence: its pieces joined, blanks at the end left out.
+/// The name of the label, or the answer; empty if there is neither.
+QString sampleLabel(const ShownSample& shown, const QStringList& classNames);
+/// The text of a sequence: its pieces joined, without trailing blanks.
 QString textOf(const ProbeSequence& sequence);
-/// What objects are called, separated by commas.
-QString wordsOf(const ProbeSequence& sequence);
+/// The names of the objects, separated by commas.
+QString sequenceText(const ProbeSequence& sequence);
 
 }  // namespace relascope::widgets

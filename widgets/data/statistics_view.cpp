@@ -6,6 +6,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/export/pgfplots.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -77,12 +78,12 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
     painter.fillRect(rect(), t.panel);
-    const QFontMetrics words(smallFont()), numbers(numberFont(12));
+    const QFontMetrics metrics(smallFont()), numbers(numberFont(12));
     qint64 most = 1;
     int names = 40, counts = 20;
     for (const auto& [name, count] : m_counts) {
         most = std::max(most, count);
-        names = std::max(names, std::min(110, words.horizontalAdvance(name) + 2));
+        names = std::max(names, std::min(110, metrics.horizontalAdvance(name) + 2));
         counts = std::max(counts, numbers.horizontalAdvance(groupedNumber(count)));
     }
     int y = 12;
@@ -90,8 +91,7 @@ void StatisticsView::paintEvent(QPaintEvent*) {
     for (const auto& [name, count] : m_counts) {
         painter.setFont(smallFont());
         painter.setPen(t.text);
-        painter.drawText(QRect(kMargin, y, names, 18), Qt::AlignVCenter,
-                         words.elidedText(name, Qt::ElideRight, names));
+        paint::elidedText(painter, QRect(kMargin, y, names, 18), Qt::AlignVCenter, name);
         const QRect track(kMargin + names + 12, y + 5, bar, 8);
         painter.fillRect(track, t.track);
         painter.fillRect(
@@ -112,7 +112,7 @@ void StatisticsView::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18), Qt::AlignVCenter, name);
         painter.setFont(numberFont(12));
         painter.setPen(t.text);
-        const int room = width() - 2 * kMargin - words.horizontalAdvance(name) - 12;
+        const int room = width() - 2 * kMargin - metrics.horizontalAdvance(name) - 12;
         painter.drawText(QRect(kMargin, y, width() - 2 * kMargin, 18),
                          Qt::AlignVCenter | Qt::AlignRight,
                          numbers.elidedText(value, Qt::ElideMiddle, std::max(20, room)));

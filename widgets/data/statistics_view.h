@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a data set holds, as bars and rows of words.
+// Statistics of a data set, as bars and rows of text.
 #pragma once
 
 #include <QString>
@@ -9,16 +9,16 @@
 
 namespace relascope::widgets {
 
-/// Bars of how many samples each class has (or answers each length), and rows of words.
+/// Bars of the number of samples per class or answer length, and rows of text.
 class StatisticsView : public QWidget {
     Q_OBJECT
 public:
     explicit StatisticsView(QWidget* parent = nullptr);
-    /// `what` is counted: "class", "answer length".
+    /// `what` names the bars: "class", "answer length".
     void setClasses(std::vector<std::pair<QString, qint64>> counts,
                     const QString& what = QStringLiteral("class"));
     void setRows(std::vector<std::pair<QString, QString>> rows);
-    /// A sentence below, in full: what was left out when it was read.
+    /// A note below, shown in full: what was left out when the data were read.
     void setNote(const QString& note);
     const QString& note() const { return m_note; }
     QSize sizeHint() const override;

@@ -95,7 +95,7 @@ bool writePng(const Paint& paint, const QRect& box, const QColor& ground, int dp
     return image.save(&file, "PNG");
 }
 
-/// What one clicks or types into is no part of a figure: it is not drawn while this lives.
+/// Hides controls during its lifetime, as they are not part of a figure.
 class WithoutControls : public QObject {
 public:
     WithoutControls() { QCoreApplication::instance()->installEventFilter(this); }
@@ -127,7 +127,7 @@ QTableView* tableOf(QWidget& view) {
     return nullptr;
 }
 
-/// All rows and columns of a table, of which the screen shows a part.
+/// All rows and columns of a table, including those scrolled out of view.
 std::unique_ptr<QWidget> wholeTable(QWidget& view) {
     constexpr int mostRows = 400;
     QTableView* table = tableOf(view);
@@ -243,8 +243,8 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     connect(m_menu->addAction(icon("copy"), QStringLiteral("Copy")), &QAction::triggered, this,
             &ViewMenu::copy);
     m_menu->addSeparator();
-    const auto entry = [this](const char* words, const char* ending) {
-        QAction* action = m_menu->addAction(QString::fromLatin1(words));
+    const auto entry = [this](const char* text, const char* ending) {
+        QAction* action = m_menu->addAction(QString::fromLatin1(text));
         const QString suffix = QString::fromLatin1(ending);
         connect(action, &QAction::triggered, this, [this, suffix] { save(suffix); });
         return action;
@@ -258,7 +258,7 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
     const auto* looks =
         addChoices(themes, {QStringLiteral("Light"), QStringLiteral("As the window")}, -1,
                    [](int entry) { figureStyle().light = entry == 0; });
-    // Shared by all views: another one's menu may have changed it.
+    // Shared by all views: the menu of another view may have changed it.
     connect(themes, &QMenu::aboutToShow, this,
             [looks] { looks->actions().at(figureStyle().light ? 0 : 1)->setChecked(true); });
     static constexpr int resolutions[] = {96, 150, 300, 600};
@@ -270,7 +270,7 @@ ViewMenu::ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> 
                [this](int entry) { m_dpi = resolutions[entry]; });
 }
 
-/// What becomes a picture: its size and how it is drawn, caption included.
+/// The content of a picture: its size and painting, including the caption.
 struct ViewMenu::Drawing {
     QSize size;
     std::function<void(QPainter&)> paint;
@@ -296,22 +296,22 @@ bool ViewMenu::draw(Use use) {
         drawing.size = m_view->size();
         paint = [this](QPainter& painter) { m_view->render(&painter); };
     }
-    const QString words = caption ? caption() : figure ? QString() : subject();
+    const QString text = caption ? caption() : figure ? QString() : subject();
     const QSize figureSize = drawing.size;
     const QRect line(margin, figureSize.height() + 2, figureSize.width() - 2 * margin, 200);
     const int flags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
-    if (!words.isEmpty())
+    if (!text.isEmpty())
         drawing.size.rheight() +=
-            QFontMetrics(captionFont()).boundingRect(line, flags, words).height() + 14;
+            QFontMetrics(captionFont()).boundingRect(line, flags, text).height() + 14;
     drawing.paint = [&](QPainter& painter) {
         painter.fillRect(QRect(QPoint(0, 0), drawing.size), Theme::current().panel);
         painter.save();
         paint(painter);
         painter.restore();
-        if (words.isEmpty()) return;
+        if (text.isEmpty()) return;
         painter.setFont(captionFont());
         painter.setPen(Theme::current().muted);
-        painter.drawText(line, flags, words);
+        painter.drawText(line, flags, text);
     };
     return use(drawing);
 }

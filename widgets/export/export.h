@@ -19,16 +19,16 @@ class QWidget;
 
 namespace relascope::widgets {
 
-/// Draws the widget into `path`, by its ending .png (at `dpi`, 96 being the size on the screen),
-/// .svg or .pdf (both as shapes and text). The file appears whole or not at all. False with a
-/// sentence in `error` when it could not be written.
+/// Writes the widget to `path`, by its suffix as .png (at `dpi`; 96 is the size on the screen),
+/// .svg or .pdf (both as shapes and text). The file is written atomically. Returns false with a
+/// message in `error` on failure.
 bool exportWidget(QWidget& widget, const QString& path, int dpi, QString* error);
-/// The same for what knows how to draw itself as shapes; `paint` gets a painter in pixels of
-/// `size`. `dpi` counts for .png.
+/// The same for content that is drawn by `paint`, which gets a painter in pixels of `size`. `dpi`
+/// applies to .png.
 bool exportPainting(const std::function<void(QPainter&)>& paint, const QSize& size,
                     const QString& title, const QColor& ground, const QString& path, QString* error,
                     int dpi = 300);
-/// Writes a table or source text, whole or not at all.
+/// Writes a table or source text atomically.
 bool exportCsv(const QString& text, const QString& path, QString* error);
 /// The widget as a picture on the clipboard, at twice the size on the screen.
 void copyToClipboard(QWidget& widget);
@@ -36,55 +36,55 @@ void copyToClipboard(QWidget& widget);
 /// A cell of a CSV table, in quotes where it needs them.
 QString csvField(QString text);
 
-/// How figures look, for all views alike.
+/// The style of figures, common to all views.
 struct FigureStyle {
-    bool light = true;  ///< whatever theme the window has; false: as the window
+    bool light = true;  ///< use the light theme; false: the theme of the window
 };
 FigureStyle& figureStyle();
-/// A file name without its ending from parts ("quick-dat-s0", "layer 2"), without what file systems
-/// and shells trip over: "quick-dat-s0_layer-2". Empty parts are left out.
+/// A file name without its ending from parts ("quick-dat-s0", "layer 2"), without characters that
+/// are special in file systems and shells: "quick-dat-s0_layer-2". Empty parts are left out.
 QString figureFileName(const QStringList& parts);
 
-/// Property of a page or panel: what its views are of ("gpt2", "occurs-study"). Their files and
-/// captions name it.
+/// Property of a page or panel: the subject of its views ("gpt2", "occurs-study"), used in file
+/// names and captions.
 inline constexpr char kFigureSubject[] = "figureSubject";
 
-/// The "..." menu of a view: Copy, PNG, SVG, PDF and, with a table, CSV. What is written is a
-/// figure, not a picture of the window: without controls, in the light theme unless the user chose
-/// otherwise, and with a caption. Owned by the button.
+/// The "..." menu of a view: Copy, PNG, SVG, PDF and, with a table, CSV. Views are written as
+/// figures: without controls, in the light theme unless the user chose otherwise, and with a
+/// caption. Owned by the button.
 class ViewMenu : public QObject {
     Q_OBJECT
 public:
-    /// `name` suggests the file name ("relation-3"); `csv` gives the table when asked, or is empty.
+    /// `name` returns the suggested file name ("relation-3"); `csv` returns the table, or is empty.
     ViewMenu(QToolButton* button, QWidget* view, std::function<QString()> name,
              std::function<QString()> csv = {});
 
     QWidget* view() const { return m_view; }
-    /// Draws the view where the widget itself would give pixels (plots) or more than the figure
-    /// needs; empty: the widget without its controls, of a table all rows.
+    /// Draws the view if rendering the widget would give pixels (plots) or unwanted parts. Empty:
+    /// the widget is rendered without its controls, a table with all rows.
     std::function<void(QPainter&)> paintVector;
     /// The size that paintVector draws at. Empty: the size of the view.
     std::function<QSize()> wholeSize;
-    /// Makes a widget to be drawn in place of the view; null where there is nothing to draw.
+    /// Creates a widget to be drawn instead of the view; null if there is nothing to draw.
     std::function<std::unique_ptr<QWidget>()> figure;
-    /// What is drawn below the figure: run, step, sample. Empty: the subject of the page, unless
-    /// the figure has a caption of its own.
+    /// Caption below the figure: run, step, sample. Empty: the subject of the page, unless the
+    /// figure contains a caption.
     std::function<QString()> caption;
-    /// Source for LaTeX, empty where there is nothing to plot; call addPgfplots() to list it.
+    /// Source for LaTeX, empty if there is nothing to plot; call addPgfplots() to list it.
     void addPgfplots(std::function<QString()> source);
-    /// For entries of the view's own, above or below the standard ones.
+    /// For additional entries, above or below the standard ones.
     QMenu* menu() const { return m_menu; }
     /// Asks for a path; replaced in tests. Arguments: title, suggested name, filter.
     std::function<QString(const QString&, const QString&, const QString&)> askPath;
     int dpi() const { return m_dpi; }
     void setDpi(int dpi) { m_dpi = dpi; }
-    /// Asks where and saves; `ending` is one of endings().
+    /// Asks for a path and saves; `ending` is one of endings().
     void save(const QString& ending);
-    /// Writes by the ending of the path.
+    /// Writes the format given by the suffix of the path.
     bool write(const QString& path, QString* error);
-    /// "png", "svg", "pdf" and, where there are such, "tex" and "csv".
+    /// "png", "svg", "pdf" and, if available, "tex" and "csv".
     QStringList endings() const;
-    /// Suggested, without an ending.
+    /// The suggested file name without suffix.
     QString fileName() const;
 
 Q_SIGNALS:
@@ -93,7 +93,7 @@ Q_SIGNALS:
 
 private:
     struct Drawing;
-    /// Calls `use` with what is drawn, in the theme of figures.
+    /// Calls `use` with the content to draw, in the theme of figures.
     template <class Use>
     bool draw(Use use);
     void copy();
@@ -108,9 +108,8 @@ private:
     int m_dpi = 300;
 };
 
-/// Writes every view of a page that is seen into a folder, each as .pdf and .png and, where it has
-/// them, as .tex and .csv; returns what was written. Stops with a sentence in `error` where
-/// something could not be written.
+/// Writes every visible view of a page to a folder, each as .pdf and .png and, if available, .tex
+/// and .csv. Returns the files written. On failure it stops with a message in `error`.
 QStringList exportAll(const QWidget& page, const QString& folder, QString* error);
 
 }  // namespace relascope::widgets

@@ -12,7 +12,7 @@
 #include "widgets/export/export.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
@@ -20,6 +20,7 @@
 #include "widgets/source/sides.h"
 #include "widgets/source/text_pair.h"
 #include "widgets/source/token_strip.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -67,7 +68,7 @@ private:
     bool m_upright;
 };
 
-/// The figure as a widget, so that it is drawn by the very code of the window.
+/// The figure as a widget, so that it is drawn by the same code as in the window.
 class Figure : public QWidget {
 public:
     Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run) {
@@ -76,9 +77,7 @@ public:
         p.setColor(QPalette::Window, Theme::current().panel);
         setPalette(p);
         setAccessibleName(mapTitle(maps, view));
-        auto* column = new QVBoxLayout(this);
-        column->setContentsMargins(20, 16, 20, 16);
-        column->setSpacing(10);
+        auto* column = columnOf(this, {20, 16, 20, 16}, 10);
         auto* row = new QHBoxLayout;
         row->setSpacing(28);
         const ProbeResult& result = *maps.result();
@@ -98,7 +97,7 @@ public:
         if (parts & ~FigureParts(FigurePart::SmallMaps))
             line(footerText(maps, view, view.source, view.target), QPalette::WindowText);
         line(captionOf(result, run), QPalette::PlaceholderText);
-        // Never shown, so the layout must be asked for its size.
+        // The widget is never shown, so its layout must be activated explicitly.
         layout()->activate();
         const QSize hint = layout()->sizeHint();
         resize(hint.width(), qMax(hint.height(), layout()->heightForWidth(hint.width())));
@@ -136,7 +135,7 @@ private:
             strip->setTokens(text->words);
             link(*strip, *strip);
             strip->setFixedWidth(420);
-            strip->resize(420, 40);  // wraps the text, which says how high it stands
+            strip->resize(420, 40);  // wraps the text, which determines its height
             strip->setFixedHeight(qMax(40, strip->contentHeight()));
             row->addWidget(strip, 0, Qt::AlignTop);
         } else if (const ProbeSequence* to = columns >= 0 ? textAlong(result, columns) : nullptr;
@@ -155,7 +154,7 @@ private:
             fillTiles(*tiles, result, rows, columns);
             link(*tiles, *tiles);
             tiles->setFixedWidth(360);
-            tiles->resize(360, 320);  // wraps the rows, which says how high they stand
+            tiles->resize(360, 320);  // wraps the rows, which determines their height
             tiles->setFixedHeight(qMax(40, tiles->contentHeight()));
             row->addWidget(tiles, 0, Qt::AlignTop);
         }

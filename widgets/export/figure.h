@@ -19,18 +19,18 @@ class ViewMaps;
 enum class FigurePart { Source = 1, Map = 2, SmallMaps = 4 };
 Q_DECLARE_FLAGS(FigureParts, FigurePart)
 
-/// The figure as a widget that is never shown, in the theme in force; `run` is named in its
-/// caption. Null where there are no maps.
+/// The figure as a hidden widget in the current theme; `run` is part of its caption. Null if there
+/// are no maps.
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
                                     FigureParts parts, const QString& run = {});
-/// "quick-dat-s0_step384_layer2_relation1"; what is not known is left out.
+/// "quick-dat-s0_step384_layer2_relation1"; unknown parts are omitted.
 QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
                    const QString& run);
 
-/// Writes the figure of a view to .png (300 dpi), .svg or .pdf, or the values to .csv (one line a
-/// row i under a header with j). A view the result does not have becomes the nearest. False with a
-/// sentence in `error`; `run` is named in the caption. Needs a QApplication (the offscreen platform
-/// will do).
+/// Writes the figure of a view to .png (300 dpi), .svg or .pdf, or the values to .csv (one line per
+/// row i under a header with j). A view that the result does not have is replaced by the nearest
+/// one. Returns false with a message in `error` on failure; `run` is part of the caption. Needs a
+/// QApplication (on the offscreen platform, too).
 bool renderFigure(const ProbeResult& result, const InspectorView& view, const QString& path,
                   QString* error, const QString& run = {});
 

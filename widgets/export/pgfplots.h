@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Curves and bars as pgfplots source, for papers whose figures are set by LaTeX.
+// Curves and bars as pgfplots source for LaTeX.
 #pragma once
 
 #include <QColor>
@@ -9,7 +9,7 @@
 
 namespace relascope::widgets {
 
-/// One line; NaN breaks it. A band is drawn where `low` and `high` are as long as `x`.
+/// One line; NaN interrupts it. A band is drawn if `low` and `high` are as long as `x`.
 struct PgfSeries {
     QString name;
     QColor color;
@@ -30,11 +30,11 @@ struct PgfBars {
     std::vector<double> values;
 };
 
-/// A tikzpicture with the plots beside one another; `caption` becomes a comment on top. Lines of
+/// A tikzpicture with the plots side by side; `caption` becomes a comment on top. Lines of
 /// more than some hundred points are thinned out.
 QString pgfplotsText(const QString& caption, const std::vector<PgfPlot>& plots);
 QString pgfplotsText(const QString& caption, const PgfBars& bars);
-/// Text as LaTeX sets it.
+/// Escapes text for LaTeX.
 QString latexText(QString text);
 
 }  // namespace relascope::widgets

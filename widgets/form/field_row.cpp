@@ -24,8 +24,8 @@
 namespace relascope::widgets {
 namespace {
 
-/// A spin box for 64-bit whole numbers: QSpinBox ends at 2^31, seeds and sizes do not. It lets any
-/// text stand, so that the form can say what is wrong with it.
+/// A spin box for 64-bit whole numbers: QSpinBox ends at 2^31, seeds and sizes do not. It accepts
+/// any text, so that the form can report errors.
 class WholeBox : public QAbstractSpinBox {
 public:
     using QAbstractSpinBox::lineEdit;
@@ -105,14 +105,12 @@ FieldRow::FieldRow(const FieldState& state, QWidget* parent) : QWidget(parent), 
     m_rest.setInterval(400);
     connect(&m_rest, &QTimer::timeout, this, &FieldRow::commit);
 
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(16, 3, 10, 3);
-    column->setSpacing(2);
+    auto* column = columnOf(this, {16, 3, 10, 3}, 2);
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     row->addWidget(m_label);
     column->addLayout(row);
-    // Choices that would end in an ellipsis beside the label get a line of their own.
+    // Choices that would be elided next to the label get a separate line.
     constexpr int besideLabel = 76;
     if (widest > besideLabel) {
         m_label->setMinimumWidth(110);
@@ -145,7 +143,7 @@ void FieldRow::setState(const FieldState& state) {
     m_state = state;
     if (m_combo && !sameChoices) fillChoices();
     if (m_edit) m_edit->setPlaceholderText(automaticText(m_state));
-    // A text being typed that means the value already ("1e-3", "0.0010") stays as it is typed.
+    // A text that already means the value ("1e-3", "0.0010") is kept as typed.
     if (!same ||
         (m_edit && m_typed.isEmpty() && !m_pending && !editor()->hasFocus() && !m_edit->hasFocus()))
         show(state.value);
@@ -232,7 +230,7 @@ void FieldRow::takeBack() {
 /// Enter, Escape and undo of a text field.
 bool FieldRow::key(QKeyEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
-        // What the field cannot take back itself is the window's to take back.
+        // If the field has nothing to undo, the window handles the shortcut.
         const bool window = (event->matches(QKeySequence::Undo) && !m_edit->isUndoAvailable()) ||
                             (event->matches(QKeySequence::Redo) && !m_edit->isRedoAvailable());
         if (window) event->ignore();

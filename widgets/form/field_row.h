@@ -17,14 +17,15 @@ class QToolButton;
 
 namespace relascope::widgets {
 
-/// While a run trains, a text typed into a live field counts on Enter, on leaving the field or, by
-/// the arrows, when they rest; Escape takes it back. Otherwise every valid text counts at once.
+/// During a training, the text of a live field is applied on Enter, when the field loses focus or,
+/// for the arrows, after a delay; Escape reverts it. Otherwise every valid text is applied
+/// immediately.
 class FieldRow : public QWidget {
     Q_OBJECT
 public:
     explicit FieldRow(const FieldState& state, QWidget* parent = nullptr);
 
-    void setState(const FieldState& state);  ///< leaves a text being typed alone
+    void setState(const FieldState& state);  ///< does not change a text that is being edited
     const FieldState& state() const { return m_state; }
     void setRunning(bool running);
     void setOutsideProblem(const QString& sentence);  ///< empty: none
@@ -33,14 +34,14 @@ public:
     QString problem() const { return m_typed.isEmpty() ? m_outside : m_typed; }
     void resetToPreset();
     QWidget* editor() const;
-    /// A valid text that does not count yet.
+    /// Whether a valid text has not been applied yet.
     bool pending() const { return m_pending.has_value(); }
-    /// Makes a pending text count.
+    /// Applies a pending text.
     void commit();
 
 Q_SIGNALS:
     void valueChanged(const FieldValue& value);
-    /// The user is done with the field for now: the next change is another one.
+    /// The user finished editing the field.
     void editingEnded();
     void validityChanged();
     void focused();

@@ -14,7 +14,7 @@ QString realText(double value) {
     const bool scientific = size < 0.01 || size >= 1e6;
     QString text =
         QLocale::c().toString(value, scientific ? 'e' : 'f', QLocale::FloatingPointShortest);
-    // 1e-03 is written 1e-3.
+    // Writes 1e-03 as 1e-3.
     const auto e = text.indexOf(u'e');
     if (e > 0) text = text.left(e) + u'e' + QString::number(text.mid(e + 1).toInt());
     return text;

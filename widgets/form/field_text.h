@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Field values as people type them, and back.
+// Conversion of field values to text and back.
 #pragma once
 
 #include <QString>
@@ -13,22 +13,22 @@ namespace relascope::widgets {
 /// ones in scientific notation), lists "0, 1", booleans "on" or "off".
 QString fieldText(const FieldValue& value, FieldKind kind);
 
-/// The same as a form shows it: nothing for an automatic 0, which automaticText() then describes.
+/// The text in a form: empty for an automatic 0, which automaticText() describes.
 QString shownText(const FieldValue& value, const FieldState& state);
-/// "automatic (2)"; empty where 0 is a value like any other.
+/// "automatic (2)"; empty if 0 has no special meaning.
 QString automaticText(const FieldState& state);
 
 /// The preset's value: "0.10", "automatic (2)".
 QString presetText(const FieldState& state);
 
-/// Why a text is no value of the field.
+/// Why a text is not a valid value.
 struct FieldError {
     enum class Reason { Empty, NotANumber, NotWhole, TooSmall, TooLarge, UnknownChoice };
     Reason reason;
-    QString sentence;  ///< names the bound that was broken
+    QString sentence;  ///< message with the violated bound
 };
 
-/// Reads a text for that field: reals take 1e-3 and 0.001, booleans on/off and true/false.
+/// Parses a text: reals as 1e-3 or 0.001, booleans as on/off or true/false.
 std::variant<FieldValue, FieldError> parseField(const QString& text, const FieldSpec& spec);
 /// The inverse of shownText().
 std::variant<FieldValue, FieldError> parseShown(const QString& text, const FieldState& state);

@@ -68,9 +68,7 @@ QToolButton* flatButton(QWidget* parent, bool semiBold) {
 
 OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Options"));
-    auto* across = new QHBoxLayout(this);
-    across->setContentsMargins(1, 0, 0, 0);
-    across->setSpacing(0);
+    auto* across = rowOf(this, {1, 0, 0, 0}, 0);
 
     m_strip = new QWidget(this);
     auto* upright = new QVBoxLayout(m_strip);
@@ -87,9 +85,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
 
     m_content = new QWidget(this);
     across->addWidget(m_content, 1);
-    auto* column = new QVBoxLayout(m_content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(m_content);
     auto* head = new PanelHead(QStringLiteral("Options"), m_content);
     auto* close = iconButton("sidebar", QStringLiteral("Collapse the options"), head);
     connect(close, &QToolButton::clicked, this, [this] { setCollapsed(true); });
@@ -107,10 +103,10 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
         sign->setFocusPolicy(Qt::NoFocus);
         sign->setAttribute(Qt::WA_TransparentForMouseEvents);
         legend->addWidget(sign);
-        QLabel* words = mutedLabel(
+        QLabel* label = mutedLabel(
             live ? QStringLiteral("live") : QStringLiteral("needs a restart"), m_content);
-        words->setFont(captionFont());
-        legend->addWidget(words);
+        label->setFont(captionFont());
+        legend->addWidget(label);
         legend->addSpacing(10);
     }
     legend->addStretch(1);
@@ -136,8 +132,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget(scroll);
-    inside->setAutoFillBackground(true);
-    inside->setBackgroundRole(QPalette::Base);
+    paper(inside);
     m_form = new QVBoxLayout(inside);
     m_form->setContentsMargins(0, 4, 0, 8);
     m_form->setSpacing(0);
@@ -146,9 +141,7 @@ OptionsForm::OptionsForm(QWidget* parent) : QWidget(parent) {
     column->addWidget(scroll, 1);
 
     m_helpBox = new AltBox(m_content);
-    auto* helpColumn = new QVBoxLayout(m_helpBox);
-    helpColumn->setContentsMargins(16, 8, 16, 8);
-    helpColumn->setSpacing(2);
+    auto* helpColumn = columnOf(m_helpBox, {16, 8, 16, 8}, 2);
     m_help = new QLabel(QStringLiteral("Select a field to see its description."), m_helpBox);
     m_help->setFont(smallFont());
     m_help->setWordWrap(true);
@@ -187,9 +180,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         Section& section = m_sections[group];
         if (!section.box) {
             section.box = new QWidget(this);
-            auto* column = new QVBoxLayout(section.box);
-            column->setContentsMargins(0, 2, 0, 2);
-            column->setSpacing(0);
+            auto* column = columnOf(section.box, {0, 2, 0, 2}, 0);
             section.head = flatButton(section.box, true);
             section.head->setText(groupTitle(group));
             section.head->setAccessibleName(groupTitle(group) + QStringLiteral(" section"));
@@ -228,7 +219,7 @@ void OptionsForm::rebuild(const std::vector<FieldState>& states) {
         connect(row, &FieldRow::validityChanged, this, &OptionsForm::checkValidity);
         connect(row, &FieldRow::focused, this, [this, row] { showHelp(row); });
     }
-    // Advanced fields stand below the "more" button of their section.
+    // Advanced fields are below the "more" button of their section.
     for (auto& [name, section] : m_sections) {
         auto* line = new QHBoxLayout;
         line->setContentsMargins(10, 2, 0, 2);
@@ -260,7 +251,7 @@ void OptionsForm::setStates(const std::vector<FieldState>& states) {
     checkValidity();
 }
 
-QString OptionsForm::changedWords() const {
+QString OptionsForm::changedText() const {
     QStringList names;
     for (const QString& key : m_order)
         if (const FieldRow* row = m_rows.at(key); row->state().applies && row->changed())
@@ -270,9 +261,9 @@ QString OptionsForm::changedWords() const {
 }
 
 void OptionsForm::sayChanged() {
-    const QString words = changedWords();
-    m_changed->setText(words);
-    m_changedRow->setVisible(!words.isEmpty());
+    const QString text = changedText();
+    m_changed->setText(text);
+    m_changedRow->setVisible(!text.isEmpty());
     m_reset->setEnabled(!m_running);
 }
 

@@ -25,23 +25,23 @@ class OptionsForm : public QWidget {
 public:
     explicit OptionsForm(QWidget* parent = nullptr);
 
-    /// New values in place: rows are kept while the keys stay the same, and so is the focus.
+    /// Updates the values; rows and focus are kept if the keys are the same.
     void setStates(const std::vector<FieldState>& states);
-    /// Problems found outside, keyed "model.d_model"; replaces the last ones.
+    /// Sets problems found by validation, keyed by "model.d_model"; replaces the previous ones.
     void setProblems(const std::vector<FieldProblem>& problems);
     /// Rows below the form, such as {"Memory", "0.9 of 139 GiB"}.
     void setEstimates(const std::vector<std::pair<QString, QString>>& rows);
-    /// While a run goes on only live fields can be edited.
+    /// During a training only live fields can be edited.
     void setRunning(bool running);
     void setCollapsed(bool collapsed);
-    /// A row below the title, for what stands above all fields.
+    /// Adds a widget below the title, above all fields.
     void setHeadRow(QWidget* row);
     bool collapsed() const { return m_collapsed; }
     bool valid() const;
-    /// Row of a key, nullptr when there is none; for tests and for moving the focus to a problem.
+    /// The row of a key, or nullptr; used to move the focus to a problem.
     FieldRow* row(const QString& key) const;
     /// "Changed: Epochs, Learning rate"; empty when all fields are as in the preset.
-    QString changedWords() const;
+    QString changedText() const;
     QToolButton* resetButton() const { return m_reset; }
 
 Q_SIGNALS:

@@ -52,13 +52,13 @@ protected:
         QPainter painter(this);
         painter.setFont(captionFont());
         const QFontMetrics metrics = painter.fontMetrics();
-        const QString words[] = {QStringLiteral("< 0.3"), QStringLiteral("0.3"),
-                                 QStringLiteral("0.6"), QStringLiteral("\u2265 0.85")};
+        const QString text[] = {QStringLiteral("< 0.3"), QStringLiteral("0.3"),
+                                QStringLiteral("0.6"), QStringLiteral("\u2265 0.85")};
         int x = width();
         for (std::size_t k = t.likelihood.size(); k-- > 0;) {
-            x -= metrics.horizontalAdvance(words[k]);
+            x -= metrics.horizontalAdvance(text[k]);
             painter.setPen(t.muted);
-            painter.drawText(QRect(x, 0, 60, height()), Qt::AlignLeft | Qt::AlignVCenter, words[k]);
+            painter.drawText(QRect(x, 0, 60, height()), Qt::AlignLeft | Qt::AlignVCenter, text[k]);
             x -= 16;
             paint::frame(painter, QRect(x, 4, 12, 12), t.likelihood[k], t.controlBorder, 2);
             x -= 8;
@@ -84,9 +84,7 @@ Spin* spin(const QString& name, const QString& tip, Number low, Number high, QWi
 
 QWidget* labelled(const QString& name, QWidget* field, QWidget* parent) {
     auto* box = new QWidget(parent);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* column = columnOf(box, {}, 2);
     auto* label = mutedLabel(name, box);
     label->setFont(captionFont());
     label->setBuddy(field);
@@ -99,9 +97,7 @@ QWidget* labelled(const QString& name, QWidget* field, QWidget* parent) {
 
 GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QStringLiteral("Generate text"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_head = new PanelHead(QStringLiteral("Generate"), this);
     column->addWidget(m_head);
     column->addWidget(makeOptions());
@@ -115,7 +111,7 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
         connect(shortcut, &QShortcut::activated, this, &GeneratePanel::toggle);
     }
     connect(m_dice, &QToolButton::clicked, this, [this] {
-        // Never the seed that is there: the button would seem broken.
+        // Always a different seed, otherwise the button would seem broken.
         const int before = m_seed->value();
         while (m_seed->value() == before)
             m_seed->setValue(static_cast<int>(QRandomGenerator::global()->bounded(1000000)));
@@ -134,9 +130,7 @@ GeneratePanel::GeneratePanel(QWidget* parent) : QWidget(parent) {
 
 QWidget* GeneratePanel::makeOptions() {
     auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(padding, 10, padding, 12);
-    column->setSpacing(8);
+    auto* column = columnOf(box, {padding, 10, padding, 12}, 8);
     m_prompt = new TextField(3, box);
     m_prompt->setAccessibleName(QStringLiteral("Prompt"));
     m_prompt->setPlaceholderText(QStringLiteral("Start of the text"));
@@ -183,9 +177,7 @@ QWidget* GeneratePanel::makeOptions() {
         grid->setColumnStretch(k, 1);
     }
     auto* seed = new QWidget(box);
-    auto* seedRow = new QHBoxLayout(seed);
-    seedRow->setContentsMargins(0, 0, 0, 0);
-    seedRow->setSpacing(4);
+    auto* seedRow = rowOf(seed, {}, 4);
     seedRow->addWidget(m_seed, 1);
     seedRow->addWidget(m_dice);
     grid->addWidget(labelled(QStringLiteral("Seed"), seed, box), 1, 0, 1, 2);
@@ -215,9 +207,7 @@ QWidget* GeneratePanel::makeOptions() {
 
 QWidget* GeneratePanel::makeText() {
     auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(padding, 8, padding, 12);
-    column->setSpacing(6);
+    auto* column = columnOf(box, {padding, 8, padding, 12}, 6);
     QFont bold = smallFont();
     bold.setWeight(QFont::DemiBold);
     auto* head = new QHBoxLayout;
@@ -365,11 +355,11 @@ void GeneratePanel::append(const GeneratedToken& token) {
     if (m_text->chosen() < 0) showAlternatives();
 }
 
-void GeneratePanel::finish(const QString& words) {
+void GeneratePanel::finish(const QString& text) {
     m_running = false;
     m_text->setRunning(false);
     refreshButton();
-    refreshStatus(words);
+    refreshStatus(text);
 }
 
 void GeneratePanel::fail(const QString& sentence) {
@@ -383,7 +373,7 @@ void GeneratePanel::refreshStatus(const QString& end) {
     if (count > 0)
         parts << groupedNumber(count) +
                      (count == 1 ? QStringLiteral(" token") : QStringLiteral(" tokens"));
-    // The first token waits for the whole prompt, so the rate is that of the others.
+    // The first token includes the time for the prompt, so the rate is computed from the others.
     if (count > 1 && m_seconds > 0)
         parts << QStringLiteral("%1 tokens/s")
                      .arg(static_cast<double>(count - 1) / m_seconds, 0, 'f', 1);

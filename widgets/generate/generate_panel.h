@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Continuing a text with a language model: prompt, options, the text as it comes, and what could
-// have come instead.
+// Text generation with a language model: prompt, options, the growing text, and the alternatives of
+// each token.
 #pragma once
 
 #include <QElapsedTimer>
@@ -31,20 +31,20 @@ class GeneratePanel : public QWidget {
 public:
     explicit GeneratePanel(QWidget* parent = nullptr);
 
-    // None of the setters signals.
+    // The setters emit no signals.
     void setPrompt(const QString& prompt);
     void setOptions(const GenerateOptions& options, bool bfloat16 = false);
     void setFollow(bool on);
-    /// Without a model that writes text the button stays off and says why.
+    /// Without a language model the button is disabled and gives the reason.
     void setAvailable(bool available, const QString& whyNot = {});
-    /// A generation begins: the text is that of the prompt.
+    /// Starts a generation with the text of the prompt.
     void begin(std::vector<std::string> promptPieces);
     void append(const GeneratedToken& token);
-    /// It ended: "stopped", "the stop text was written"; nothing where all tokens came.
-    void finish(const QString& words = {});
-    /// It could not begin or go on: one sentence. What was written stays.
+    /// Ends the generation: "stopped", "the stop text was written", or empty after all tokens.
+    void finish(const QString& text = {});
+    /// Reports an error; the text generated so far stays.
     void fail(const QString& sentence);
-    /// Shows a token's alternatives; -1: those of the newest.
+    /// Shows the alternatives of a token; -1: of the newest.
     void setChosen(int index);
 
     QString prompt() const;
@@ -52,15 +52,12 @@ public:
     bool bfloat16() const;
     bool follow() const;
     bool running() const { return m_running; }
-    /// "37 tokens, 18.2 tokens/s", or the sentence that is wrong.
+    /// "37 tokens, 18.2 tokens/s", or the error message.
     QString status() const;
     QString csv() const;  ///< tokens with their probabilities
 
-    TextField* promptField() const { return m_prompt; }
     GeneratedText* text() const { return m_text; }
-    ProbabilityBars* alternatives() const { return m_bars; }
     QPushButton* button() const { return m_go; }
-    QToolButton* dice() const { return m_dice; }
     QString alternativesTitle() const;
 
     QSize minimumSizeHint() const override { return {300, 420}; }
@@ -99,7 +96,7 @@ private:
     QLabel *m_title, *m_hint;
     ProbabilityBars* m_bars;
 
-    GenerateOptions m_base;  ///< what no field shows: how many alternatives
+    GenerateOptions m_base;  ///< options without a field: the number of alternatives
     std::vector<GeneratedToken> m_written;
     QElapsedTimer m_clock;  ///< since the first token
     double m_seconds = 0;

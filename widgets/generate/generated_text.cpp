@@ -36,7 +36,7 @@ void GeneratedText::append(const std::string& piece, double probability) {
 void GeneratedText::setRunning(bool running) {
     m_running = running;
     viewport()->update();
-    // Not at every token: a reader of screens would never come to its end.
+    // Not at every token, as screen readers could not keep up.
     if (!running) setAccessibleDescription(text());
 }
 
@@ -100,11 +100,11 @@ bool GeneratedText::viewportEvent(QEvent* event) {
             QToolTip::hideText();
             return true;
         }
-        QString words = piecePlace(index, m_pieces[static_cast<std::size_t>(index)]);
-        words += index < m_prompt
-                     ? QStringLiteral(", in the prompt")
-                     : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
-        QToolTip::showText(help->globalPos(), plainTip(words), this);
+        QString text = piecePlace(index, m_pieces[static_cast<std::size_t>(index)]);
+        text += index < m_prompt
+                    ? QStringLiteral(", in the prompt")
+                    : QStringLiteral(", probability %1").arg(probability(index), 0, 'f', 3);
+        QToolTip::showText(help->globalPos(), plainTip(text), this);
         return true;
     }
     return PieceView::viewportEvent(event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text that grows token by token: the prompt muted, what the model wrote shaded by how likely it
-// found each token.
+// A text that grows token by token: the prompt is muted, generated tokens are shaded by their
+// probability.
 #pragma once
 
 #include "widgets/text/piece_view.h"
@@ -14,13 +14,13 @@ public:
 
     void begin(std::vector<std::string> promptPieces);
     void append(const std::string& piece, double probability);
-    void setRunning(bool running);  ///< a caret stands at the end
+    void setRunning(bool running);  ///< shows a caret at the end
     /// Framed; -1 for none. Does not signal.
     void setChosen(int index);
     int chosen() const { return m_chosen; }
     int promptSize() const { return m_prompt; }
     const std::vector<std::string>& pieces() const { return m_pieces; }
-    /// NaN for tokens of the prompt.
+    /// `probability` is NaN for tokens of the prompt.
     double probability(int index) const;
     QString text() const;
 

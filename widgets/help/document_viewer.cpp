@@ -110,9 +110,7 @@ DocumentViewer::DocumentViewer(QWidget* parent)
     left->addWidget(m_list);
     setBackgroundRole(QPalette::Base);
     setAutoFillBackground(true);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(0);
+    auto* row = rowOf(this);
     row->addLayout(left);
     row->addWidget(verticalLine(this));
     row->addLayout(right, 1);
@@ -229,10 +227,10 @@ void DocumentViewer::render() {
 void DocumentViewer::search() {
     m_matches.clear();
     m_match = -1;
-    const QString words = m_search->text();
-    if (!words.isEmpty()) {
-        QTextCursor cursor = m_text->document()->find(words);
-        for (; !cursor.isNull(); cursor = m_text->document()->find(words, cursor))
+    const QString text = m_search->text();
+    if (!text.isEmpty()) {
+        QTextCursor cursor = m_text->document()->find(text);
+        for (; !cursor.isNull(); cursor = m_text->document()->find(text, cursor))
             m_matches.push_back(cursor.selectionStart());
     }
     goToMatch(1);

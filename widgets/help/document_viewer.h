@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The documentation in a window of its own: documents at the left, the text at the right.
+// The documentation window: documents at the left, the text at the right.
 #pragma once
 
 #include <QByteArray>
@@ -21,19 +21,19 @@ struct HelpDocument {
     QString markdown;  ///< its first heading is the title in the list
 };
 
-/// Links between documents are followed here, all others are handed on. Ctrl+F searches in the
-/// document, Alt+Left and Alt+Right go back and forward.
+/// Links between documents are followed, other links are emitted as a signal. Ctrl+F searches in
+/// the document, Alt+Left and Alt+Right go back and forward.
 class DocumentViewer : public QDialog {
     Q_OBJECT
 public:
     explicit DocumentViewer(QWidget* parent = nullptr);
 
-    /// SVG pictures by the name that documents call them. Set them before the documents.
+    /// SVG pictures by the name used in the documents. Must be set before the documents.
     void setPictures(const QHash<QString, QByteArray>& svg);
-    /// In the order of the list; shows the first.
+    /// Sets the documents in the order of the list and shows the first.
     void setDocuments(std::vector<HelpDocument> documents);
     /// "models.md", "models.md#4-dual-attention-and-its-blocks", or "#..." within the document
-    /// shown. False when there is no such document.
+    /// shown. Returns false if there is no such document.
     bool open(const QString& link);
     QString current() const;  ///< the name of the document shown; empty without documents
     void back() { travel(-1); }

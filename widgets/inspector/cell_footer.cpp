@@ -4,15 +4,14 @@
 #include <QHBoxLayout>
 
 #include "widgets/inspector/view_choice.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
 CellFooter::CellFooter(QWidget* parent) : Box(&Theme::alt, true, parent) {
     setFixedHeight(28);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 1, 16, 0);
-    row->setSpacing(16);
+    auto* row = rowOf(this, {16, 1, 16, 0}, 16);
     m_text = new QLabel(this);
     m_text->setTextFormat(Qt::RichText);
     m_text->setFont(numberFont(12));

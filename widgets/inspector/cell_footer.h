@@ -12,7 +12,7 @@ class CellFooter : public Box {
 public:
     explicit CellFooter(QWidget* parent);
 
-    /// The cell at the pointer, or else the chosen one.
+    /// Shows the cell at the pointer, or the chosen one.
     void display(const ViewChoice& choice);
     void setHintShown(bool shown) { m_hint->setVisible(shown); }
 

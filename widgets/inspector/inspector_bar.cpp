@@ -9,7 +9,7 @@
 #include <QStandardItemModel>
 #include <QVBoxLayout>
 
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
@@ -21,7 +21,7 @@ constexpr int fullWidth = 900;  ///< px that one row needs with its full words
 const QString alpha(QChar(0x03B1));
 
 /// What can be shown, in the order of MapKind: in full, and for narrow windows.
-QStringList kindWords(bool narrow) {
+QStringList kindTitles(bool narrow) {
     const QString product = alpha + QStringLiteral(" \u00D7 r");
     return narrow ? QStringList{QStringLiteral("r"), QStringLiteral("rel. ") + alpha,
                                 QStringLiteral("sens. ") + alpha, product, QStringLiteral("symb.")}
@@ -43,13 +43,11 @@ QComboBox* combo(const QString& name, int width, QWidget* parent) {
 }  // namespace
 
 InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_head = new PanelHead(QStringLiteral("Inspector"), this);
     column->addWidget(m_head);
 
-    m_kinds = new SegmentedControl(kindWords(false), this);
+    m_kinds = new SegmentedControl(kindTitles(false), this);
     m_kinds->setAccessibleName(QStringLiteral("Quantity to show"));
     m_directions =
         new SegmentedControl({QStringLiteral("i \u2192 j"), QStringLiteral("j \u2192 i")}, this);
@@ -118,9 +116,9 @@ void InspectorBar::resizeEvent(QResizeEvent* event) {
 void InspectorBar::setNarrow(bool narrow) {
     if (narrow == m_narrow) return;
     m_narrow = narrow;
-    const QStringList words = kindWords(narrow), full = kindWords(false);
+    const QStringList titles = kindTitles(narrow), full = kindTitles(false);
     for (int k = 0; k < m_kinds->count(); ++k) {
-        m_kinds->button(k)->setText(words[k]);
+        m_kinds->button(k)->setText(titles[k]);
         m_kinds->button(k)->setAccessibleName(full[k]);
         m_kinds->setItemToolTip(k, narrow ? full[k] : QString());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head row of the inspector: what is shown, in which direction, processed how, on which scale.
+// The controls of the inspector: kind of map, direction, transform and scale.
 #pragma once
 
 #include <QWidget>
@@ -19,29 +19,27 @@ class InspectorBar : public QWidget {
 public:
     explicit InspectorBar(QWidget* parent = nullptr);
 
-    /// Shows a view without signalling, and what of it the result can offer.
+    /// Shows a view and the choices available for the result, without emitting signals.
     void display(const ViewMaps& maps, const InspectorView& view);
     void setStepText(const QString& text);
-    /// Two rows: what is shown above, how below.
+    /// Arranges the controls in two rows.
     void setCompact(bool compact);
-    /// A control at the right end, before those added earlier ones' end: for the page around.
+    /// Adds a control of the page at the right end.
     void addControl(QWidget* control);
     SegmentedControl* kinds() const { return m_kinds; }
     SegmentedControl* directions() const { return m_directions; }
-    QComboBox* processing() const { return m_processing; }
     QComboBox* range() const { return m_range; }
     QComboBox* heads() const { return m_heads; }
-    QSpinBox* topK() const { return m_topK; }
 
 Q_SIGNALS:
-    /// The user changed a control: `view` is what was shown with that change.
+    /// The user changed a control; `view` is the view with that change.
     void changed(InspectorView view);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    /// Short words where the full ones would be cut.
+    /// Uses short titles where the full ones would be elided.
     void setNarrow(bool narrow);
 
     bool m_compact = false, m_narrow = false;

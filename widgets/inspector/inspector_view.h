@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the inspector shows: every choice of its controls, so that a session can bring it back.
+// The view of the inspector: the state of all its controls, which a session restores.
 #pragma once
 
 #include "types/relation_map.h"

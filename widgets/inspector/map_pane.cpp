@@ -9,10 +9,11 @@
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/view_choice.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/sides.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -38,9 +39,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
     : Box(&Theme::panel, false, parent), m_choice(choice) {
     setMinimumWidth(200);
     setAccessibleName(QStringLiteral("Map with its colour scale"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 2, 8, 8);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {8, 2, 8, 8}, 4);
     m_head = new PanelHead({}, this);
     m_head->setLineBelow(false);
     m_head->layout()->setContentsMargins(8, 4, 0, 0);
@@ -65,7 +64,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
     connect(m_saturation, &QPushButton::clicked, this, [this] {
         InspectorView request = m_choice.view();
         request.processing = Processing::Raw;
-        Q_EMIT wished(request);
+        Q_EMIT viewRequested(request);
     });
 
     const auto pair = [this](const QStringList& names, bool InspectorView::*field) {
@@ -74,7 +73,7 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
                           [this, field](int entry) {
                               InspectorView request = m_choice.view();
                               request.*field = entry == 1;
-                              Q_EMIT wished(request);
+                              Q_EMIT viewRequested(request);
                           });
     };
     m_ends = pair({QStringLiteral("Colours of r: smallest to largest"),

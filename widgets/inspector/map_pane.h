@@ -21,21 +21,20 @@ class MapPane : public Box {
 public:
     MapPane(const ViewChoice& choice, QWidget* parent);
 
-    /// The map of the choice's view.
+    /// Shows the map of the current view.
     void display();
-    /// Its cell, after only that moved.
+    /// Updates the chosen cell only.
     void displayCell();
-    /// Whether the columns are the objects that send: a table of symbols has none.
+    /// Whether the columns are senders; false for tables of symbols.
     bool objectsSend() const;
 
     MapView* map() const { return m_map; }
-    ColorBar* colors() const { return m_colors; }
-    /// Shown where a transform hides most of the values.
+    /// The warning shown when a transform saturates most of the values.
     QPushButton* saturation() const { return m_saturation; }
     ViewMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:
-    void wished(InspectorView view);  ///< by the menu or the button
+    void viewRequested(InspectorView view);  ///< by the menu or the button
 
 private:
     const ViewChoice& m_choice;

@@ -9,7 +9,7 @@
 namespace relascope::widgets {
 namespace {
 
-std::size_t wordsIn(const std::vector<std::string>& words) {
+std::size_t filledLength(const std::vector<std::string>& words) {
     std::size_t count = words.size();
     while (count > 0 && words[count - 1].empty()) --count;
     return count;
@@ -20,10 +20,10 @@ void shorten(ProbeSequence& sequence, std::size_t count) {
     if (sequence.words.size() > count) sequence.words.resize(count);
 }
 
-/// How much of a side is shown. A capture may know the words of the side alone.
+/// The length of a side without padding. Captures may contain only the labels of the side.
 std::size_t shownOf(const ProbeSequence& sequence, const ProbeSide& side) {
     const bool own = sequence.text && sequence.words.size() == sequence.tokens.size();
-    return wordsIn(own && !sequence.words.empty() ? sequence.words : side.labels);
+    return filledLength(own && !sequence.words.empty() ? sequence.words : side.labels);
 }
 
 RelationMap cut(const RelationMap& map, const std::vector<std::size_t>& rows,
@@ -67,7 +67,7 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
         std::vector<std::size_t> indices;
         const std::size_t count = k == 1 ? answer : shown;
         for (std::size_t i = 0; i < count; ++i) indices.push_back(i);
-        // Encoder and abstractor stand one behind the other.
+        // Encoder and abstractor are concatenated.
         if (k > 1 && sides[k].labels.size() == 2 * all)
             for (std::size_t i = 0; i < count; ++i) indices.push_back(all + i);
         ProbeSide side{sides[k].name, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sequences that are filled up to one length for all: what fills them up is never shown.
+// Padding of sequences, which is never shown.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace relascope::widgets {
 
-/// The same result without the blanks at the ends of its texts, on the sides and in the maps; as it
-/// is where there are none. `leftOut` becomes how many elements of the source went.
+/// The result without the padding of its texts, in sides and maps; unchanged if there is none.
+/// `leftOut` is set to the number of source elements removed.
 std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeResult> result,
                                                   int* leftOut);
 

@@ -18,6 +18,7 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -25,9 +26,7 @@ namespace relascope::widgets {
 RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     setAcceptDrops(true);
     setAccessibleName(QStringLiteral("Relation inspector"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     m_bar = new InspectorBar(this);
     column->addWidget(m_bar);
     auto* below = new QWidget(this);
@@ -42,9 +41,7 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     m_stack->addWidget(empty);
 
     auto* content = new QWidget(below);
-    auto* contentColumn = new QVBoxLayout(content);
-    contentColumn->setContentsMargins(0, 0, 0, 0);
-    contentColumn->setSpacing(0);
+    auto* contentColumn = columnOf(content);
     m_outer = new QSplitter(Qt::Vertical, content);
     m_outer->setChildrenCollapsible(false);
     m_splitter = new QSplitter(Qt::Horizontal, m_outer);
@@ -56,10 +53,10 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     sourceColumn->addWidget(m_source);
     m_map = new MapPane(m_choice, m_splitter);
     m_small = new SmallMaps(m_choice, m_splitter);
-    for (const auto& [pane, share] : std::initializer_list<std::pair<QWidget*, int>>{
+    for (const auto& [pane, stretch] : std::initializer_list<std::pair<QWidget*, int>>{
              {source, 26}, {m_map, 37}, {m_small, 37}}) {
         m_splitter->addWidget(pane);
-        m_splitter->setStretchFactor(m_splitter->indexOf(pane), share);
+        m_splitter->setStretchFactor(m_splitter->indexOf(pane), stretch);
     }
     m_splitter->setSizes({270, 350, 350});
     contentColumn->addWidget(m_outer, 1);
@@ -77,8 +74,8 @@ RelationInspector::~RelationInspector() {
 
 void RelationInspector::connectPanes() {
     connect(m_bar, &InspectorBar::changed, this, &RelationInspector::choose);
-    connect(m_map, &MapPane::wished, this, &RelationInspector::choose);
-    connect(m_small, &SmallMaps::wished, this, &RelationInspector::choose);
+    connect(m_map, &MapPane::viewRequested, this, &RelationInspector::choose);
+    connect(m_small, &SmallMaps::viewRequested, this, &RelationInspector::choose);
     connect(m_small->multiples(), &MultiplesView::chosen, this,
             [this](MapKind kind, int index) { choose(m_choice.ofMap(kind, index)); });
     connect(m_empty, &EmptyState::activated, this, &RelationInspector::emptyStateActivated);
@@ -92,8 +89,8 @@ void RelationInspector::connectPanes() {
     connect(m_map->map(), &MapView::chosen, this,
             [this](int row, int column) { choose(m_choice.ofCell(row, column)); });
     const SourceObjects* objects = m_source->objects();
-    // The cross of the map follows the pointer in the source. The side that is not pointed at is
-    // the chosen one, so the cell is shown anew whenever the choice changes.
+    // The cross of the map follows the pointer in the source. The other side is the chosen one, so
+    // the cell is updated whenever the choice changes.
     connect(objects, &SourceObjects::hovered, this, [this](int token) {
         m_choice.point(-1, m_map->objectsSend() ? token : -1);
         displayCell();
@@ -136,10 +133,10 @@ void RelationInspector::setView(const InspectorView& view) {
         display(view);
 }
 
-void RelationInspector::choose(const InspectorView& wish) {
+void RelationInspector::choose(const InspectorView& request) {
     if (m_choice.empty()) return;
-    const InspectorView next = m_choice.granted(wish);
-    // A control may stand elsewhere by now.
+    const InspectorView next = m_choice.granted(request);
+    // The state of a control may have to be reset.
     if (next == view()) return m_bar->display(m_choice.maps(), view());
     display(next);
     Q_EMIT viewChanged(view());
@@ -148,7 +145,7 @@ void RelationInspector::choose(const InspectorView& wish) {
 void RelationInspector::display(const InspectorView& next) {
     const InspectorView before = view();
     m_choice.setView(next);
-    // What differs decides what is made anew: moving i or j must not colour a single cell.
+    // Only what differs is updated: moving i or j must not recompute colours.
     InspectorView cell = view();
     cell.source = before.source;
     cell.target = before.target;
@@ -221,7 +218,7 @@ void RelationInspector::setSubText(const QString& text) {
     displayStep();
 }
 void RelationInspector::setKindByNumber(int number) {
-    if (const auto wish = m_choice.ofKind(number)) choose(*wish);
+    if (const auto request = m_choice.ofKind(number)) choose(*request);
 }
 
 void RelationInspector::changeEvent(QEvent* event) {

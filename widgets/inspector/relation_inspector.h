@@ -27,22 +27,23 @@ public:
     explicit RelationInspector(QWidget* parent = nullptr);
     ~RelationInspector() override;
 
-    /// nullptr shows the empty state. The choice of view stays where the new maps have it,
-    /// otherwise it becomes the nearest.
+    /// nullptr shows the empty state. The view is kept if the new maps have it, otherwise the
+    /// nearest one is chosen.
     void setResult(std::shared_ptr<const ProbeResult> result);
     const ProbeResult* result() const { return m_choice.maps().result(); }
     const InspectorView& view() const { return m_choice.view(); }
-    /// What is shown, for words, tables and figures of it.
+    /// The current view, for its texts, tables and figures.
     const ViewChoice& choice() const { return m_choice; }
     /// Does not signal.
     void setView(const InspectorView& view);
 
     void setEmptyState(const QString& sentence, const QString& button);
-    /// Muted words after the title; "step 980" unless set.
+    /// Muted text after the title; "step 980" unless set.
     void setSubText(const QString& text);
-    /// What figures and their files are named after: the run or checkpoint that is looked into.
+    /// The inspected run or checkpoint, used in names of figures and files.
     void setFigureRun(const QString& name) { m_choice.run = name; }
-    /// For half a window: the small maps below the large one, the controls in two rows.
+    /// A compact layout for half a window: the small maps below the large one, the controls in two
+    /// rows.
     void setCompact(bool compact);
 
     InspectorBar* bar() const { return m_bar; }
@@ -75,8 +76,8 @@ protected:
 
 private:
     void connectPanes();
-    /// Takes what the user wishes for, shows it and says so.
-    void choose(const InspectorView& wish);
+    /// Applies a request of the user and emits viewChanged().
+    void choose(const InspectorView& request);
     void display(const InspectorView& view);
     void displayEverything();
     void displayCell();
@@ -92,7 +93,7 @@ private:
     QStackedLayout* m_stack;
     EmptyState* m_empty;
     QSplitter* m_splitter;
-    QSplitter* m_outer;  ///< the panes above, in compact form the small maps below
+    QSplitter* m_outer;  ///< the panes and, in compact form, the small maps below
     SourcePane* m_source;
     MapPane* m_map;
     SmallMaps* m_small;

@@ -16,9 +16,7 @@
 namespace relascope::widgets {
 
 SampleChooser::SampleChooser(QWidget* parent) : QWidget(parent) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
+    auto* row = rowOf(this, {}, 4);
     m_split = new QComboBox(this);
     m_split->setFont(smallFont());
     m_split->setAccessibleName(QStringLiteral("Split"));

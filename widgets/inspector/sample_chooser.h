@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which sample of the data is looked at: its split, its number, and the label that previous and
-// next are limited to.
+// Chooses a sample of the data: its split, its number, and the label that Previous and Next are
+// limited to.
 #pragma once
 
 #include <QStringList>
@@ -18,36 +18,36 @@ class SampleChooser : public QWidget {
 public:
     explicit SampleChooser(QWidget* parent = nullptr);
 
-    /// Splits that samples can be taken from; `sizes` (may be shorter) bound the index.
+    /// Sets the available splits; `sizes` (may be shorter) limit the index.
     void setSplits(const QStringList& names, const std::vector<qint64>& sizes = {});
-    bool empty() const;  ///< there are no splits
+    bool empty() const;  ///< whether there are no splits
     QString split() const;
     qint64 index() const;
-    /// What is shown now, without a request.
+    /// Sets the sample shown without emitting a request.
     void setSample(const QString& split, qint64 index);
-    /// Labels that previous and next can be limited to; none hides the choice.
+    /// Sets the labels that Previous and Next can be limited to; an empty list hides the choice.
     void setLabels(const QStringList& labels);
-    /// Those of a result, unless labels were given.
+    /// Sets the labels from a result, unless labels were given.
     void offerLabels(const QStringList& labels);
     bool hasLabels() const { return !m_labels.isEmpty(); }
     /// -1: any label.
     int labelFilter() const { return m_labelFilter; }
     void setLabelFilter(int label);
-    /// The menu of the labels, for the pane around to place.
+    /// The menu of the labels, to be placed by the pane.
     QToolButton* filterButton() const { return m_filter; }
 
 public Q_SLOTS:
     void next() { step(1); }
     void previous() { step(-1); }
     void random();
-    /// Asks for the sample that is chosen.
+    /// Requests the chosen sample.
     void request();
 
 Q_SIGNALS:
     void sampleRequested(QString split, qint64 index);
     void randomSampleRequested(QString split);
     void labelRequested(QString split, int label, bool forward);
-    void offerChanged();  ///< there are other splits or labels
+    void offerChanged();  ///< the available splits or labels changed
 
 private:
     void step(int direction);

@@ -7,15 +7,16 @@
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/view_choice.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
-/// Sorts, and frames the map of the view; of alpha x r also its head.
+/// Sorts, and frames the map of the view; for alpha x r also its head.
 void frame(MultiplesView& multiples, const InspectorView& view) {
     multiples.setSortByMagnitude(view.sortByMagnitude);
     multiples.setCurrent(storedKind(view.kind), view.index);
@@ -85,9 +86,7 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
 SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
     : Box(&Theme::panel, false, parent), m_choice(choice) {
     setMinimumWidth(200);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(14, 10, 10, 8);
-    row->setSpacing(6);
+    auto* row = rowOf(this, {14, 10, 10, 8}, 6);
     m_multiples = new MultiplesView(this);
     row->addWidget(m_multiples, 1);
     auto* side = new QVBoxLayout;
@@ -108,12 +107,12 @@ SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
                    0, [this](int entry) {
                        InspectorView request = m_choice.view();
                        request.sortByMagnitude = entry == 1;
-                       Q_EMIT wished(request);
+                       Q_EMIT viewRequested(request);
                    });
     connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
         InspectorView request = m_choice.view();
         request.layer = layer;
-        Q_EMIT wished(request);
+        Q_EMIT viewRequested(request);
     });
     connect(m_multiples, &MultiplesView::resolutionChanged, this, [this] {
         if (!m_choice.empty()) showMultiples(*m_multiples, m_choice.maps(), m_choice.view());

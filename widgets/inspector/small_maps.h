@@ -15,7 +15,7 @@ class ViewChoice;
 class ViewMaps;
 class ViewMenu;
 
-/// The stored kind that a kind is shown with: alpha x r is made of relations.
+/// The stored kind of maps for a kind: relations for alpha x r.
 MapKind storedKind(MapKind kind);
 /// Fills `multiples` with the relations and the two kinds of attention of the view's layer, and
 /// frames the map of the view; also for figures.
@@ -28,7 +28,7 @@ public:
 
     /// All maps and layers of the choice's view.
     void display();
-    /// The same where only what differs from the view `before` is made anew.
+    /// The same, but updates only what differs from the view `before`.
     void displayAfter(const InspectorView& before);
 
     MultiplesView* multiples() const { return m_multiples; }
@@ -36,7 +36,7 @@ public:
     ViewMenu* menu() const { return m_menu; }
 
 Q_SIGNALS:
-    void wished(InspectorView view);  ///< by the slider or the menu
+    void viewRequested(InspectorView view);  ///< by the slider or the menu
 
 private:
     void mark();

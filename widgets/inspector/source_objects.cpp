@@ -40,7 +40,7 @@ SourceObjects::SourceObjects(QBoxLayout* column, QWidget* parent) : QObject(pare
     connect(m_pair, &TextPair::rowHovered, this, &SourceObjects::rowHovered);
     connect(m_tiles, &TileView::rowHovered, this, &SourceObjects::rowHovered);
     connect(m_tiles, &TileView::laidOut, this, &SourceObjects::fitTiles);
-    // A short text takes what it needs, so that what belongs to it stands right below.
+    // A short text gets its preferred height, so that related content is directly below.
     connect(m_strip, &TokenStrip::contentResized, this,
             [this] { m_strip->setMaximumHeight(qMax(40, m_strip->contentHeight())); });
 }
@@ -77,7 +77,7 @@ void SourceObjects::setSides(const ProbeResult& result, int rows, int columns) {
     fitTiles();
 }
 
-/// Above an image the receivers take what they need; alone they take it all.
+/// Above an image the receivers get their preferred height; alone they fill the pane.
 void SourceObjects::fitTiles() {
     if (m_image)
         m_tiles->setFixedHeight(qMin(tallestChips, qMax(26, m_tiles->contentHeight())));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The objects of a source in the view that suits them: patches of an image, tiles, or texts. Linked
-// with the map by one (i, j).
+// The objects of a source as patches of an image, tiles, or texts, linked with the map by (i, j).
 #pragma once
 
 #include <QObject>
@@ -22,7 +21,7 @@ class TokenStrip;
 class SourceObjects : public QObject {
     Q_OBJECT
 public:
-    /// Adds the views to the column of the pane around.
+    /// Adds the views to the layout of the pane.
     SourceObjects(QBoxLayout* column, QWidget* parent);
 
     PatchView* patches() const { return m_patches; }
@@ -30,15 +29,16 @@ public:
     TileView* tiles() const { return m_tiles; }
     /// The tokens of a text, in place of tiles.
     TokenStrip* strip() const { return m_strip; }
-    /// Two texts, where one looks at the other.
+    /// Two texts, one of which attends to the other.
     TextPair* pair() const { return m_pair; }
 
-    bool image() const { return m_image; }  ///< what is looked at has patches
-    /// The value towards each object that sends.
+    bool image() const { return m_image; }  ///< the input has patches
+    /// The value towards each sender.
     const std::vector<float>& towards() const { return m_towards; }
 
     void setResult(const ProbeResult& result, const QString& label);
-    /// Which sides of the result receive and send; `columns` -1 where what sends is no object.
+    /// The sides of the result along rows and columns; `columns` is -1 if the senders are not
+    /// objects.
     void setSides(const ProbeResult& result, int rows, int columns);
     void setTint(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale,
                  bool isSigned);

@@ -31,9 +31,7 @@ constexpr int widestChooser = 262;  ///< px that reference, random and a seed ne
 
 SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     setMinimumWidth(narrowest);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 10, 12, 10);
-    column->setSpacing(6);
+    auto* column = columnOf(this, {12, 10, 12, 10}, 6);
 
     m_samples = new SampleChooser(this);
     column->addWidget(m_samples);
@@ -79,7 +77,7 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     m_filler->hide();
     column->addWidget(m_filler, 1);
 
-    // The data's text is asked for, not one's own.
+    // Requests the text of the data instead of the typed one.
     const auto closeText = [this] { m_textInput->setOpen(false); };
     connect(m_samples, &SampleChooser::sampleRequested, this, closeText);
     connect(m_samples, &SampleChooser::randomSampleRequested, this, closeText);
@@ -95,12 +93,12 @@ void SourcePane::setInputs(const InputOffer& offer) {
     arrange();
 }
 
-/// What is there to choose with.
+/// Shows the chooser that fits the model and data.
 void SourcePane::arrange() {
     const InputOffer& offer = m_inputs->offer();
     const bool own = m_samples->empty() && offer.kind != InputOffer::Kind::None;
     const bool typed = own && offer.kind == InputOffer::Kind::Text;
-    // A text model without stored inputs has nothing to choose: a text is typed.
+    // A language model without stored inputs needs no chooser: the text is typed.
     m_inputs->setVisible(own && !(typed && offer.references == 0));
     m_samples->setVisible(!own);
     setMinimumWidth(own ? widestChooser : narrowest);
@@ -131,7 +129,7 @@ void SourcePane::setResult(const ProbeResult& result) {
     const bool image = m_objects->image();
     const bool pair = result.sample.target.size() > 0;
     m_text = !image && result.sample.source.text && !pair;
-    // Without a label, where the sample comes from may say more than the chooser does.
+    // Without a label, the origin of the sample may be more informative than the chooser.
     QString origin = QString::fromStdString(result.sample.origin);
     if (origin == QStringLiteral("%1 %2").arg(m_samples->split()).arg(m_samples->index()))
         origin.clear();
@@ -144,7 +142,7 @@ void SourcePane::setResult(const ProbeResult& result) {
             QStringLiteral("%1 tokens")
                 .arg(groupedNumber(static_cast<qlonglong>(result.sample.source.size()))));
     }
-    // A checkpoint may be of any step; only a run counts them.
+    // Only runs have a step.
     const QString output = pair ? QStringLiteral("After the last token") : QStringLiteral("Output");
     m_output->setText(
         !m_inputs->isHidden() ? output
@@ -164,26 +162,26 @@ void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
     showOther(result, strip ? rows : -1);
 }
 
-/// Below one of two texts, the other one: a question is not understood without its answer.
+/// Shows the other one of two texts below, as a question cannot be understood without its answer.
 void SourcePane::showOther(const ProbeResult& result, int shown) {
     const int other = shown == 0 ? 1 : 0;
     const ProbeSequence* text =
         shown >= 0 && shown < 2 && result.sides.size() > 1 ? textAlong(result, other) : nullptr;
-    QString words;
+    QString joined;
     for (std::size_t k = 0; text && k < text->words.size(); ++k)
-        words += QString::fromStdString(text->words[k]);
-    m_other->setText(text ? QStringLiteral("%1: %2").arg(sideWord(result, other), words)
+        joined += QString::fromStdString(text->words[k]);
+    m_other->setText(text ? QStringLiteral("%1: %2").arg(sideWord(result, other), joined)
                           : QString());
     m_other->setVisible(text != nullptr);
 }
 
-void SourcePane::setTokenCount(const QString& words) {
-    m_output->setText(words);
+void SourcePane::setTokenCount(const QString& text) {
+    m_output->setText(text);
     m_output->show();
 }
 
 void SourcePane::openText() {
-    // What is looked at now is what one begins to change. Nothing is asked for: nothing is typed.
+    // Editing starts from the current text. No request is sent, as nothing was typed.
     std::string whole;
     for (const auto& piece : m_objects->strip()->tokens()) whole += piece;
     m_textInput->setText(QString::fromStdString(validUtf8(whole)));

@@ -31,21 +31,23 @@ public:
     SampleChooser* samples() const { return m_samples; }
     SourceObjects* objects() const { return m_objects; }
     InputChooser* inputs() const { return m_inputs; }
-    /// Of a text: one of the user's own. The sample is asked for anew when the user closes it.
+    /// For texts: the field for a text of the user. The sample is requested again when the user
+    /// closes it.
     TextInput* textInput() const { return m_textInput; }
-    /// Of a text, below it: next tokens, or a sample the model wrote; hidden until set.
+    /// For texts: the next tokens or a generated sample below the text; hidden until set.
     TextOutcome* outcome() const { return m_outcome; }
     ViewMenu* menu() const { return m_menu; }
-    /// The file name that the menu suggests; of the sample until set.
+    /// The file name suggested by the menu; by default that of the sample.
     void setFigureName(std::function<QString()> name) { m_figureName = std::move(name); }
-    /// "51 tokens", shown below the text; set anew with every result.
-    void setTokenCount(const QString& words);
+    /// "51 tokens", shown below the text; set with every result.
+    void setTokenCount(const QString& text);
     /// Classes with their probabilities, one a line; of a text its tokens with the values shown.
     QString csv() const;
     void setResult(const ProbeResult& result);
-    /// Which sides of the result receive and send; `columns` -1 where what sends is no object.
+    /// The sides of the result along rows and columns; `columns` is -1 if the senders are not
+    /// objects.
     void setSides(const ProbeResult& result, int rows, int columns);
-    /// What the pane offers while there are no splits.
+    /// What the pane offers while whether there are no splits.
     void setInputs(const InputOffer& offer);
 
 public Q_SLOTS:
@@ -62,9 +64,9 @@ private:
     InputChooser* m_inputs;
     TextInput* m_textInput;
     SourceObjects* m_objects;
-    QLabel* m_other;  ///< of two texts the one that is not looked at
+    QLabel* m_other;  ///< the other one of two texts
     TextOutcome* m_outcome;
-    QWidget* m_filler;  ///< of a text, what is left below
+    QWidget* m_filler;  ///< fills the space below a text
     QLabel* m_label;
     QLabel* m_output;
     ProbabilityBars* m_bars;
@@ -72,7 +74,7 @@ private:
     std::function<QString()> m_figureName;
     QStringList m_classes;
     std::vector<float> m_probabilities;
-    bool m_text = false;  ///< what is looked at is a text
+    bool m_text = false;  ///< the input is a text
 };
 
 }  // namespace relascope::widgets

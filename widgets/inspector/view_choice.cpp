@@ -6,7 +6,7 @@
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/small_maps.h"
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 
 namespace relascope::widgets {
 
@@ -16,7 +16,7 @@ void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
     const ProbeResult* now = m_maps.result();
     if (!now) return;
     if (!m_started) {  // the first patch says more than the class token
-        // The first layer may have none of the relations one came for.
+        // The first layer may have no relations.
         if (const auto first =
                 std::find_if(now->maps.begin(), now->maps.end(),
                              [&](const RelationMap& map) { return map.kind == m_view.kind; });
@@ -24,7 +24,7 @@ void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
             m_view.layer = first->layer;
         m_view.source = now->grid.classToken ? 1 : 0;
         m_view.target = m_view.source + 1;
-        // Under a causal mask the first token sees only itself, the last one all.
+        // Under a causal mask the first token attends only to itself, the last one to all.
         if (now->grid.tokens() == 0 && !now->maps.empty() && now->maps.front().causal) {
             m_view.source = now->maps.front().rows - 1;
             m_view.target = 0;
@@ -79,7 +79,7 @@ InspectorView ViewChoice::turned() const {
 
 InspectorView ViewChoice::nextProcessing() const {
     InspectorView request = m_view;
-    // Attention knows raw and top k only, and so does the key.
+    // Attention supports raw and top k only.
     if (storedKind(request.kind) == MapKind::Relation)
         request.processing =
             static_cast<Processing>((static_cast<int>(request.processing) + 1) % 5);

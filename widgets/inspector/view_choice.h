@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which view of a result is shown, and what the request for another one comes to; its numbers,
-// words and figures.
+// The current view of a result, the requests that change it, and its values, texts and figures.
 #pragma once
 
 #include <QString>
@@ -20,31 +19,31 @@ public:
     const ViewMaps& maps() const { return m_maps; }
     const InspectorView& view() const { return m_view; }
     bool empty() const { return m_maps.result() == nullptr; }
-    /// The view stays where the new maps have it, otherwise it becomes the nearest. The first
-    /// result also says where to begin, unless `setView` did.
+    /// The view is kept if the new maps have it, otherwise the nearest one is chosen. The first
+    /// result determines the initial view, unless setView() was called.
     void setResult(std::shared_ptr<const ProbeResult> result);
-    /// From a session or another pane.
+    /// Sets the view from a session or another pane.
     void setView(const InspectorView& view);
 
-    /// The view that a request of the user comes to: a kind that the layer does not have leads to
-    /// the nearest layer that has it, and is shown again on the next layer that has it.
+    /// The view for a request of the user. A kind that the layer does not have leads to the nearest
+    /// layer with it, and is kept for the next layer that has it.
     InspectorView granted(InspectorView request);
-    /// What keys and clicks request for.
+    /// The views requested by keys and clicks.
     InspectorView stepped(int InspectorView::*field, int step) const;
     std::optional<InspectorView> ofKind(int number);  ///< 1 to 5
     InspectorView turned() const;
     InspectorView nextProcessing() const;
-    /// Another map of the layer.
+    /// The next or previous map of the layer.
     InspectorView ofMap(MapKind kind, int index);
     InspectorView ofCell(int row, int column) const;
 
-    /// The row and column at the pointer, -1 where only the other is pointed at; false where they
-    /// are so already.
+    /// Sets the row and column at the pointer; -1 for one that is not pointed at. Returns false if
+    /// unchanged.
     bool point(int row, int column);
     bool pointing() const { return m_row >= 0 || m_column >= 0; }
     /// j at the pointer; -1 for none.
     int pointedColumn() const { return m_column; }
-    /// i and j as shown: at the pointer, or else the chosen ones.
+    /// i and j as shown: at the pointer, or the chosen ones.
     int row() const { return m_row >= 0 ? m_row : m_view.source; }
     int column() const { return m_column >= 0 ? m_column : m_view.target; }
 
@@ -53,19 +52,19 @@ public:
     /// The values of the view.
     QString csv() const;
 
-    QString run;  ///< what figures and their files are named after
+    QString run;  ///< used in names of figures and files
     /// "quick-dat-s0_step384_layer2_relation1".
     QString figureName(FigureParts parts) const;
-    /// Makes an export menu write a figure of these parts.
+    /// Connects an export menu to a figure of these parts.
     void setFigure(ViewMenu& menu, FigureParts parts) const;
 
 private:
     ViewMaps m_maps;
     InspectorView m_view;
-    MapKind m_wanted = MapKind::Relation;  ///< shown again on the next layer that has it
+    MapKind m_wanted = MapKind::Relation;  ///< restored on the next layer that has it
     bool m_started = false;                ///< a view was chosen, by the user or from a session
     int m_row = -1, m_column = -1;
-    std::array<int, 5> m_lastIndex{};  ///< by kind, so that going back finds the same map
+    std::array<int, 5> m_lastIndex{};  ///< by kind, to restore the map when going back
 };
 
 }  // namespace relascope::widgets

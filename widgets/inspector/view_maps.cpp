@@ -25,7 +25,7 @@ void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
 
 const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
     const RelationMap* map = m_result ? m_result->find(kind, layer, index) : nullptr;
-    // A map whose numbers do not fill its shape cannot be drawn.
+    // A map with fewer values than its shape requires cannot be drawn.
     if (map && map->values.size() <
                    static_cast<std::size_t>(std::max(0, map->rows)) * std::max(0, map->columns))
         return nullptr;
@@ -61,7 +61,7 @@ int ViewMaps::columnSide(const InspectorView& view) const {
 int ViewMaps::objects(int side) const {
     if (!m_result || side < 0) return 0;
     if (const int known = sideSize(*m_result, side); known > 0) return known;
-    // A result that does not say: as many as some map has.
+    // If the result does not contain it: the size of one of its maps.
     for (const auto& map : m_result->maps) {
         if (relascope::widgets::rowSide(*m_result, map.layer) == side) return map.rows;
         if (relascope::widgets::columnSide(*m_result, map.layer) == side &&
@@ -92,7 +92,7 @@ InspectorView ViewMaps::clamped(InspectorView view) const {
     if (count(view.kind, view.layer) == 0) {
         const MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
                                  MapKind::SensoryAttention, MapKind::Symbols};
-        // A kind of this layer, so that there is something to see; else one of the model.
+        // A kind of this layer, if it has any; otherwise one of the model.
         auto found = std::find_if(std::begin(kinds), std::end(kinds),
                                   [&](MapKind kind) { return count(kind, view.layer) > 0; });
         if (found == std::end(kinds) && !has(view.kind))
@@ -192,7 +192,7 @@ bool ViewMaps::isRobust(const InspectorView& view) {
            (p == Processing::Raw || p == Processing::TopK);
 }
 
-/// Maps count equally, whatever their size.
+/// All maps have the same weight, independent of their size.
 Extent ViewMaps::robustExtent(const InspectorView& view) const {
     const bool one = view.range == Range::ThisMap;
     const auto key =
@@ -215,7 +215,7 @@ Limits ViewMaps::limits(const InspectorView& view) const {
     if (view.range == Range::Fixed && view.kind != MapKind::Symbols)
         return both ? Limits{-1, 1} : Limits{0, 1};
     if (isRobust(view)) {
-        // Where nearly all values are 0 the percentiles say nothing.
+        // If nearly all values are 0, percentiles are not meaningful.
         if (const Extent inner = robustExtent(view); inner.magnitude() > 0.0F)
             return limitsOf(inner, both);
     }
@@ -243,14 +243,14 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
     MapValues out;
     if (how == Processing::SoftmaxOverJ || how == Processing::TopK) {
         const MapValues whole = processed(*map, how, view.topK);
-        // The scale will ask for the same softmax; its extent is at hand here.
+        // The scale needs the extent of the same softmax, which is available here.
         if (how == Processing::SoftmaxOverJ)
             m_extents.try_emplace(std::tuple(static_cast<int>(kind), view.layer, index, -1, true),
                                   extentOf(whole));
         out = pooled(whole, block);
     } else {
-        // The largest |r| of a block first, then the function: as many calls as pixels, not as
-        // cells.
+        // Pools the largest |r| of a block first, then applies the function: one call per pixel
+        // instead of one per cell.
         out = pooled(*map, block);
         if (how != Processing::Raw)
             for (float& v : out.values) v = processedValue(v, how);

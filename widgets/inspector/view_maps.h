@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a result and a choice of view to the values and colour limits on the screen. No widgets.
+// Computes the displayed values and colour limits of a view of a result. No widgets.
 #pragma once
 
 #include <QString>
@@ -14,13 +14,13 @@ namespace relascope::widgets {
 
 class ViewMaps {
 public:
-    /// What fills up a text is left out.
+    /// Sets the result, without the padding of texts.
     void setResult(std::shared_ptr<const ProbeResult> result);
     const ProbeResult* result() const { return m_result.get(); }
-    /// How many blanks of the source were left out.
+    /// The number of padding elements removed from the source.
     int paddingLeftOut() const { return m_padding; }
 
-    /// How many maps of the kind the layer has; for alpha x r as many as relations.
+    /// The number of maps of a kind in a layer; for alpha x r the number of relations.
     int count(MapKind kind, int layer) const;
     bool has(MapKind kind) const;  ///< in any layer
     int layers() const;
@@ -29,17 +29,17 @@ public:
     /// are symbols of a library, side -1.
     int rowSide(const InspectorView& view) const;
     int columnSide(const InspectorView& view) const;
-    /// How many objects a side has; 0 for symbols.
+    /// The number of objects of a side; 0 for symbols.
     int objects(int side) const;
     /// The nearest view that this result can show.
     InspectorView clamped(InspectorView view) const;
 
-    /// What the view's processing comes to: attention and symbols know only raw and top k.
+    /// The processing in effect: attention and symbols support only raw and top k.
     static Processing processing(const InspectorView& view);
     static bool isSigned(const InspectorView& view);
-    /// Whether direction can be turned: rows and columns are the same objects.
+    /// Whether the direction can be reversed: rows and columns are the same objects.
     bool canReverse(const InspectorView& view) const;
-    /// Whether it is turned.
+    /// Whether it is reversed.
     bool turned(const InspectorView& view) const { return view.reversed && canReverse(view); }
 
     MapValues values(const InspectorView& view) const;
@@ -48,22 +48,22 @@ public:
     /// A small version of one map of the view's layer, in the view's processing, with its scale.
     MapValues thumbnail(MapKind kind, int index, const InspectorView& view, int block) const;
     ColorScale thumbnailScale(MapKind kind, int index, const InspectorView& view) const;
-    /// Smallest and largest of all values that share the view's scale; they may lie beyond it.
+    /// Smallest and largest of all values that share the view's scale; they may lie outside of it.
     Extent sharedExtent(const InspectorView& view) const;
     /// Whether the scale ends at percentiles: only r has no bounds, so only r needs it.
     static bool isRobust(const InspectorView& view);
     /// Largest |value| of a stored map, before any processing.
     float magnitude(MapKind kind, int layer, int index) const;
 
-    /// A number of the shown cell as the model gave it, direction applied; NaN where there is no
-    /// such map or the cell is masked.
+    /// A raw value of the shown cell, with the direction applied; NaN if there is no such map or
+    /// the cell is masked.
     float number(MapKind kind, int index, const InspectorView& view, int i, int j) const;
     bool masked(const InspectorView& view, int i, int j) const;
 
 private:
     const RelationMap* stored(const InspectorView& view) const;
     const RelationMap* stored(MapKind kind, int layer, int index) const;
-    /// The map of a view, alpha x r multiplied out into `made`.
+    /// The map of a view; the product alpha x r is stored in `made`.
     const RelationMap* mapOf(const InspectorView& view, RelationMap& made) const;
     Extent extent(const InspectorView& view) const;
     Extent robustExtent(const InspectorView& view) const;

@@ -53,7 +53,7 @@ QString unitBehind(const std::string& metric) {
     return u' ' + QString::fromStdString(std::string(info.unit));
 }
 
-QString stateWords(const RunInfo& info) {
+QString stateText(const RunInfo& info) {
     const QString state = QLatin1String(runStateName(info.state));
     const QString step = groupedNumber(info.step);
     switch (info.state) {
@@ -73,7 +73,7 @@ QString stateWords(const RunInfo& info) {
 }  // namespace
 
 QString runStateLine(const RunInfo& info) {
-    QString line = stateWords(info);
+    QString line = stateText(info);
     if (info.labels.hidden) line += QStringLiteral(" · hidden");
     for (const auto& tag : info.labels.tags)
         line += QStringLiteral(" · #") + QString::fromStdString(tag);
@@ -93,9 +93,7 @@ Rail::Rail(QWidget* parent)
       m_checkpointPart(new QWidget(this)) {
     setFixedWidth(240);
     setAccessibleName(QStringLiteral("Experiments and runs"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 8, 1, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this, {0, 8, 1, 0}, 0);
 
     m_search->setPlaceholderText(QStringLiteral("Filter"));
     m_search->setAccessibleName(QStringLiteral("Filter experiments, runs and checkpoints"));
@@ -144,9 +142,7 @@ Rail::Rail(QWidget* parent)
     column->addWidget(m_runHint);
     column->addWidget(m_runs, 5);
 
-    auto* part = new QVBoxLayout(m_checkpointPart);
-    part->setContentsMargins(0, 0, 0, 0);
-    part->setSpacing(0);
+    auto* part = columnOf(m_checkpointPart);
     part->addWidget(horizontalLine(m_checkpointPart));
     heading(partTitle(QStringLiteral("Checkpoints"), m_checkpointPart), nullptr, part);
     plain(m_checkpoints, QStringLiteral("Checkpoints"));
@@ -211,7 +207,7 @@ void Rail::setCurrentPreset(const QString& preset) {
 void Rail::setRuns(const std::vector<RunRow>& rows) {
     const QSignalBlocker quiet(m_runs);
     const QStringList before = selectedRuns();
-    // Same paths in the same order is the common case while a run goes on: only the data change.
+    // During a training usually only the data change, not the paths.
     bool same = static_cast<int>(rows.size()) == m_runs->count();
     for (int i = 0; same && i < m_runs->count(); ++i)
         same = m_runs->item(i)->data(RunDelegate::Path).toString() ==
@@ -241,7 +237,7 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         const QString metric = std::isnan(best)
                                    ? metricValueText(Metric::Loss, info.bestLoss)
                                    : metricText(info.metric, best) + unitBehind(info.metric);
-        const QString words =
+        const QString detail =
             metricName(std::isnan(best) ? metricInfo(Metric::Loss).key : info.metric);
         const QString line = runStateLine(info);
         put(Qt::DisplayRole, QString::fromStdString(info.name));
@@ -251,11 +247,11 @@ void Rail::setRuns(const std::vector<RunRow>& rows) {
         put(RunDelegate::Color, rows[i].colorIndex);
         put(RunDelegate::Faint, info.labels.hidden);
         put(Qt::ToolTipRole, plainTip(QString("%1\n%2\nbest %3 %4\n%5")
-                                          .arg(QString::fromStdString(info.name), line, words,
+                                          .arg(QString::fromStdString(info.name), line, detail,
                                                metric, QString::fromStdString(info.path))));
         put(Qt::AccessibleTextRole,
             QString("%1, %2, best %3 %4")
-                .arg(QString::fromStdString(info.name), line, words, metric));
+                .arg(QString::fromStdString(info.name), line, detail, metric));
     }
     m_runCount->setText(rows.empty() ? QString() : QString::number(rows.size()));
     m_runHint->setVisible(rows.empty());
@@ -303,8 +299,8 @@ void Rail::setFilter(const QString& text) {
 
 void Rail::applyFilter() {
     const QString text = m_search->text().trimmed();
-    const auto hit = [&](const QString& words) {
-        return text.isEmpty() || words.contains(text, Qt::CaseInsensitive);
+    const auto hit = [&](const QString& candidate) {
+        return text.isEmpty() || candidate.contains(text, Qt::CaseInsensitive);
     };
     for (int f = 0; f < m_tree->topLevelItemCount(); ++f) {
         QTreeWidgetItem* family = m_tree->topLevelItem(f);

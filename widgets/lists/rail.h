@@ -36,7 +36,7 @@ struct CheckpointEntry {
     bool missing = false;  ///< gone from the disk: shown faint
 };
 
-/// 240 px wide. Runs are kept by path: new rows leave selection and scrolling as they are.
+/// 240 px wide. Runs are identified by path: new rows keep selection and scroll position.
 class Rail : public QWidget {
     Q_OBJECT
 public:
@@ -47,11 +47,11 @@ public:
     void setRuns(const std::vector<RunRow>& rows);
     void setCheckpoints(
         const std::vector<CheckpointEntry>& entries);  ///< empty: the part is hidden
-    void setCurrentPreset(const QString& preset);      ///< does not signal
-    void setSelectedRuns(const QStringList& paths);    ///< does not signal
+    void setCurrentPreset(const QString& preset);      ///< emits no signal
+    void setSelectedRuns(const QStringList& paths);    ///< emits no signal
     QStringList selectedRuns() const;
     void setFilter(const QString& text);
-    /// How many runs are hidden, and whether they are listed all the same.
+    /// Sets the number of hidden runs, and whether they are listed.
     void setHiddenRuns(int count, bool shown);
     QToolButton* hiddenButton() const { return m_hidden; }
 

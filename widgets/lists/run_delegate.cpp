@@ -4,6 +4,7 @@
 #include <QPainter>
 
 #include "types/run_info.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -49,10 +50,8 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     background(painter, option);
     if (index.data(Faint).toBool()) painter->setOpacity(0.5);
     const QRect r = option.rect.adjusted(12, 0, -12, 0);
-    painter->setRenderHint(QPainter::Antialiasing);
-    painter->setPen(Qt::NoPen);
-    painter->setBrush(t.seriesColor(index.data(Color).toInt()));
-    painter->drawRoundedRect(QRect(r.left(), r.top() + 6, 10, 10), 2, 2);
+    paint::swatch(*painter, QPointF(r.left(), r.top() + 6),
+                  t.seriesColor(index.data(Color).toInt()));
     const QString metric = index.data(Metric).toString();
     painter->setFont(numberFont(12));
     const int metricWidth = painter->fontMetrics().horizontalAdvance(metric);
@@ -63,15 +62,12 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     face.setWeight(QFont::Medium);
     painter->setFont(face);
     const QRect name(r.left() + 18, r.top() + 2, r.width() - 18 - metricWidth - 8, 18);
-    painter->drawText(name, Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(),
-                                                        Qt::ElideMiddle, name.width()));
+    paint::elidedText(*painter, name, Qt::AlignVCenter, index.data(Qt::DisplayRole).toString(),
+                      Qt::ElideMiddle);
     painter->setFont(captionFont());
     painter->setPen(stateColor(static_cast<RunState>(index.data(State).toInt())));
     const QRect line(r.left() + 18, r.top() + 20, r.width() - 18, 14);
-    painter->drawText(line, Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(index.data(StateLine).toString(),
-                                                        Qt::ElideRight, line.width()));
+    paint::elidedText(*painter, line, Qt::AlignVCenter, index.data(StateLine).toString());
     painter->restore();
 }
 
@@ -92,9 +88,7 @@ void LineDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->setFont(face);
     painter->setPen(index.data(Faint).toBool() ? t.faint : t.text);
     const QRect room = r.adjusted(0, 0, -noteWidth, 0);
-    painter->drawText(room, Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(index.data(Qt::DisplayRole).toString(),
-                                                        Qt::ElideRight, room.width()));
+    paint::elidedText(*painter, room, Qt::AlignVCenter, index.data(Qt::DisplayRole).toString());
     painter->restore();
 }
 

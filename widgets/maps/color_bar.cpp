@@ -78,13 +78,13 @@ void ColorBar::setExtent(const Extent& extent) {
 }
 void ColorBar::describe() {
     const auto text = [this](float value) { return endText(value, m_scale.isSigned()); };
-    QString words = QStringLiteral("from %1 to %2")
+    QString range = QStringLiteral("from %1 to %2")
                         .arg(text(m_scale.limits().low), text(m_scale.limits().high));
     if (beyondLow() || beyondHigh())
-        words += QStringLiteral("; the values reach from %1 to %2")
+        range += QStringLiteral("; the values reach from %1 to %2")
                      .arg(text(m_extent.low), text(m_extent.high));
-    setAccessibleDescription(words);
-    setToolTip(QStringLiteral("Colours ") + words);
+    setAccessibleDescription(range);
+    setToolTip(QStringLiteral("Colours ") + range);
     update();
 }
 void ColorBar::setCaption(const QString& caption) {
@@ -139,10 +139,10 @@ void ColorBar::paintEvent(QPaintEvent*) {
                      Qt::AlignRight | Qt::AlignVCenter, low);
     painter.drawText(QRect(bar.right() + after, 0, ends + 40, 18), Qt::AlignLeft | Qt::AlignVCenter,
                      high);
-    // Drawn at its final width, so that no printer or viewer has to stretch one row of pixels.
+    // Drawn at its final width, so that printers and viewers do not have to scale it.
     painter.drawImage(bar, m_scale.strip(bar.width())
                                .scaled(bar.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation));
-    // An arrow says that values lie beyond this end and have its colour.
+    // An arrow shows that values exceed this end and have its colour.
     const auto arrow = [&](bool low) {
         const qreal x = low ? bar.left() : bar.right() + 1, out = low ? -6 : 6;
         painter.setRenderHint(QPainter::Antialiasing);
@@ -173,7 +173,7 @@ void ColorBar::paintEvent(QPaintEvent*) {
     if (m_caption.isEmpty()) return;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
-    // A narrow pane keeps what the number is and drops how the scale was made.
+    // In a narrow pane the description of the scale is omitted.
     QString caption = m_caption;
     while (QFontMetrics(painter.font()).horizontalAdvance(caption) > width() &&
            caption.contains(QLatin1String(", ")))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The colour scale of a map with its ends, its zero and the words that say what the numbers are.
+// The colour scale of a map with its ends, its zero and a caption.
 #pragma once
 
 #include <QWidget>
@@ -14,14 +14,15 @@ public:
     explicit ColorBar(QWidget* parent = nullptr);
 
     void setScale(const ColorScale& scale);
-    /// Values that are coloured; where some lie beyond an end, that end is drawn as an arrow.
+    /// Sets the range of the colours, and the range of the values; an end exceeded by values is
+    /// drawn as an arrow.
     void setExtent(const Extent& extent);
     const Extent& extent() const { return m_extent; }
     /// Whether values lie below (above) the scale.
     bool beyondLow() const { return m_extent.any && m_extent.low < m_scale.limits().low; }
     bool beyondHigh() const { return m_extent.any && m_extent.high > m_scale.limits().high; }
-    /// "tanh r_ij, one scale for the layer"; what follows an underscore up to a space or comma is
-    /// set lower. Empty: no second row.
+    /// "tanh r_ij, one scale for the layer"; text between an underscore and a space or comma is a
+    /// subscript. Empty: no second row.
     void setCaption(const QString& caption);
     QString caption() const { return m_caption; }
     /// A value to mark on the bar with a line; NaN for none.
@@ -44,7 +45,7 @@ private:
     float m_mark;
 };
 
-/// Draws a text in which "_x" is set lower, centred in `box`; used wherever r_ij is named.
+/// Draws a text with "_x" as a subscript, centred in `box`; used for r_ij.
 void drawSubscripted(QPainter& painter, const QRectF& box, const QString& text);
 
 }  // namespace relascope::widgets

@@ -78,7 +78,7 @@ ColorScale::ColorScale(Kind kind, Limits limits, const Theme& theme)
 
 int ColorScale::entry(float value) const {
     const float x = (value - m_limits.low) * m_factor + 0.5F;
-    // In this order NaN becomes the upper end, so that the conversion is defined whatever comes.
+    // This order maps NaN to the upper end, so that the conversion is always defined.
     return static_cast<int>(std::max(0.0F, std::min(static_cast<float>(steps), x)));
 }
 
@@ -141,8 +141,7 @@ QImage cellImage(const MapValues& values, const ColorScale& scale) {
 void drawPixels(QPainter& painter, const QRect& place, const QImage& image) {
     if (image.isNull() || place.isEmpty()) return;
     if (!keepsShapes(painter)) return painter.drawImage(place, image);
-    // Enlarged here by whole pixels; what a viewer blurs then is a fraction of a pixel of the
-    // picture.
+    // Enlarged here by whole pixels; viewers then blur only a fraction of a pixel.
     const int factor = std::clamp(1024 / std::max(image.width(), image.height()), 1, 16);
     painter.drawImage(
         place, image.scaled(image.size() * factor, Qt::IgnoreAspectRatio, Qt::FastTransformation));
@@ -179,8 +178,8 @@ void drawCells(QPainter& painter, const QPointF& origin, qreal cell, const MapVa
     if (!keepsShapes(painter)) {
         painter.drawImage(whole, image);
     } else if (values.rows * values.columns <= vectorCells) {
-        // Each rectangle reaches a little under its right and lower neighbours: viewers antialias
-        // the edges, and the page would shine through the seams.
+        // Each rectangle extends slightly below its right and lower neighbours, as the page would
+        // be visible at antialiased edges.
         const qreal under = 0.3;
         for (int i = 0; i < values.rows; ++i)
             for (int j = 0; j < values.columns; ++j)

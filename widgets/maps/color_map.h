@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From values to pixels: colour scales as tables, and whole maps as one image, one pixel a cell.
+// Colour scales as tables, and maps as images with one pixel per cell.
 #pragma once
 
 #include <QBrush>
@@ -21,17 +21,17 @@ public:
     enum class Kind { Signed, Paper, Sequential };
     static constexpr int steps = 1024;
 
-    ColorScale();  ///< signed, -1..+1, in the theme in force
+    ColorScale();  ///< signed, -1..+1, in the current theme
     ColorScale(Kind kind, Limits limits, const Theme& theme);
 
     Kind kind() const { return m_kind; }
     Limits limits() const { return m_limits; }
     bool isSigned() const { return m_kind != Kind::Sequential; }
-    /// Where the value stands between the limits, 0..1, clamped; 0 for NaN.
+    /// The position of the value between the limits, clamped to 0..1; 0 for NaN.
     float position(float value) const;
     QRgb rgb(float value) const { return m_table[static_cast<std::size_t>(entry(value))]; }
     QColor color(float value) const { return QColor::fromRgb(value == value ? rgb(value) : m_nan); }
-    /// Colour and strength with which a patch of an image is tinted: hue by sign, alpha by size.
+    /// The tint of an image patch: hue by sign, alpha by magnitude.
     QColor tint(float value) const;
     /// The scale itself from low to high, `width` x 1 pixels.
     QImage strip(int width) const;
@@ -50,12 +50,12 @@ private:
     std::array<QRgb, steps + 1> m_table{};
 };
 
-/// One pixel a cell (Format_RGB32); the image is made anew only when its size differs.
+/// One pixel per cell (Format_RGB32); the image is reallocated only when its size differs.
 void paintCells(const MapValues& values, const ColorScale& scale, QImage& image);
 QImage cellImage(const MapValues& values, const ColorScale& scale);
 
-/// Draws a small picture enlarged without smoothing, also in SVG and PDF, whose viewers would
-/// smooth it.
+/// Draws a small picture enlarged without smoothing, also in SVG and PDF, where viewers
+/// would smooth it.
 void drawPixels(QPainter& painter, const QRect& place, const QImage& image);
 
 /// The 45 degree hatch of masked cells, 7 px apart, lines only; for NaN in the error colour.

@@ -51,7 +51,7 @@ QString LayerSlider::nameOf(int layer) const {
     return m_names.value(layer);
 }
 
-/// Beside the dots: the number of a plain layer, otherwise the name, its long words cut.
+/// Beside the dots: the number of a plain layer, otherwise the name, with long words shortened.
 QString LayerSlider::shortName(int layer) const {
     QString name = m_names.value(layer);
     if (name == QStringLiteral("layer %1").arg(layer + 1)) return QString::number(layer + 1);
@@ -151,7 +151,7 @@ void LayerSlider::paintEvent(QPaintEvent*) {
             const double size = step < 9 ? 2.0 : 3.5;
             painter.drawEllipse(at, size, size);
         }
-        // Numbers need 14 px; where dots are closer only the ends and the chosen one are named.
+        // Numbers need 14 px; if dots are closer, only the ends and the chosen one are labelled.
         const bool clear = chosen || step >= 14 ||
                            ((k == 0 || k == m_layers - 1) && qAbs(k - m_current) * step >= 14);
         if (!clear) continue;

@@ -15,7 +15,7 @@ public:
     void setLayers(int layers);  ///< how many, called "layer 1" and so on
     void setLayers(const QStringList& names);
     QString nameOf(int layer) const;
-    void setCurrent(int layer);  ///< from 0; does not signal
+    void setCurrent(int layer);  ///< from 0; emits no signal
     int layers() const { return m_layers; }
     int current() const { return m_current; }
     QPoint positionOf(int layer) const;  ///< centre of its dot

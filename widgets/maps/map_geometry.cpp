@@ -29,7 +29,7 @@ bool MapAxes::setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> colu
     m_rows = std::move(rows);
     m_columns = std::move(columns);
     Room room;
-    room.words = room.characters =
+    room.text = room.characters =
         std::any_of(m_rows.begin(), m_rows.end(),
                     [](const AxisToken& token) { return !token.place.isEmpty(); });
     const QFontMetrics metrics(captionFont());
@@ -77,13 +77,13 @@ bool MapAxes::objects() const {
 }
 
 int MapAxes::labelledFrom() const {
-    return m_room.characters ? 10 : m_room.words || objects() ? 14 : 20;
+    return m_room.characters ? 10 : m_room.text || objects() ? 14 : 20;
 }
 bool MapAxes::upright(int cell) const {
-    return m_room.words ? !m_room.characters : m_room.columns > cell - 2;
+    return m_room.text ? !m_room.characters : m_room.columns > cell - 2;
 }
 int MapAxes::margin(bool rows, int cell, bool labelled) const {
-    if (m_room.words) return labelled ? m_room.word : wordTicks;
+    if (m_room.text) return labelled ? m_room.word : wordTicks;
     if (!labelled) return tickMargin;
     const int side = qMin(cell, m_room.thumb) + 6;
     if (rows) return qMax(side, qMin(m_room.rows + 14, widestWord));
@@ -102,13 +102,13 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
                 (widget.width() - m_axes.margin(true, cell, labels) - 4) / cells.width(),
                 (widget.height() - m_axes.margin(false, cell, labels) - 4) / cells.height());
         };
-        // A map of many cells may fill any screen.
+        // A map with many cells has no maximum size.
         const int most = qMax(cells.width(), cells.height());
-        const int largest = m_axes.objects()                       ? largestObject
-                            : most >= manyCells && !m_axes.words() ? largestOfMany
-                                                                   : largestFit;
-        m_fit = qMin(fitting(1), m_axes.words() ? m_axes.labelledFrom() - 1 : largest);
-        // Labels need a margin of their own, so that is tried with the room it leaves.
+        const int largest = m_axes.objects()                         ? largestObject
+                            : most >= manyCells && !m_axes.hasText() ? largestOfMany
+                                                                     : largestFit;
+        m_fit = qMin(fitting(1), m_axes.hasText() ? m_axes.labelledFrom() - 1 : largest);
+        // Labels need a wider margin, so the layout with labels is tried separately.
         for (int cell = largest; cell >= m_axes.labelledFrom(); --cell)
             if (fitting(cell) >= cell) {
                 m_fit = cell;
@@ -224,13 +224,13 @@ QRect MapGeometry::tickRect(int index, bool rows) const {
 
 QRect MapGeometry::chipRect(int index, bool row) const {
     const QRect cell = headRect(index, row);
-    const bool onEnd = !row && m_axes.words() && upright();
+    const bool onEnd = !row && m_axes.hasText() && upright();
     const int room = row || onEnd ? margin(row) - 6 : widestMapChip;
     const int wide =
         qMin(room, QFontMetrics(captionFont()).horizontalAdvance(m_axes.label(row, index)) + 12);
-    // Between words it takes no more than its own line, so that it cuts none of its neighbours.
-    const bool amongWords = m_axes.words() && !m_axes.characters() && labelled();
-    const int high = amongWords ? qMin(m_cell, chipHigh) : chipHigh;
+    // Between texts it is one line high, so that it does not cover its neighbours.
+    const bool betweenTokens = m_axes.hasText() && !m_axes.characters() && labelled();
+    const int high = betweenTokens ? qMin(m_cell, chipHigh) : chipHigh;
     if (onEnd) return QRect(cell.center().x() - high / 2, m_area.top() - 5 - wide, high, wide);
     QRect chip(0, 0, qMax(wide, chipHigh), high);
     if (row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the cells of a map and the labels along its axes stand, in pixels of the widget: layout,
-// zoom and panning. No painting.
+// Layout of the cells of a map and the labels along its axes, in pixels of the widget, with zoom
+// and panning. No painting.
 #pragma once
 
 #include <QPoint>
@@ -13,35 +13,36 @@
 
 namespace relascope::widgets {
 
-/// The labels along the rows and the columns, and the room that they need.
+/// The labels along the rows and columns, and the space they need.
 class MapAxes {
 public:
-    /// True where the labels now need other room.
+    /// Returns true if the labels need a different amount of space.
     bool setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns);
-    /// nullptr where nothing is known about a row (column).
+    /// nullptr if nothing is known about a row (column).
     const AxisToken* token(bool rows, int index) const;
-    /// Short; its number where nothing is known about it.
+    /// The short label, or the number if nothing is known.
     QString label(bool rows, int index) const;
-    /// For the box at the pointer: two tokens may be the same word, so those go by their names.
+    /// The label in the box at the pointer: the full name for tokens, as two may have the same
+    /// text.
     QString name(bool rows, int index) const;
-    /// Whether a picture stands there.
+    /// Whether there is a picture.
     bool pictured(bool rows, int index) const;
 
-    bool words() const { return m_room.words; }
+    bool hasText() const { return m_room.text; }
     bool characters() const { return m_room.characters; }
     int thumb() const { return m_room.thumb; }
     bool objects() const;  ///< whether pictures are of objects, which are larger than patches
     int longest(bool rows) const { return rows ? m_room.rows : m_room.columns; }
-    /// The smallest cells beside which labels are written; beside smaller ones stand numbers.
+    /// The smallest cell size with labels; smaller cells have numbers.
     int labelledFrom() const;
-    /// Room beside the rows, or above the columns, with cells of that size.
+    /// The margin beside the rows or above the columns for a cell size.
     int margin(bool rows, int cell, bool labelled) const;
-    /// Words above columns that are too narrow for them stand on end.
+    /// Whether labels above narrow columns are rotated.
     bool upright(int cell) const;
 
 private:
     struct Room {
-        bool words = false;         ///< pieces of a text, written along the axes
+        bool text = false;          ///< pieces of a text, written along the axes
         bool characters = false;    ///< each a character
         int word = 0;               ///< px that the longest of them needs
         int rows = 0, columns = 0;  ///< px of the longest label where none has a picture
@@ -58,11 +59,11 @@ public:
 
     /// `cells` is the number of columns and rows. Without `keepZoom` the whole map is shown.
     void layOut(const QSize& widget, const QSize& cells, bool keepZoom);
-    /// A step in or out; the cell at `at`, with its fraction, stays there.
+    /// Zooms one step in or out around the position `at`.
     void zoom(bool in, const QPointF& at);
-    /// Moves cell (0, 0) there, as far as the map still fills the area.
+    /// Moves cell (0, 0) to a position, limited so that the map fills the area.
     void moveTo(const QPoint& origin);
-    /// Pans until the cell is seen.
+    /// Pans until the cell is visible.
     void reveal(int row, int column);
 
     bool zoomed() const { return m_zoomed; }
@@ -84,18 +85,18 @@ public:
     /// First and last row (column) that is in the area.
     std::pair<int, int> shown(bool rows) const;
 
-    /// Whether cells are large enough for what stands beside each: its picture or its word.
+    /// Whether cells are large enough for a picture or text beside each.
     bool labelled() const { return m_block == 1 && m_cell >= m_axes.labelledFrom(); }
     bool upright() const { return labelled() && m_axes.upright(m_cell); }
     int margin(bool rows) const { return m_axes.margin(rows, m_cell, labelled()); }
-    /// The margin beside the area in which the labels of the rows (columns) stand.
+    /// The margin that contains the labels of the rows (columns).
     QRect marginRect(bool rows) const;
     int thumbSide() const { return qMin(m_cell, m_axes.thumb()) - 4; }
     QRect thumbRect(int index, bool row) const;
-    /// How many rows (columns) from one number to the next.
+    /// The number of rows (columns) between two numbers.
     int tickStep() const;
     QRect tickRect(int index, bool rows) const;
-    /// Where the label of the chosen row or column stands: beside the map, where its number would.
+    /// The rectangle of the label of the chosen row or column, beside the map.
     QRect chipRect(int index, bool row) const;
 
 private:
@@ -104,7 +105,7 @@ private:
     QRect m_area;
     QPoint m_origin;
     int m_cell = 1, m_block = 1;
-    int m_fit = 1, m_fitBlock = 1;  ///< with which the whole map fits
+    int m_fit = 1, m_fitBlock = 1;  ///< the size at which the whole map fits
     bool m_zoomed = false;
 };
 

@@ -9,7 +9,7 @@
 namespace relascope::widgets {
 namespace {
 
-// The PDF engine keeps a clip that was narrowed since save(): what is drawn next would be cut away.
+// The PDF engine keeps a clip that was narrowed since save() and would clip later content.
 void restoreClip(QPainter& painter, const QRect& whole) {
     painter.restore();
     if (painter.hasClipping()) painter.setClipRect(whole);
@@ -97,11 +97,11 @@ void MapPicture::paintBase(QPainter& painter) const {
     restoreClip(painter, geometry.widget());
     for (const bool rows : {true, false}) {
         if (geometry.labelled())
-            axes.words() ? paintWords(painter, rows) : paintAxis(painter, rows);
+            axes.hasText() ? paintTexts(painter, rows) : paintAxis(painter, rows);
         else
             paintTicks(painter, rows);
     }
-    // The map's own edge, so that a pale border cell does not dissolve into the panel.
+    // An outline of the map, so that pale cells at its border are distinct from the panel.
     painter.setPen(t.border);
     painter.setBrush(Qt::NoBrush);
     painter.save();
@@ -130,7 +130,7 @@ void MapPicture::paintAxis(QPainter& painter, bool rows) const {
             paintUpright(painter, k);
             continue;
         }
-        // Words end in an ellipsis where their neighbours begin; "cls" and numbers always fit.
+        // Texts are elided at their neighbours; "cls" and numbers always fit.
         const AxisToken* token = axes.token(rows, k);
         const int room = rows ? geometry.margin(true) - 7 : geometry.cell() - 2;
         QString label = axes.label(rows, k);
@@ -147,7 +147,7 @@ void MapPicture::paintAxis(QPainter& painter, bool rows) const {
     restoreClip(painter, geometry.widget());
 }
 
-/// A column's label from the axis outwards, on end.
+/// A rotated label of a column, from the axis outwards.
 void MapPicture::paintUpright(QPainter& painter, int column) const {
     const QRect cell = geometry.cellRect(0, column);
     const int room = geometry.margin(false) - 12;
@@ -174,7 +174,7 @@ void MapPicture::paintCross(QPainter& painter, const MapMark& mark) const {
     const QRect map = geometry.map();
     const auto box = [&](const QRect& r, qreal width, Qt::PenStyle style) {
         const QRectF outline = QRectF(r).adjusted(-0.5, -0.5, 0.5, 0.5);
-        // Viridis is dark where attention is low: a pale edge keeps the line seen.
+        // Viridis is dark where attention is low: a pale edge keeps the line visible.
         if (!m_scale.isSigned()) {
             QColor halo = t.dark ? t.window : t.panel;
             halo.setAlpha(170);
@@ -195,9 +195,9 @@ void MapPicture::paintCross(QPainter& painter, const MapMark& mark) const {
     restoreClip(painter, geometry.widget());
 }
 
-/// Pieces of a text: from the axis outwards, those of the columns on end unless they are
+/// Pieces of a text from the axis outwards; those of columns are rotated unless they are single
 /// characters.
-void MapPicture::paintWords(QPainter& painter, bool rows) const {
+void MapPicture::paintTexts(QPainter& painter, bool rows) const {
     beginAxis(painter, rows);
     const QRect area = geometry.area();
     const int room = geometry.margin(rows) - 12;
@@ -251,7 +251,7 @@ void MapPicture::paintChip(QPainter& painter, int index, bool row) const {
             : cell.x() < area.left() || cell.x() > area.right())
         return;
     const QRect chip = geometry.chipRect(index, row);
-    const bool upright = !row && axes.words() && geometry.upright();
+    const bool upright = !row && axes.hasText() && geometry.upright();
     if (!geometry.labelled()) {  // numbers that the chip would cut go altogether
         const int step = geometry.tickStep();
         for (int k = index / step * step - step; k <= index + 2 * step; k += step)
@@ -276,9 +276,9 @@ void MapPicture::paintChip(QPainter& painter, int index, bool row) const {
 }
 
 void MapPicture::paintLabels(QPainter& painter, const MapMark& mark) const {
-    if (geometry.labelled() && !axes.words()) {
+    if (geometry.labelled() && !axes.hasText()) {
         if (mark.row < 0) return;
-        // The chosen source wears the same red as in the picture.
+        // The chosen source has the same red as in the picture.
         painter.save();
         QRect place = geometry.thumbRect(mark.row, true);
         const QRect area = geometry.area();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a map shows and how it is drawn: cells, axes, the crosshair with its number. No widget.
+// The picture of a map: cells, axes, the crosshair with its value. No widget.
 #pragma once
 
 #include <QImage>
@@ -41,19 +41,19 @@ public:
     QSize cells() const { return {m_values.columns, m_values.rows}; }
     void colour();
 
-    /// All that does not move with the crosshair.
+    /// Draws everything that does not move with the crosshair.
     void paintBase(QPainter& painter) const;
     void paintMark(QPainter& painter, const MapMark& mark) const;
-    /// What paintMark draws on.
+    /// The region that paintMark() paints.
     QRegion region(const MapMark& mark) const;
-    /// The words and the number at the pointer.
+    /// The text of the box at the pointer.
     QStringList boxText(const MapMark& mark) const;
 
 private:
     QRect boxRect(const MapMark& mark) const;
     void beginAxis(QPainter& painter, bool rows) const;
     void paintAxis(QPainter& painter, bool rows) const;
-    void paintWords(QPainter& painter, bool rows) const;
+    void paintTexts(QPainter& painter, bool rows) const;
     void paintUpright(QPainter& painter, int column) const;
     void paintTicks(QPainter& painter, bool rows) const;
     void paintChip(QPainter& painter, int index, bool row) const;
@@ -62,7 +62,7 @@ private:
     void paintBox(QPainter& painter, const MapMark& mark) const;
 
     MapValues m_values;
-    MapValues m_small;  ///< pooled, where a pixel shows several cells
+    MapValues m_small;  ///< pooled if a pixel shows several cells
     ColorScale m_scale;
     QImage m_image;
 };

@@ -20,8 +20,9 @@ std::pair<int, int> openColumns(MapValues::Mask mask, int row, int columns) {
     return {0, columns};
 }
 
-/// e^x for x <= 0 to a unit or two in the last place, in plain arithmetic that the compiler makes
-/// wide: a layer of 12 maps of 512 tokens has three million of them, and a call each would be seen.
+/// e^x for x <= 0 within two units in the last place, in plain arithmetic that the compiler can
+/// vectorize: a layer of 12 maps of 512 tokens has three million values, for which std::exp() would
+/// be noticeably slow.
 float exponential(float x) {
     constexpr float rounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
     const float low = x < -87.0F ? -87.0F : x;
@@ -37,8 +38,8 @@ float exponential(float x) {
     return x < -87.0F ? 0.0F : series * power;
 }
 
-/// Smallest and largest that compare; a NaN never does. Eight lanes, since the compiler may not
-/// reorder one chain of comparisons.
+/// Minimum and maximum, ignoring NaN. Eight lanes, as the compiler must not reorder a single chain
+/// of comparisons.
 Extent plainExtent(const float* row, int count) {
     constexpr float inf = std::numeric_limits<float>::infinity();
     constexpr int lanes = 8;
@@ -86,11 +87,12 @@ void softmaxRow(float* row, int count) {
     for (int j = 0; j < count; ++j) row[j] *= scale;
 }
 
-/// Keeps the k entries of largest size, of equal ones the first; a NaN stays, so that it is seen.
+/// Keeps the k entries of largest size, of equal ones the first; NaN is kept, so that it is
+/// visible.
 void topRow(float* row, int count, int k, std::vector<float>& best) {
     if (k >= count) return;
-    // The k largest sizes in falling order. Most entries fail the one comparison with the last of
-    // them.
+    // The k largest magnitudes in descending order. Most entries need only the comparison with the
+    // last one.
     best.clear();
     for (int j = 0; j < count; ++j) {
         const float size = std::abs(row[j]);
@@ -124,12 +126,13 @@ MapValues pool(const float* values, int rows, int columns, MapValues::Mask mask,
         std::fill(best.begin(), best.end(), 0.0F);
         const int end = std::min((r + 1) * block, rows);
         for (int i = r * block; i < end; ++i) {
-            // First down the columns: one plain loop over a row, which the compiler makes wide.
+            // First down the columns: a simple loop over a row, which the compiler can vectorize.
             const float* row = values + static_cast<std::size_t>(i) * columns;
             const auto [first, last] = openColumns(mask, i, columns);
             for (int j = first; j < last; ++j) {
                 const float b = best[static_cast<std::size_t>(j)];
-                // A NaN loses every comparison: it gets in by the first and stays by the second.
+                // Comparisons with NaN are false: it is accepted by the first one and kept by the
+                // second.
                 best[static_cast<std::size_t>(j)] =
                     (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
             }
@@ -313,7 +316,7 @@ std::vector<float> valueSample(const RelationMap& map) {
         for (std::size_t cell = 0; cell < cells; ++cell) take(cell);
         return values;
     }
-    // Multiples of the golden ratio fall evenly between 0 and 1 and in step with no width.
+    // Multiples of the golden ratio are evenly distributed modulo 1 and not periodic for any width.
     constexpr double golden = 0.6180339887498949;
     for (std::size_t k = 0; k < most; ++k) {
         const double place = golden * static_cast<double>(k);
@@ -324,8 +327,8 @@ std::vector<float> valueSample(const RelationMap& map) {
 
 Extent percentiles(std::vector<float> values) {
     if (values.empty()) return {};
-    const auto at = [&values](double share) {
-        const double place = share * static_cast<double>(values.size() - 1);
+    const auto at = [&values](double fraction) {
+        const double place = fraction * static_cast<double>(values.size() - 1);
         const auto below = static_cast<std::ptrdiff_t>(place);
         const auto lower = values.begin() + below;
         std::nth_element(values.begin(), lower, values.end());
@@ -336,7 +339,7 @@ Extent percentiles(std::vector<float> values) {
     return {at(0.02), at(0.98), true};
 }
 
-double saturatedShare(const MapValues& values, Processing processing) {
+double saturatedFraction(const MapValues& values, Processing processing) {
     constexpr float end = 0.99F;
     if (processing != Processing::Tanh && processing != Processing::Sigmoid) return 0.0;
     std::size_t all = 0, saturated = 0;

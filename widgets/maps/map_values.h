@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers behind a picture of a map: what is done to them before they are coloured, and the
-// limits of their colour scale. Standard library only, so that tests hold every number exactly.
+// The values behind a picture of a map: their processing and the limits of their colour scale. Uses
+// only the standard library, so that tests can check every value exactly.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace relascope::widgets {
 
 /// TopK keeps the k entries of largest size in each row i and sets the others to 0.
 enum class Processing { Raw, Tanh, Sigmoid, SoftmaxOverJ, TopK };
-/// Whose values share one colour scale. Fixed is -1..+1 for signed values, else 0..1.
+/// The values that share one colour scale. Fixed is -1..+1 for signed values, else 0..1.
 enum class Range { ThisMap, ThisLayer, WholeModel, Fixed };
 
 const char* processingName(Processing processing);
@@ -25,7 +25,8 @@ struct Limits {
     bool operator==(const Limits&) const = default;
 };
 
-/// Smallest and largest of the values that are finite and not masked; `any` is false when none is.
+/// Smallest and largest of the values that are finite and not masked; `any` is false if there are
+/// none.
 struct Extent {
     float low = 0.0F;
     float high = 0.0F;
@@ -70,21 +71,21 @@ RelationMap product(const RelationMap& attention, const RelationMap& relation);
 /// Rows and columns exchanged, the mask with them.
 MapValues transposed(const MapValues& values);
 /// Blocks of `block` x `block` cells, each the value of largest size in it (NaN if one is NaN):
-/// thin lines survive where a mean would lose them. A block is masked only where its corner nearest
-/// the diagonal is.
+/// thin lines stay visible, unlike with a mean. A block is masked if its corner nearest to the
+/// diagonal is.
 MapValues pooled(const MapValues& values, int block);
 MapValues pooled(const RelationMap& map, int block);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);
-/// Values that are finite and not masked: all of a small map, of a large one some thousands spread
-/// evenly over it, which is enough for percentiles.
+/// Values that are finite and not masked: all of a small map, or some thousands spread evenly over
+/// a large one, which is enough for percentiles.
 std::vector<float> valueSample(const RelationMap& map);
-/// The 2nd and 98th percentile, interpolated between neighbours: extremes do not move them.
+/// The 2nd and 98th percentile, interpolated between neighbours: insensitive to extremes.
 Extent percentiles(std::vector<float> values);
-/// The share of the cells that tanh or sigmoid brings within 1 % of an end of its range, among
-/// those that are finite and not masked; 0 for what has no such ends.
-double saturatedShare(const MapValues& values, Processing processing);
+/// The fraction of finite, unmasked cells that tanh or sigmoid maps to within 1 % of an end of its
+/// range; 0 for other processing.
+double saturatedFraction(const MapValues& values, Processing processing);
 /// The scale that shows such values: symmetric about 0 when signed, from 0 when all are >= 0. A
 /// scale of no width (constant or no values) becomes one of width 1 or 2.
 Limits limitsOf(const Extent& extent, bool isSigned);

@@ -16,15 +16,15 @@ class MapView : public QWidget {
 public:
     explicit MapView(QWidget* parent = nullptr);
 
-    /// The cells, already processed. Keeps zoom and place while the shape stays the same.
+    /// Sets the processed values. Zoom and position are kept if the shape is the same.
     void setValues(MapValues values);
     void setScale(const ColorScale& scale);
     void setTokens(std::vector<AxisToken> rows, std::vector<AxisToken> columns);
-    /// What a cell's number is called and how it is written: text(i, j) for the box at the pointer.
+    /// The text of the box at the pointer: text(i, j).
     void setNumberDigits(int digits, bool isSigned);
     /// The locked cell; -1 for none. Clamped to the map.
     void setCell(int row, int column);
-    /// The cell shown by another pane's pointer, drawn in place of the locked one; -1, -1 for none.
+    /// The cell at the pointer of another pane, drawn instead of the locked one; -1, -1 for none.
     void setPreview(int row, int column);
 
     const MapValues& values() const { return m_picture.values(); }
@@ -60,14 +60,14 @@ private:
     void refreshImage();
     void invalidate();
     MapMark mark() const;
-    /// Repaints what `before` and the mark of now draw on.
+    /// Repaints the regions of `before` and of the current mark.
     void moved(const MapMark& before);
     void describe();
     void setHover(const QPoint& cell);
     void choose(int row, int column);
 
     MapPicture m_picture;
-    QPixmap m_base;  ///< all that does not move with the crosshair
+    QPixmap m_base;  ///< everything that does not move with the crosshair
     int m_row = -1, m_column = -1;
     QPoint m_hover{-1, -1};
     QPoint m_preview{-1, -1};

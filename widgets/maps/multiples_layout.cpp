@@ -174,8 +174,8 @@ int MultiplesLayout::arrangeGroup(const MultipleGroup& group, int g, const QPoin
     return y + high + labelHeight + groupGap - at.y();
 }
 
-/// The largest pictures with which all groups fit into the box without scrolling, and how the
-/// groups are arranged then.
+/// Finds the largest pictures with which all groups fit into the box without scrolling, and the
+/// arrangement of groups.
 std::pair<int, MultiplesLayout::Breaks> MultiplesLayout::bestFit(
     const std::vector<MultipleGroup>& all, const QSize& box) {
     std::pair<int, Breaks> best{smallestSide, 0};
@@ -188,7 +188,7 @@ std::pair<int, MultiplesLayout::Breaks> MultiplesLayout::bestFit(
         };
         int fits = best.first, tooLarge = qMax(fits, each - 2 * margin) + 1;
         if (!fitsIn(fits)) continue;
-        // More room never makes pictures smaller, so halving finds the end of what fits.
+        // Larger pictures never need less room, so bisection finds the largest that fits.
         while (tooLarge - fits > 1) {
             const int middle = (fits + tooLarge) / 2;
             (fitsIn(middle) ? fits : tooLarge) = middle;

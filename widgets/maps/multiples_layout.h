@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where small maps in groups stand, in which order and on which pages. No painting, no widget.
+// Layout of small maps in groups: order, pages and rectangles. No painting, no widget.
 #pragma once
 
 #include <QImage>
@@ -19,13 +19,13 @@ struct MultipleItem {
     QString label;        ///< "r 1", "head 1"
     QImage cells;         ///< one pixel a cell, or a block of `blockFor` cells
     float magnitude = 0;  ///< largest |value|, for sorting
-    MapValues::Mask mask = MapValues::Mask::None;  ///< that side of the picture is hatched
-    QSize shape = {};  ///< columns and rows of the map; of `cells` where it is not said
+    MapValues::Mask mask = MapValues::Mask::None;  ///< the hatched side of the picture
+    QSize shape = {};  ///< columns and rows of the map; the size of `cells` if not set
 };
 
 struct MultipleGroup {
     QString title;    ///< "Relations of layer 2"
-    QString absence;  ///< a sentence where there are no maps
+    QString absence;  ///< message if there are no maps
     std::vector<MultipleItem> items;
     bool legend = false;  ///< a small colour bar 0..max beside the title
 };
@@ -33,7 +33,7 @@ struct MultipleGroup {
 class MultiplesLayout {
 public:
     static constexpr int pageSize = 16;
-    /// Pixels that a picture has at least; more where all pictures then fit without scrolling.
+    /// Minimum size of a picture in pixels; larger if all pictures then fit without scrolling.
     static constexpr int smallestSide = 62;
     static constexpr int titleHeight = 24;
     static constexpr int labelHeight = 18;
@@ -51,7 +51,7 @@ public:
     };
 
     void setGroups(std::vector<MultipleGroup> groups);
-    /// Turns to the page of that item; true where another page is shown.
+    /// Shows the page of an item; returns true if the page changed.
     bool setCurrent(MapKind kind, int index);
     void setSortByMagnitude(bool on);
     bool byMagnitude() const { return m_byMagnitude; }
@@ -70,34 +70,34 @@ public:
     }
     /// The slot of the current item; -1 where its page is not shown.
     int currentSlot() const;
-    /// The slot above or below another; that one itself at the end.
+    /// The slot above or below another one, or that one itself at the end.
     int neighbour(int slot, bool down) const;
 
-    /// Places all for a widget `wide` pixels wide, as large as fits into `box` without scrolling;
-    /// returns the height.
+    /// Lays out all pictures for a width of `wide` pixels, as large as fits into `box` without
+    /// scrolling. Returns the height.
     int layOut(int wide, const QSize& box);
     const std::vector<Slot>& places() const { return m_places; }
     const std::vector<Turn>& turns() const { return m_turns; }
     const std::vector<QRect>& heads() const { return m_heads; }
     int side() const { return m_side; }
-    /// Whether a picture has another number of cells a pixel than its size wants.
+    /// Whether a picture has a different number of cells per pixel than its size requires.
     bool wrongResolution() const;
 
-    /// Pixels a side that pictures of such groups get in a box of that size.
+    /// Side length in pixels of the pictures of such groups in a box of that size.
     static int sideFor(const std::vector<MultipleGroup>& groups, const QSize& box);
-    /// Cells a pixel for a map of `cells` a side in a picture of `side` pixels, or up to a sixth
-    /// more.
+    /// Cells per pixel for a map with side length `cells` in a picture of `side` pixels, or up to a
+    /// sixth more.
     static int blockFor(int cells, int side);
 
 private:
-    /// How groups share the widget: bit g set, group g + 1 begins another column beside.
+    /// The arrangement of groups: if bit g is set, group g + 1 begins another column.
     using Breaks = unsigned;
     void sortAll();
     bool turnToCurrent();
     static std::pair<int, Breaks> bestFit(const std::vector<MultipleGroup>& groups,
                                           const QSize& box);
-    /// Where everything stands with pictures of `picture` pixels on a widget `wide` pixels wide, to
-    /// be kept in `keep`; returns the height. With nullptr only that counts.
+    /// Computes the layout with pictures of `picture` pixels for a width of `wide`, stores it in
+    /// `keep` unless that is nullptr, and returns the height.
     static int arrange(const std::vector<MultipleGroup>& groups, int wide, int picture,
                        Breaks breaks, MultiplesLayout* keep);
     static int arrangeGroup(const MultipleGroup& group, int g, const QPoint& at, int wide,

@@ -134,8 +134,8 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     head.setWeight(QFont::DemiBold);
     painter.setFont(head);
     painter.setPen(t.text);
-    painter.drawText(QRect(area.left(), y, area.width(), 20), Qt::AlignLeft | Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(group.title, Qt::ElideRight, area.width()));
+    paint::elidedText(painter, QRect(area.left(), y, area.width(), 20),
+                      Qt::AlignLeft | Qt::AlignVCenter, group.title);
     int x = area.left() + painter.fontMetrics().horizontalAdvance(group.title) + 14;
     painter.setFont(captionFont());
     painter.setPen(t.muted);
@@ -150,14 +150,14 @@ void MultiplesView::Canvas::paintTitle(QPainter& painter, int g) const {
     if (pictures.pageCount(g) > 1) {
         const int first = pictures.page(g) * pageSize;
         const int all = static_cast<int>(group.items.size());
-        const QString words = QStringLiteral("%1 to %2 of %3")
-                                  .arg(first + 1)
-                                  .arg(qMin(first + pageSize, all))
-                                  .arg(all);
+        const QString text = QStringLiteral("%1 to %2 of %3")
+                                 .arg(first + 1)
+                                 .arg(qMin(first + pageSize, all))
+                                 .arg(all);
         if (const int room = area.right() - 53;
-            !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(words) < room)
+            !group.legend || x + 108 + painter.fontMetrics().horizontalAdvance(text) < room)
             painter.drawText(QRect(area.left(), y, room - area.left(), 20),
-                             Qt::AlignRight | Qt::AlignVCenter, words);
+                             Qt::AlignRight | Qt::AlignVCenter, text);
     }
     if (group.items.empty()) {
         painter.setFont(smallFont());

@@ -15,8 +15,7 @@ public:
     explicit MultiplesView(QWidget* parent = nullptr);
 
     void setGroups(std::vector<MultipleGroup> groups);
-    /// Frames that item and turns to its page. A second one may be framed too (the head of alpha x
-    /// r).
+    /// Frames an item and shows its page. A second item can be framed, too (the head of alpha x r).
     void setCurrent(MapKind kind, int index);
     void setSecond(MapKind kind, int index);
     void clearSecond();
@@ -24,16 +23,16 @@ public:
     void setPage(int group, int page);
     /// Order, pages and the size of the pictures.
     const MultiplesLayout& pictures() const;
-    /// Where an item stands on the inner widget; empty when its page is not shown.
+    /// The rectangle of an item on the inner widget; empty if its page is not shown.
     QRect itemRect(MapKind kind, int index) const;
     QWidget* canvas() const;
 
-    /// Pixels a side that pictures of such groups get on the widget as large as it is now.
+    /// Side length in pixels of the pictures of such groups at the current widget size.
     int sideFor(const std::vector<MultipleGroup>& groups) const;
 
 Q_SIGNALS:
     void chosen(MapKind kind, int index);
-    /// The widget has another size, and maps with more cells than pixels want other pictures.
+    /// The picture size changed, so maps with more cells than pixels need other pictures.
     void resolutionChanged();
 
 protected:

@@ -21,9 +21,9 @@ namespace {
 constexpr int largestSeed = 999999;
 
 QString joined(const std::vector<std::int64_t>& tokens) {
-    QStringList words;
-    for (const auto token : tokens) words << QString::number(token);
-    return words.join(u' ');
+    QStringList numbers;
+    for (const auto token : tokens) numbers << QString::number(token);
+    return numbers.join(u' ');
 }
 
 QLineEdit* tokenField(const QString& what, QWidget* parent) {
@@ -78,9 +78,7 @@ InputChooser::InputChooser(QWidget* parent)
       m_target(tokenField(QStringLiteral("Target token"), this)),
       m_image(new QPushButton(QStringLiteral("Choose an image\u2026"), this)),
       m_problem(new FieldNote(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {}, 4);
     m_kinds->setAccessibleName(QStringLiteral("Input"));
     m_number->setFont(numberFont(12));
     m_number->setAlignment(Qt::AlignRight);
@@ -171,7 +169,7 @@ void InputChooser::previous() {
     m_number->setValue(m_number->value() - 1);
 }
 void InputChooser::random() {
-    // Not the global generator's first number twice: the seed stays visible and can be typed again.
+    // A new seed each time; it stays visible and can be typed again.
     showRandom(QRandomGenerator::global()->bounded(largestSeed + 1));
     request();
 }

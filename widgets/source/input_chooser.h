@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to look at where no data set stands behind a model: reference inputs, random ones, typed
-// token ids, a picture.
+// The choice of an input for a model without a data set: reference inputs, random ones, typed token
+// ids, a picture.
 #pragma once
 
 #include <QString>
@@ -18,7 +18,7 @@ namespace relascope::widgets {
 class FieldNote;
 class SegmentedControl;
 
-/// What a model can be given.
+/// The inputs that a model accepts.
 struct InputOffer {
     enum class Kind { None, Images, Tokens, Vectors, Text };
     Kind kind = Kind::None;
@@ -31,7 +31,7 @@ struct InputOffer {
     bool operator==(const InputOffer&) const = default;
 };
 
-/// Ids separated by spaces or commas; nullopt with a sentence in `problem`.
+/// Parses ids separated by spaces or commas; returns nullopt with a message in `problem`.
 std::optional<std::vector<qint64>> parseTokens(const QString& text, qint64 vocabulary, int longest,
                                                QString* problem);
 
@@ -42,7 +42,7 @@ public:
 
     void setOffer(const InputOffer& offer);
     const InputOffer& offer() const { return m_offer; }
-    // What is shown now, without a request.
+    // Sets the sample shown without emitting a request.
     void showReference(int index);
     void showRandom(quint64 seed);
     void showTokens(const std::vector<std::int64_t>& source,
@@ -53,12 +53,11 @@ public:
     QSpinBox* number() const { return m_number; }
     QLineEdit* sourceField() const { return m_source; }
     QLineEdit* targetField() const { return m_target; }
-    QPushButton* imageButton() const { return m_image; }
 
 public Q_SLOTS:
     void next();
     void previous();
-    void random();  ///< another seed by chance
+    void random();  ///< another random seed
 
 Q_SIGNALS:
     void referenceRequested(int index);  ///< from 0

@@ -9,7 +9,7 @@
 namespace relascope::widgets {
 namespace {
 
-/// NaN being equal to NaN.
+/// Compares with NaN equal to NaN.
 bool sameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](float x, float y) { return x == y || (x != x && y != y); });

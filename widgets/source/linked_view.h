@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all views of the objects of a source share: the chosen i and j, and the values towards each
-// object from i.
+// Base class of views of the objects of a source: the chosen i and j, and the values from i towards
+// each object.
 #pragma once
 
 #include <QColor>
@@ -15,12 +15,12 @@ class LinkedView {
 public:
     virtual ~LinkedView() = default;
 
-    /// One value a sender, towards it from i. A masked one is hatched, NaN in the error's colour.
+    /// One value per sender, from i towards it. Masked values are hatched, NaN in the error colour.
     void setValues(std::vector<float> values, std::vector<bool> masked, const ColorScale& scale);
     void setNumberDigits(int digits, bool isSigned);
     void setSource(int index);   ///< i
     void setTarget(int index);   ///< j, locked; -1 for none
-    void setPreview(int index);  ///< j while another pane's pointer shows it; -1 for none
+    void setPreview(int index);  ///< j at the pointer of another pane; -1 for none
     int source() const { return m_source; }
     int target() const { return m_target; }
 
@@ -32,29 +32,29 @@ protected:
     virtual void touch(bool sender, int index) = 0;
     virtual void touchAll() = 0;
     virtual void describe() = 0;
-    /// i is another one, chosen here or elsewhere.
+    /// Called when i changed, in this or another view.
     virtual void sourceMoved() {}
     virtual void previewMoved() {}
 
-    /// How an object is filled by its value; `known` false: as one without a value.
+    /// The colours of an object for its value; `known` false: without a value.
     struct Shade {
-        QColor fill, ink, hatch;  ///< no hatch where that is invalid
+        QColor fill, ink, hatch;  ///< invalid: no hatch
         bool byScale = false;     ///< the fill is a colour of the scale
     };
     Shade shade(int index, bool known) const;
     const ColorScale& scale() const { return m_scale; }
     bool hasValue(int index) const;
     bool masked(int index) const;
-    /// NaN where there is none, also where it is masked.
+    /// The value; NaN if there is none or it is masked.
     float value(int index) const;
-    /// As written on the object; empty where there is no value or a masked one.
+    /// The text on the object; empty without a value or for a masked one.
     QString number(int index) const;
-    /// j without the pointer of this view, and with it.
+    /// j without and with the pointer of this view.
     int restingTarget() const { return m_preview >= 0 ? m_preview : m_target; }
     int shownTarget() const;
-    /// After other objects came: i and j stay where they can.
+    /// Called after the objects changed: keeps i and j if they still exist.
     void clampChoice();
-    /// A click or a key: `View` has the signals sourceChosen and targetChosen.
+    /// Handles a click or key; `View` has the signals sourceChosen and targetChosen.
     template <class View>
     void choose(View* view, bool target, int index) {
         if (target) {

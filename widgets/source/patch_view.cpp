@@ -16,7 +16,7 @@ constexpr int chipHeight = 24;
 constexpr int chipGap = 10;
 constexpr int numberedPatch = 64;  ///< from this size a patch carries its number
 constexpr int edge = 1;            ///< room for the outline of a patch at the border
-constexpr int reach = 4;           ///< how far the marks of a token stand out of it
+constexpr int reach = 4;           ///< how far the marks of a token extend beyond it
 
 /// The letter of i or j in the corner of its patch.
 void paintTag(QPainter& painter, const QRect& patch, const QString& letter, const QColor& ink) {
@@ -111,7 +111,7 @@ int PatchView::tokenAt(const QPoint& point) const {
         const int column = (point.x() - m_place.left()) * m_grid.columns / m_place.width();
         const int row = (point.y() - m_place.top()) * m_grid.rows / m_place.height();
         const int guess = tokenOfPatch(m_grid, row * m_grid.columns + column);
-        // Patches of unequal pixel sizes: the neighbours are the only other candidates.
+        // Patch sizes may differ by a pixel, so only the neighbours are other candidates.
         for (const int token :
              {guess, guess - 1, guess + 1, guess - m_grid.columns, guess + m_grid.columns})
             if (patchOfToken(m_grid, token) >= 0 && tokenRect(token).contains(point)) return token;
@@ -242,7 +242,7 @@ void PatchView::paintMarks(QPainter& painter) {
         const QRect place = tokenRect(j);
         const QRectF line = QRectF(place).adjusted(1, 1, -1, -1);
         const qreal width = place.width() < 24 ? 1.0 : 2.0;
-        // Dark under pale dashes, so that one of them shows on any image.
+        // A dark line below pale dashes, visible on any image.
         painter.setPen(QPen(Theme::light().text, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
         painter.drawRect(line);
         QPen dash(Theme::light().panel, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin);
@@ -271,7 +271,7 @@ void PatchView::paintLabel(QPainter& painter) {
     const int left = m_grid.classToken ? tokenRect(0).right() + 8 : row.left();
     const int word = QFontMetrics(smallFont()).horizontalAdvance(QStringLiteral("label")) + 10;
     const int room = row.right() - left;
-    // Where both do not fit, the name matters more than the word before it.
+    // If both do not fit, the prefix is omitted.
     if (room < 8) return;  // the class token's chip is as wide as the picture
     const bool named = room > word + painter.fontMetrics().horizontalAdvance(m_label) + 2;
     const QString shown =

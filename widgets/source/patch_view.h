@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The image under its patch grid: the chosen patch i outlined, the others tinted by the value
-// towards them, the class token as a chip below. A masked value or NaN draws no tint and no number.
+// towards them, the class token as a chip below. Masked values and NaN have neither tint nor
+// number.
 #pragma once
 
 #include <QWidget>
@@ -18,7 +19,7 @@ public:
 
     void setImage(const Image& image, const PatchGrid& grid);
     void setLabel(const QString& label);  ///< the true class, right below the image; may be empty
-    /// The patches only send: i is chosen elsewhere, and a click or an arrow key chooses j.
+    /// The patches are senders only: i is chosen elsewhere, and a click or an arrow key chooses j.
     void setTargetsOnly(bool on);
     bool targetsOnly() const { return m_targetsOnly; }
 

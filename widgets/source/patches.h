@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a token of a vision model is called and which piece of the image it stands for.
+// Names of the tokens of a vision model, and the image patches they represent.
 #pragma once
 
 #include <QImage>
@@ -12,12 +12,12 @@
 
 namespace relascope::widgets {
 
-/// How one row or column of a map is marked on the axis.
+/// The mark of a row or column on the axis of a map.
 struct AxisToken {
     QString label;        ///< short: "cls", "0,2", "17"
     QString name;         ///< in a sentence: "class token", "patch (0, 2)"
     QImage picture;       ///< null where there is none
-    bool byName = false;  ///< the label alone does not say which one: two tokens may be alike
+    bool byName = false;  ///< the label is ambiguous: two tokens may have the same text
     QString place;        ///< of a piece of text, for the box at the pointer: 39 “ball”
 };
 
@@ -31,9 +31,9 @@ QString tokenLabel(const PatchGrid& grid, int token);
 /// The pixels of a patch in an image of that size.
 QRect patchRect(const PatchGrid& grid, int patch, const QSize& image);
 
-/// The tokens of a sample, as many as `count` (its own number for a map of another size).
+/// The marks of `count` tokens of a sample, or of its own number if 0.
 std::vector<AxisToken> patchTokens(const ProbeResult& result, int count);
-/// Tokens that are only numbered: the symbols of a library.
+/// Marks with numbers only, for the symbols of a library.
 std::vector<AxisToken> numberedTokens(int count, const QString& word);
 
 }  // namespace relascope::widgets

@@ -10,7 +10,7 @@ namespace relascope::widgets {
 namespace {
 
 constexpr int smallest = 16;  ///< patches: they fill their room, whatever the factor
-constexpr int pixelArt = 40;  ///< px up to which pixels are looked at
+constexpr int pixelArt = 40;  ///< size in px up to which pictures are not smoothed
 constexpr int largestScale = 4;
 
 }  // namespace
@@ -68,7 +68,7 @@ void drawPicture(QPainter& painter, const QRect& room, const QImage& picture) {
     if (isPixelArt(picture.size()) && !shrinks) return drawPixels(painter, place, picture);
     const auto engine = painter.paintEngine()->type();
     if (shrinks && engine != QPaintEngine::SVG && engine != QPaintEngine::Pdf) {
-        // All pixels take part; the painter's own smoothing would look at four of them.
+        // Averages all pixels; the smooth transform of QPainter would use only four.
         const qreal ratio = painter.deviceTransform().m11();
         painter.drawImage(place, picture.scaled(place.size() * ratio, Qt::IgnoreAspectRatio,
                                                 Qt::SmoothTransformation));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of objects: how large they stand in a given room, and how they are enlarged.
+// Pictures of objects: their size in a given rectangle, and how they are scaled.
 #pragma once
 
 #include <QImage>
@@ -14,16 +14,15 @@ namespace relascope::widgets {
 
 /// Grey or RGB bytes as a picture; null when empty or when the bytes do not fill the size.
 QImage toQImage(const Image& image);
-/// Those of a sequence, one an object; empty where it has none or not one each.
+/// The pictures of a sequence, one per object; empty if it does not have one for each.
 std::vector<QImage> picturesOf(const ProbeSequence& sequence);
 
-/// Small tiles are looked at pixel by pixel and enlarged by whole factors, larger pictures (cards)
-/// are smoothed.
+/// Small pictures are enlarged by whole factors without smoothing, larger ones (cards) are
+/// smoothed.
 bool isPixelArt(const QSize& picture);
-/// The size at which a picture of that size stands in `room`, its shape kept; no picture is drawn
-/// more than four times as large as it is.
+/// The size of a picture scaled to `room` with its aspect ratio kept; enlarged at most four times.
 QSize shownSize(const QSize& picture, const QSize& room);
-/// Where it stands: in the middle.
+/// The rectangle of the picture, centred.
 QRect shownPlace(const QSize& picture, const QRect& room);
 void drawPicture(QPainter& painter, const QRect& room, const QImage& picture);
 

@@ -7,6 +7,7 @@
 
 #include "widgets/export/pgfplots.h"
 #include "widgets/text/text_flow.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -60,13 +61,13 @@ void ProbabilityBars::setChoices(const std::vector<TokenChoice>& choices, std::i
 }
 
 void ProbabilityBars::finish() {
-    QStringList words;
+    QStringList parts;
     for (const int k : m_shown)
-        words << QStringLiteral("%1 %2")
+        parts << QStringLiteral("%1 %2")
                      .arg(m_names.value(k, QString::number(k)))
                      .arg(m_probabilities[static_cast<std::size_t>(k)], 0, 'f', 3);
-    if (m_marked >= 0) words << QStringLiteral("chosen: ") + m_names[m_marked];
-    setAccessibleDescription(words.join(QStringLiteral(", ")));
+    if (m_marked >= 0) parts << QStringLiteral("chosen: ") + m_names[m_marked];
+    setAccessibleDescription(parts.join(QStringLiteral(", ")));
     setFixedHeight(sizeHint().height());
     updateGeometry();
     update();
@@ -87,8 +88,8 @@ QString ProbabilityBars::pgfplots(const QString& caption) const {
 void ProbabilityBars::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
-    const QFont words = m_tokens ? monoFont(12) : smallFont();
-    painter.setFont(words);
+    const QFont font = m_tokens ? monoFont(12) : smallFont();
+    painter.setFont(font);
     int names = 0;
     for (const int k : m_shown)
         names = qMax(names,
@@ -100,11 +101,10 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         const float p = m_probabilities[static_cast<std::size_t>(k)];
         const bool marked = k == m_marked;
         if (marked) painter.fillRect(QRect(0, y, width(), high), t.selection);
-        painter.setFont(words);
+        painter.setFont(font);
         painter.setPen(t.text);
-        painter.drawText(QRect(m_tokens ? 4 : 0, y, names, high), Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(m_names.value(k, QString::number(k)),
-                                                          Qt::ElideRight, names));
+        paint::elidedText(painter, QRect(m_tokens ? 4 : 0, y, names, high),
+                          Qt::AlignLeft | Qt::AlignVCenter, m_names.value(k, QString::number(k)));
         const QRectF bar(names + 12, y + high / 2 - 4,
                          qMax(10, width() - names - 12 - numbers - (m_tokens ? 4 : 0)), 8);
         painter.setRenderHint(QPainter::Antialiasing);
@@ -115,9 +115,10 @@ void ProbabilityBars::paintEvent(QPaintEvent*) {
         }
         if (p > 0) {
             painter.setBrush(marked ? t.accent : k == m_best ? t.series[0] : t.muted);
-            const qreal share = qBound(0.0F, m_full > 0 ? p / m_full : 0.0F, 1.0F);
+            const qreal fraction = qBound(0.0F, m_full > 0 ? p / m_full : 0.0F, 1.0F);
             painter.drawRoundedRect(
-                QRectF(bar.left(), bar.top(), qMax(2.0, bar.width() * share), bar.height()), 2, 2);
+                QRectF(bar.left(), bar.top(), qMax(2.0, bar.width() * fraction), bar.height()), 2,
+                2);
         }
         painter.setRenderHint(QPainter::Antialiasing, false);
         QFont figures = numberFont(12);

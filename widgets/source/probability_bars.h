@@ -18,11 +18,11 @@ public:
 
     explicit ProbabilityBars(QWidget* parent = nullptr);
 
-    /// With more than `most` classes the likeliest are shown, and always the true one.
+    /// With more than `most` classes only the likeliest and the true one are shown.
     void setProbabilities(const QStringList& names, const std::vector<float>& probabilities,
                           int label, int most = 3);
-    /// Tokens that could come next, in the order given, against the likeliest of them; the one with
-    /// that id is marked as the one that came (-1: none).
+    /// Shows candidate next tokens in the given order, relative to the likeliest; the token with
+    /// that id is marked as the actual one (-1: none).
     void setChoices(const std::vector<TokenChoice>& choices, std::int64_t chosen = -1);
     /// The row of the marked choice; -1 for none.
     int marked() const { return m_marked; }
@@ -46,7 +46,7 @@ private:
     std::vector<float> m_probabilities;
     std::vector<int> m_shown;
     int m_best = -1, m_marked = -1;
-    float m_full = 1;       ///< what a bar of full length stands for
+    float m_full = 1;       ///< the probability of a bar of full length
     bool m_tokens = false;  ///< pieces of text, not classes
 };
 

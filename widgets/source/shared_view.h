@@ -7,8 +7,8 @@
 
 namespace relascope::widgets {
 
-/// Scrolls until `place` (in the viewport's coordinates) is seen with `edge` pixels around it;
-/// after a leap it stands in the middle, so that its surroundings are seen too.
+/// Scrolls until `place` (in viewport coordinates) is visible with `edge` pixels around it. After a
+/// long jump it is centred.
 inline void scrollTo(const QAbstractScrollArea& view, const QRect& place, int edge) {
     if (place.isEmpty()) return;
     QScrollBar* bar = view.verticalScrollBar();

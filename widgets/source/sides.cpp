@@ -20,21 +20,21 @@ const ProbeLayer* layerOf(const ProbeResult& result, int layer) {
                : nullptr;
 }
 
-/// The sequence that a side's objects come from; nullptr where they come from none.
+/// The sequence that contains the objects of a side, or nullptr.
 const ProbeSequence* sequenceOf(const ProbeResult& result, int side) {
     const ProbeSide* s = sideOf(result, side);
     const bool target = s && s->name == "target";
     const ProbeSequence& sequence = target ? result.sample.target : result.sample.source;
     if (sequence.size() == 0) return nullptr;
     if (!s) return result.sides.empty() && side == 0 ? &sequence : nullptr;
-    // A side with names of its own ("selection") is no sequence, nor is one of another length.
+    // A side with its own names ("selection") or of another length is not a sequence.
     if (s->labels.empty() || static_cast<int>(s->labels.size()) == sequence.size())
         return target || s->name == "source" || side == 0 ? &sequence : nullptr;
     return nullptr;
 }
 
-/// The pictures of a side's objects; of encoder and abstractor side by side those of the source
-/// twice. Empty where the objects have none.
+/// The pictures of a side's objects; for encoder and abstractor side by side, those of the source
+/// twice. Empty if there are none.
 std::vector<QImage> picturesAlong(const ProbeResult& result, int side) {
     if (const ProbeSequence* sequence = sequenceOf(result, side)) return picturesOf(*sequence);
     const ProbeSide* s = sideOf(result, side);
@@ -45,14 +45,14 @@ std::vector<QImage> picturesAlong(const ProbeResult& result, int side) {
     return pictures;
 }
 
-/// Spaces and line ends as something that can be seen.
+/// Replaces spaces and line ends by visible symbols.
 QString visible(QString text) {
     text.replace(u'\n', QChar(0x21B5)).replace(u'\t', QChar(0x21E5));
     if (text.trimmed().isEmpty()) text.replace(u' ', QChar(0x2423));
     return text;
 }
 
-/// The word of an object; empty where it has only its number.
+/// The text of an object; empty if it has only a number.
 QString wordOf(const ProbeResult& result, int side, int index) {
     const auto at = static_cast<std::size_t>(index);
     if (const ProbeSequence* text = textAlong(result, side); text && index >= 0)
@@ -125,10 +125,10 @@ QString objectName(const ProbeResult& result, int side, int index) {
         return sideWord(result, side) + u' ' +
                piecePlace(index, text->words[static_cast<std::size_t>(index)]);
     const ProbeSide* s = sideOf(result, side);
-    // What is named rather than counted ("E1") needs no number beside its name.
+    // Named objects ("E1") are shown without a number.
     if (!word.isEmpty() && s && s->name == "selection") return word;
     if (word.startsWith(sideWord(result, side) + u' ')) return word;  // "object 17" of an order
-    // Vectors have no words: what they are called is their own number.
+    // Vectors have no text: they are named by their number.
     const ProbeSequence* sequence = sequenceOf(result, side);
     bool counts = false;
     word.toInt(&counts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands along the rows and columns of a map, whatever is looked at: patches, tokens, vectors.
+// The objects along the rows and columns of a map: patches, tokens or vectors.
 #pragma once
 
 #include <QString>
@@ -11,7 +11,7 @@
 
 namespace relascope::widgets {
 
-/// "layer 2", "decoder 1 cross"; numbered where the result has no name.
+/// "layer 2", "decoder 1 cross"; numbered if the result has no name.
 QString layerName(const ProbeResult& result, int layer);
 /// The side along the rows (columns) of a layer's maps, an index of ProbeResult::sides; 0 where
 /// the result does not say.
@@ -19,11 +19,11 @@ int rowSide(const ProbeResult& result, int layer);
 int columnSide(const ProbeResult& result, int layer);
 /// Whether the side is the patches (and class token) of the image.
 bool isPatchSide(const ProbeResult& result, int side);
-/// The text whose pieces stand along the side; nullptr where none does.
+/// The text along the side; nullptr if it is not a text.
 const ProbeSequence* textAlong(const ProbeResult& result, int side);
-/// How many objects stand along the side; 0 when the result does not say.
+/// The number of objects along the side; 0 if unknown.
 int sideSize(const ProbeResult& result, int side);
-/// One of its objects: "target", "token"; "token" where the side has no name.
+/// The noun for its objects: "target", "token"; "token" if the side has no name.
 QString sideWord(const ProbeResult& result, int side);
 /// In a sentence: "patch (0, 1)", "class token", "target 3 '7'", "E1", "token 39 “ball”".
 QString objectName(const ProbeResult& result, int side, int index);
@@ -33,8 +33,8 @@ QString objectLabel(const ProbeResult& result, int side, int index);
 std::vector<AxisToken> sideTokens(const ProbeResult& result, int side, int count);
 /// The objects of a side as tiles.
 TileGroup sideTiles(const ProbeResult& result, int side);
-/// Fills a view with the objects that receive and send, those that are patches left out: PatchView
-/// shows them. `columns` is -1 where no objects send.
+/// Fills a view with receivers and senders, without image patches, which PatchView shows. `columns`
+/// is -1 if the senders are not objects.
 void fillTiles(TileView& tiles, const ProbeResult& result, int rows, int columns);
 
 }  // namespace relascope::widgets

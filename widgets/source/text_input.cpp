@@ -51,9 +51,7 @@ TextInput::TextInput(QWidget* parent)
       m_menu(new QMenu(m_examples)),
       m_field(new TextField(3, this)),
       m_note(new FieldNote(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {}, 4);
     auto* row = new QHBoxLayout;
     row->setSpacing(4);
     for (QPushButton* button : {m_type, m_examples}) {
@@ -87,7 +85,7 @@ TextInput::TextInput(QWidget* parent)
             Q_EMIT closed();
         if (!on) return;
         m_field->setFocus();
-        m_field->selectAll();  // typing begins anew; an arrow key goes on with what is there
+        m_field->selectAll();  // typing replaces the text; an arrow key keeps it
     });
     connect(m_field, &TextField::edited, this, &TextInput::tell);
 }
@@ -119,7 +117,7 @@ void TextInput::setProblem(const QString& sentence) {
 }
 
 void TextInput::tell() {
-    setProblem({});  // of the text before; the new one's is told when it has been read
+    setProblem({});  // clears the problem of the previous text
     Q_EMIT textTyped(text());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text of one's own to look at: a field that opens in place, and examples to begin with.
+// The input of a text: a field that opens in place, and a menu of examples.
 #pragma once
 
 #include <QWidget>
@@ -13,7 +13,7 @@ namespace relascope::widgets {
 class FieldNote;
 class TextField;
 
-/// A text worth looking into.
+/// An example text.
 struct ExampleText {
     const char* name;
     const char* text;  ///< UTF-8
@@ -25,14 +25,14 @@ class TextInput : public QWidget {
 public:
     explicit TextInput(QWidget* parent = nullptr);
 
-    /// Neither of these signals.
+    /// These setters emit no signals.
     void setOpen(bool open);
     void setText(const QString& text);
     bool isOpen() const;
     QString text() const;
-    /// "262 tokens are more than the model's 256"; empty where all is well.
+    /// "262 tokens are more than the model's 256"; empty if the text is valid.
     void setProblem(const QString& sentence);
-    /// The sentence below the field, a problem or the hint of an empty one.
+    /// The message below the field: a problem, or the hint of an empty field.
     QString note() const;
 
     TextField* field() const { return m_field; }

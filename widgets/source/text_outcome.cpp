@@ -17,9 +17,7 @@ TextOutcome::TextOutcome(QWidget* parent)
       m_title(new ElidedLabel({}, this)),
       m_bars(new ProbabilityBars(this)),
       m_text(new QTextEdit(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(4);
+    auto* column = columnOf(this, {}, 4);
     column->addWidget(horizontalLine(this));
     QFont head = smallFont();
     head.setWeight(QFont::DemiBold);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a language model makes of a text: the likeliest next tokens, or a text that it wrote.
+// The output of a language model for a text: the likeliest next tokens, or a generated text.
 #pragma once
 
 #include <QWidget>
@@ -19,9 +19,9 @@ class TextOutcome : public QWidget {
 public:
     explicit TextOutcome(QWidget* parent = nullptr);
 
-    /// "Next token after “we”" above the bars of its choices. No choices: nothing is shown.
+    /// "Next token after “we”" above the bars of the candidates. Hidden without candidates.
     void setNextTokens(const QString& title, const std::vector<TokenChoice>& choices);
-    /// "Sample at step 1,200" above the prompt, muted, and what the model wrote after it.
+    /// "Sample at step 1,200" above the muted prompt and the generated text.
     void setContinuation(const QString& title, const QString& prompt, const QString& continuation);
     void clear();
 

@@ -31,9 +31,7 @@ TextPair::TextPair(QWidget* parent)
     setAccessibleName(QStringLiteral("Two texts"));
     m_from->setRole(TokenStrip::Role::Receives);
     m_to->setRole(TokenStrip::Role::Sends);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(spacing);
+    auto* column = columnOf(this, {}, spacing);
     column->addWidget(m_fromTitle);
     column->addWidget(m_from, 100);
     column->addWidget(m_toTitle);
@@ -48,7 +46,7 @@ TextPair::TextPair(QWidget* parent)
     fit();
 }
 
-/// A short text takes what it needs, so that the other one stands right below.
+/// A short text gets its preferred height, so that the other one is directly below.
 void TextPair::fit() {
     for (TokenStrip* strip : {m_from, m_to}) {
         strip->setMinimumHeight(shortest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Two texts, one of which looks at the other: the answer above the question, linked by (i, j).
+// Two texts, one of which attends to the other: the answer above the question, linked by (i, j).
 #pragma once
 
 #include <QString>
@@ -18,16 +18,16 @@ class TextPair : public QWidget {
 public:
     explicit TextPair(QWidget* parent = nullptr);
 
-    /// The text that receives with its title ("target (from)"), and the one that sends.
+    /// Sets the receiving text with its title ("target (from)"), and the sending text.
     void setTexts(const QString& from, const std::vector<std::string>& rows, const QString& to,
                   const std::vector<std::string>& columns);
     TokenStrip* receiver() const { return m_from; }
     TokenStrip* sender() const { return m_to; }
-    /// What both texts take at this width.
+    /// The height of both texts at this width.
     int contentHeight() const;
 
 Q_SIGNALS:
-    void hovered(int index);     ///< a token that sends; -1 when the pointer leaves
+    void hovered(int index);     ///< a sender; -1 when the pointer leaves
     void rowHovered(int index);  ///< a token that receives
     void sourceChosen(int index);
     void targetChosen(int index);

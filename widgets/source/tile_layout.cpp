@@ -15,24 +15,24 @@ namespace {
 
 using namespace tiles;
 
-/// Pictures of a group may differ in size: the room of a tile is that of the largest.
+/// Pictures of a group may differ in size: tiles have the size of the largest.
 QSize largestPicture(const TileGroup& group) {
     QSize size;
     for (const QImage& picture : group.pictures) size = size.expandedTo(picture.size());
     return size;
 }
 
-int linesNeeded(const QFontMetrics& words, const QStringList& texts, int wide) {
+int linesNeeded(const QFontMetrics& metrics, const QStringList& texts, int wide) {
     for (const QString& text : texts)
-        if (text.contains(u' ') && words.horizontalAdvance(text) > wide) return 2;
+        if (text.contains(u' ') && metrics.horizontalAdvance(text) > wide) return 2;
     return 1;
 }
 
-/// The largest size at which the pictures fill `wide` x `high`, with their words below or, where
-/// that is too much, without; where nothing fits, they stand in their own size and scroll.
+/// The largest size at which the pictures fit into `wide` x `high`, with captions or, if that is
+/// too small, without; if none fits, they have their original size and are scrolled.
 void layOutPictures(TileSection& section, int wide, int high) {
     const QSize own = largestPicture(section.group);
-    const QFontMetrics words(captionFont());
+    const QFontMetrics metrics(captionFont());
     const int count = section.group.size();
     const int below = section.numbered() ? numberHeight : 0;
     section.picture = {};
@@ -43,7 +43,7 @@ void layOutPictures(TileSection& section, int wide, int high) {
             const int rows = (count + columns - 1) / columns;
             const int down = (high + gap) / rows - gap;
             const int room = qMin(across - 2 * padding, largestTile);
-            const int lines = captions ? linesNeeded(words, section.group.texts, room) : 0;
+            const int lines = captions ? linesNeeded(metrics, section.group.texts, room) : 0;
             const int around = lines * captionHeight + below + 3 * padding;
             const QSize shown = shownSize(own, QSize(room, qMin(down - around, largestTile)));
             const bool seen = shown.width() >= qMin(own.width(), smallestPicture);
@@ -55,7 +55,7 @@ void layOutPictures(TileSection& section, int wide, int high) {
     }
     section.picture = shownSize(own, QSize(qMin(own.width(), wide - 2 * padding), own.height()));
     section.wordLines =
-        linesNeeded(words, section.group.texts, qMax(section.picture.width(), shortestWord));
+        linesNeeded(metrics, section.group.texts, qMax(section.picture.width(), shortestWord));
 }
 
 QSize tileSize(const TileSection& section, int index, int wide) {
@@ -127,7 +127,7 @@ void TileLayout::layOut(const QSize& view, int bar) {
         }
         return y + high;
     };
-    // Words and bars take what they need; pictures share what is left.
+    // Texts and bars get their preferred height; pictures share the remaining space.
     int left = view.height() - 2 * edge, sharing = 0;
     for (TileSection& section : m_sections) {
         section.places.reserve(static_cast<std::size_t>(section.group.size()));
@@ -149,7 +149,7 @@ void TileLayout::layOut(const QSize& view, int bar) {
 }
 
 std::vector<QRect>::const_iterator TileSection::from(int y) const {
-    // Rows stand from the top down: of a thousand tiles only those of this height are looked at.
+    // Rows are ordered from the top, so only the tiles at this height are tested.
     return std::partition_point(places.begin(), places.end(),
                                 [&](const QRect& place) { return place.bottom() < y; });
 }
@@ -160,7 +160,7 @@ int TileSection::moved(int index, int key) const {
     if (key == Qt::Key_Right) return qMin(last, index + 1);
     if (key == Qt::Key_Home) return 0;
     if (key == Qt::Key_End) return last;
-    // Up and down: the tile of the next row whose middle is nearest.
+    // Up and down: the tile of the next row with the nearest centre.
     const QRect from = places[static_cast<std::size_t>(index)];
     const int step = key == Qt::Key_Down ? 1 : -1;
     int best = index, row = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where tiles of objects stand: wrapping rows of words, bars or pictures. No painting, no widget.
+// Layout of tiles of objects: wrapping rows of texts, bars or pictures. No painting, no widget.
 #pragma once
 
 #include <QImage>
@@ -26,20 +26,21 @@ struct TileGroup {
 
 /// A group as it is laid out.
 struct TileSection {
-    static constexpr int numberedTiles = 64;  ///< up to here a tile carries its number
+    static constexpr int numberedTiles = 64;  ///< tiles are numbered up to this count
 
     TileGroup group;
     bool receives = true, sends = true;
     int top = 0;
     float largest = 0;          ///< of the vectors' numbers, the full height of a bar
     QSize picture;              ///< as it is drawn; empty where there are none
-    int wordLines = 1;          ///< below a picture; 0 where they would not fit
-    std::vector<QRect> places;  ///< on the content, in rows from the top
+    int wordLines = 1;          ///< lines of text below a picture; 0 if they do not fit
+    std::vector<QRect> places;  ///< in content coordinates, in rows from the top
 
     bool numbered() const { return sends && group.size() <= numberedTiles; }
-    /// The tile that a key leads to from `index`: up and down the nearest of the next row.
+    /// The tile that a key leads to from `index`; up and down lead to the nearest tile of the next
+    /// row.
     int moved(int index, int key) const;
-    /// The first place whose lower edge is not above `y`.
+    /// The first tile with a lower edge at or below `y`.
     std::vector<QRect>::const_iterator from(int y) const;
 };
 
@@ -51,17 +52,17 @@ public:
         bool operator==(const Place&) const = default;
     };
 
-    /// False where the same groups are there already; otherwise `layOut()` places them.
+    /// Returns false if the groups are the same; otherwise layOut() must be called.
     bool take(std::vector<TileSection> sections);
-    /// `bar` is the width of a scroll bar, which is always kept free: its coming must not wrap the
-    /// rows anew and send it away.
+    /// `bar` is the width of a scroll bar, which is always kept free: showing it must not change
+    /// the wrapping so that it is hidden again.
     void layOut(const QSize& view, int bar);
 
     const std::vector<TileSection>& sections() const { return m_sections; }
     const TileSection& section(const Place& place) const {
         return m_sections[static_cast<std::size_t>(place.section)];
     }
-    /// The part that sends, or that receives; nullptr where there is none.
+    /// The section of senders or receivers, or nullptr.
     const TileSection* part(bool sender) const;
     int count(bool sender) const;
     int height() const { return m_height; }
@@ -69,7 +70,8 @@ public:
     Place placeAt(const QPoint& point) const;
 
 private:
-    std::vector<TileSection> m_sections;  ///< one for objects that do both, or receivers first
+    std::vector<TileSection>
+        m_sections;  ///< one for objects that are both, otherwise receivers first
     int m_height = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Measures of tiles, in pixels. Private to TileView and its parts.
+// Sizes of tiles in pixels. Private to TileView and its layout.
 #pragma once
 
 namespace relascope::widgets::tiles {

@@ -6,6 +6,7 @@
 #include "widgets/source/pictures.h"
 #include "widgets/source/tile_metrics.h"
 #include "widgets/source/vector_bars.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -23,7 +24,7 @@ void paintTileObject(QPainter& painter, const TileSection& section, int index, c
         if (section.wordLines == 0) return;
         painter.setFont(captionFont());
         const QFontMetrics metrics = painter.fontMetrics();
-        // Two lines at most, cut between words; what is longer ends in an ellipsis.
+        // At most two lines, wrapped between words; longer text is elided.
         QString first = word, second;
         if (section.wordLines == 2 && metrics.horizontalAdvance(word) > inside.width()) {
             qsizetype cut = word.indexOf(u' ');
@@ -45,8 +46,7 @@ void paintTileObject(QPainter& painter, const TileSection& section, int index, c
     if (section.group.width > 0) {
         const QRect name(inside.left(), inside.top(), inside.width(), 13);
         painter.setFont(captionFont());
-        painter.drawText(name, Qt::AlignLeft | Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(word, Qt::ElideRight, name.width()));
+        paint::elidedText(painter, name, Qt::AlignLeft | Qt::AlignVCenter, word);
         const auto width = static_cast<std::size_t>(section.group.width);
         const auto first = static_cast<std::size_t>(index) * width;
         const auto& vectors = section.group.vectors;

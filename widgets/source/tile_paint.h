@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands on a tile.
+// Painting of the contents of a tile.
 #pragma once
 
 #include "widgets/source/tile_layout.h"
@@ -8,7 +8,7 @@ class QPainter;
 
 namespace relascope::widgets {
 
-/// An object's picture, bars or word; the line of its number is not part of `inside`.
+/// Paints the picture, bars or text of an object; `inside` excludes the line of its number.
 void paintTileObject(QPainter& painter, const TileSection& section, int index, const QRect& inside,
                      const QColor& ink);
 

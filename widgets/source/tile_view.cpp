@@ -66,7 +66,7 @@ void TileView::layOut() {
 }
 
 void TileView::sourceMoved() {
-    // Chosen in another pane; under the pointer nothing may move away.
+    // Chosen in another pane; does not scroll while the pointer is inside.
     if (m_hover.section < 0) reveal(false, source());
 }
 
@@ -86,7 +86,7 @@ TileView::Place TileView::placeAt(const QPoint& point) const {
 void TileView::describe() {
     const TileSection* from = m_layout.part(false);
     const TileSection* to = m_layout.part(true);
-    if (!from && !to) {  // only looked at
+    if (!from && !to) {  // nothing can be chosen
         QStringList names;
         for (const TileSection& section : m_layout.sections()) names << section.group.names;
         return setAccessibleDescription(names.join(QStringLiteral(", ")));
@@ -131,7 +131,7 @@ void TileView::scrollContentsBy(int, int) {
 bool TileView::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave) setHover({});
     if (event->type() == QEvent::ToolTip) {
-        // Words end where their tile does.
+        // Text is clipped at the tile.
         auto* help = static_cast<QHelpEvent*>(event);
         const Place place = placeAt(help->pos());
         const QString name =

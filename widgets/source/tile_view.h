@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Objects of a set or a sequence as tiles in wrapping rows: pictures with their words, tokens as
-// words, vectors as small bars; the chosen i outlined, the others tinted by the value towards them.
+// Objects of a set or sequence as tiles in wrapping rows: captioned pictures, token texts, or
+// vectors as small bars. The chosen i is outlined, the others are tinted by the value towards them.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -17,13 +17,13 @@ public:
 
     /// The same objects receive and send.
     void setObjects(TileGroup objects);
-    /// Those that receive above those that send; without columns these are drawn elsewhere.
+    /// Receivers above senders; without columns the senders are drawn elsewhere.
     void setSides(TileGroup rows, TileGroup columns);
-    /// Objects to look at only: none is chosen.
+    /// Objects that cannot be chosen.
     void setGroups(std::vector<TileGroup> groups);
-    int rows() const { return m_layout.count(false); }    ///< how many receive
-    int columns() const { return m_layout.count(true); }  ///< how many send
-    /// Where a tile stands on the viewport, in the part of the receivers or of the senders.
+    int rows() const { return m_layout.count(false); }    ///< number of receivers
+    int columns() const { return m_layout.count(true); }  ///< number of senders
+    /// The rectangle of a tile in the viewport, among the receivers or the senders.
     QRect tileRect(int index, bool sender = true) const;
     int contentHeight() const { return m_layout.height(); }
     QWidget* canvas() const { return viewport(); }
@@ -36,7 +36,7 @@ Q_SIGNALS:
     void rowHovered(int index);    ///< a receiver that does not send; -1 when the pointer leaves
     void sourceChosen(int index);  ///< a click, or an arrow key
     void targetChosen(int index);  ///< Shift with a click or an arrow key, or a click on a sender
-    void laidOut();                ///< contentHeight is another
+    void laidOut();                ///< contentHeight changed
 
 protected:
     void paintEvent(QPaintEvent* event) override;

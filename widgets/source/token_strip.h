@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text as a language model reads it: its tokens wrapped as text, the chosen one outlined, the
-// others shaded by the value towards them.
+// The tokens of a text, wrapped as text. The chosen one is outlined, the others are shaded by the
+// value towards them.
 #pragma once
 
 #include "widgets/source/linked_view.h"
@@ -11,14 +11,13 @@ namespace relascope::widgets {
 class TokenStrip : public PieceView, public LinkedView {
     Q_OBJECT
 public:
-    /// Of two texts, one of which looks at the other, one receives and one sends.
+    /// If one text attends to another, one receives and the other sends.
     enum class Role { Both, Receives, Sends };
     explicit TokenStrip(QWidget* parent = nullptr);
 
     void setRole(Role role);
-    Role role() const { return m_role; }
 
-    /// ProbeSequence::words: the bytes of each token, which joined are the text.
+    /// ProbeSequence::words: the bytes of each token; joined, they are the text.
     void setTokens(std::vector<std::string> pieces);
     const std::vector<std::string>& tokens() const { return m_pieces; }
 

@@ -10,10 +10,10 @@ class QPainter;
 
 namespace relascope::widgets {
 
-/// The largest size of numbers that are finite.
+/// The largest magnitude of the finite numbers.
 float largestSize(std::span<const float> values);
-/// `largest` is what a bar of half the height stands for. Wide vectors are pooled: each bar is then
-/// the largest of its stretch.
+/// `largest` corresponds to a bar of half the height. Wide vectors are pooled: each bar shows the
+/// largest of several numbers.
 void paintVectorBars(QPainter& painter, const QRect& place, std::span<const float> values,
                      float largest, const QColor& ink);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sample-efficiency plot: a number against the training size, a line and a band a model, the
-// published curves beside them.
+// The sample-efficiency plot: a metric against the training size, with a line and a band per model,
+// and published curves.
 #pragma once
 
 #include <QWidget>
@@ -17,8 +17,8 @@ namespace relascope::widgets {
 /// Around a mean: the 95% bootstrap of the mean, two standard errors, or nothing.
 enum class StudyBand { Bootstrap, TwoErrors, None };
 
-/// Columns of the layout go along x where they are numbers. Where they are names, or there is one
-/// only, means stand side by side with bars for the band and a dot a run.
+/// Numeric columns of the layout are placed along x. If they are names, or there is only one, the
+/// means are placed side by side with error bars and a dot per run.
 class EfficiencyPlot : public QWidget {
     Q_OBJECT
 public:
@@ -29,28 +29,28 @@ public:
                   std::vector<StudyPoint> points, std::vector<PublishedPoint> published);
     void setBand(StudyBand band);
     StudyBand band() const;
-    /// Where x is a training size, or an option's number above zero.
+    /// Available if x is a training size, or an option with values above zero.
     void setLogX(bool on);
     bool logX() const;
     bool canLogX() const;
-    /// The papers' curves, and those of this program's reference runs.
+    /// Shows or hides published curves, or those of this program's reference runs.
     void setShown(CurveSource source, bool on);
     bool isShown(CurveSource source) const;
     bool has(CurveSource source) const;
-    /// A line of words above the legend, in figures; empty in the window.
+    /// A line of text above the legend, in figures; empty in the window.
     void setTitle(const QString& title);
 
-    /// The column whose values the legend shows; -1: each series' last.
+    /// The column of the values in the legend; -1: the last one of each series.
     int cursor() const;
     void setCursor(int column);
     /// Entries of the legend with their values.
     QStringList legendTexts() const;
-    /// What the pointer is told at that place of this widget; empty away from every point.
+    /// The tooltip at a position of this widget; empty if there is no point.
     QString hoverText(const QPoint& at) const;
-    /// Pixel of a series' point, in this widget.
+    /// Position of a point of a series, in this widget.
     QPointF pixelOf(int row, int column) const;
     void resetZoom();
-    double replotNow();  ///< milliseconds it took
+    double replotNow();  ///< returns the milliseconds it took
     /// Plot and legend as a figure: shapes, axis titles, no cursor.
     void paintVector(QPainter& painter, const QRectF& target);
     QString pgfplots(const QString& caption) const;

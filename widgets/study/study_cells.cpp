@@ -10,8 +10,8 @@
 namespace relascope::widgets {
 namespace {
 
-/// Ends of the colours for values within [low, high]: tens of per cent, worse end first. Equal
-/// values get a range around them, which stays within 0 and 100 % and never spans less than 10 %.
+/// The ends of the colour scale for values within [low, high]: multiples of 10 %, worse end first.
+/// The range lies within 0 and 100 % and spans at least 10 %.
 std::pair<double, double> niceRange(double low, double high, const StudyMetric& metric) {
     if (!(low <= high)) return metric.percent ? std::pair{0.0, 1.0} : std::pair{1.0, 0.0};
     if (metric.percent) {
@@ -112,7 +112,7 @@ QString StudyCells::text(int index) const {
     const GridRun& run = this->run(index);
     QStringList lines{run.name};
     lines += QStringLiteral("%1 \u00B7 seed %2")
-                 .arg(m_layout.columnWords(run.column), QString::number(run.seed));
+                 .arg(m_layout.columnText(run.column), QString::number(run.seed));
     QString state = QString::fromLatin1(cellStateName(run.state));
     if (run.state == CellState::Done)
         state += QStringLiteral(": %1 %2").arg(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The runs of a study in the cells of its layout: their means, the range of their values, and their
-// words. No painting.
+// The runs of a study in the cells of its layout: means, range of values, and texts. No painting.
 #pragma once
 
 #include <QString>
@@ -12,13 +11,13 @@
 
 namespace relascope::widgets {
 
-/// One run, at its place in the layout; runs of the same place stand side by side in their order.
+/// One run and its cell; runs of the same cell are shown side by side in order.
 struct GridRun {
     int row = 0, column = 0;
-    QString name, path;  ///< the path is empty before the run began
+    QString name, path;  ///< the path is empty before the run has started
     std::int64_t seed = 0;
     CellState state = CellState::Waiting;
-    double progress = 0.0;  ///< 0..1, of what began
+    double progress = 0.0;  ///< 0..1, for runs that have started
     double value = std::numeric_limits<double>::quiet_NaN();
     double seconds = 0.0;  ///< of training
     QString message, device;
@@ -39,21 +38,20 @@ public:
     const std::vector<GridRun>& runs() const { return m_runs; }
     bool contains(int index) const { return index >= 0 && index < static_cast<int>(m_runs.size()); }
     const GridRun& run(int index) const { return m_runs[static_cast<std::size_t>(index)]; }
-    /// The index of a run; -1 where there is none of that name.
+    /// The index of a run by name, or -1.
     int find(const QString& name) const;
     int rows() const { return static_cast<int>(m_layout.rows().size()); }
     int columns() const { return static_cast<int>(m_layout.columns().size()); }
     const Cell& cell(int row, int column) const;
-    /// Of a run within its cell.
+    /// The position of a run within its cell.
     int place(int index) const { return m_places[static_cast<std::size_t>(index)]; }
     int mostInACell() const { return m_most; }
-    /// Colours go from the first to the second value (the better end is the brighter one).
+    /// The values at the two ends of the colour scale (the better end is brighter).
     std::pair<double, double> range() const { return m_range; }
-    /// The run that so many steps to the right, over the ends of cells, and down lead to; -1 where
-    /// none stands there.
+    /// The run reached by a number of steps to the right (across cells) and down, or -1.
     int stepped(int index, int right, int down) const;
 
-    /// What the pointer is told over a run.
+    /// The tooltip of a run.
     QString text(int index) const;
     /// "36 runs: 24 done, 2 running, 1 failed"
     QString summary() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sample-efficiency curves as a picture of their own, for the command line.
+// The sample-efficiency curves as a picture, for the command line.
 #pragma once
 
 #include <QString>
@@ -10,8 +10,8 @@
 
 namespace relascope::widgets {
 
-/// Writes the curves to .png (300 dpi), .svg or .pdf. False with a sentence in `error`. Needs a
-/// QApplication (the offscreen platform will do).
+/// Writes the curves to .png (300 dpi), .svg or .pdf. Returns false with a message in `error` on
+/// failure. Needs a QApplication (on the offscreen platform, too).
 bool renderStudy(const StudyLayout& layout, const StudyMetric& metric,
                  const std::vector<StudyPoint>& points,
                  const std::vector<PublishedPoint>& published, const QString& title,

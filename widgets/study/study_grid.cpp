@@ -76,7 +76,7 @@ QRect StudyGrid::runRect(int index) const {
     return mark.isEmpty() ? mark : mark.translated(-scrolled());
 }
 int StudyGrid::runAt(const QPoint& at) const {
-    // Head and labels stand before what is scrolled.
+    // Head and labels cover the scrolled content.
     if (at.y() < headHeight || at.x() < m_picture.labelWidth()) return -1;
     return m_picture.runAt(at + scrolled());
 }
@@ -195,10 +195,10 @@ void StudyGrid::showRunMenu(int index, const QPoint& globalAt) {
         const GridRun& run = m_picture.cells.run(index);
         const bool begun = !run.path.isEmpty();
         const QString never = QStringLiteral("This run has not started");
-        for (auto [words, name, send] :
+        for (auto [text, name, send] :
              {std::tuple{"Open in the Workbench", "eye", &StudyGrid::runActivated},
               std::tuple{"Open folder", "folder", &StudyGrid::folderRequested}}) {
-            auto* action = menu.addAction(icon(name), QString::fromLatin1(words), this,
+            auto* action = menu.addAction(icon(name), QString::fromLatin1(text), this,
                                           [this, send, path = run.path] {
                                               Q_EMIT(this->*send)
                                               (path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every run of a study as a small square: what waits, runs, failed, and what the others reached.
+// Every run of a study as a small square with its state or its value.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -11,8 +11,8 @@ class QMenu;
 
 namespace relascope::widgets {
 
-/// Rows and columns of a StudyLayout, each cell one square a seed with their mean below. Painted,
-/// only what is in sight: thousands of runs cost what a screen of them costs.
+/// Rows and columns of a StudyLayout; each cell has one square per seed and their mean below. Only
+/// the visible part is painted, so the cost does not depend on the number of runs.
 class StudyGrid : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -23,13 +23,13 @@ public:
     const std::vector<GridRun>& runs() const { return m_picture.cells.runs(); }
     /// Index into runs(), -1: none.
     int current() const { return m_picture.current; }
-    void setCurrent(int index);  ///< does not signal
-    /// The run whose square is there, in the viewport; -1: none.
+    void setCurrent(int index);  ///< emits no signal
+    /// The run at a position of the viewport, or -1.
     int runAt(const QPoint& at) const;
     QRect runRect(int index) const;
-    /// Failed runs can be tried once more; else the entry is off and says why.
+    /// Whether failed runs can be repeated; otherwise the menu entry is disabled with the reason.
     void setRetry(bool possible, const QString& reason);
-    /// Entries behind the own ones in the menu of a run: how to save the view.
+    /// Additional entries in the menu of a run, to save the view.
     void setViewActions(const QList<QAction*>& actions) { m_viewActions = actions; }
 
     QSize sizeHint() const override;

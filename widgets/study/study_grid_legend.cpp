@@ -41,8 +41,8 @@ int StudyGridLegend::barWidth() const {
 
 QSize StudyGridLegend::sizeHint() const {
     int width = barWidth();
-    for (const auto& [state, words] : kStates)
-        width += 16 + 18 + QFontMetrics(captionFont()).horizontalAdvance(QLatin1String(words));
+    for (const auto& [state, text] : kStates)
+        width += 16 + 18 + QFontMetrics(captionFont()).horizontalAdvance(QLatin1String(text));
     return {width, 24};
 }
 QSize StudyGridLegend::minimumSizeHint() const {
@@ -68,13 +68,13 @@ void StudyGridLegend::paintEvent(QPaintEvent*) {
     painter.drawText(QRect(x, 0, before + 2, height()), Qt::AlignVCenter, ends[0]);
     painter.setFont(captionFont());
     for (auto it = std::rbegin(kStates); it != std::rend(kStates); ++it) {
-        const QString words = QLatin1String(it->second);
-        const int wide = painter.fontMetrics().horizontalAdvance(words);
+        const QString text = QLatin1String(it->second);
+        const int wide = painter.fontMetrics().horizontalAdvance(text);
         x -= 16 + 18 + wide;
         if (x < 0) return;
         paintStudyMark(painter, QRect(x, 4, 12, 16), it->first, 0.5, {});
         painter.setPen(t.muted);
-        painter.drawText(QRect(x + 18, 0, wide + 2, height()), Qt::AlignVCenter, words);
+        painter.drawText(QRect(x + 18, 0, wide + 2, height()), Qt::AlignVCenter, text);
     }
 }
 

@@ -8,7 +8,7 @@
 
 namespace relascope::widgets {
 
-/// What the squares mean: their states and the colours of the values.
+/// Explains the squares: states and colours of values.
 class StudyGridLegend : public QWidget {
     Q_OBJECT
 public:

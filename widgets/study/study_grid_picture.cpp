@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -27,7 +28,7 @@ void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, doubl
             painter.fillRect(QRect(r.right(), r.top(), 1, r.height()), color);
         }
     };
-    // From below, as a glass fills.
+    // Filled from the bottom.
     const auto level = [&](QColor color, float alpha) {
         color.setAlphaF(alpha);
         const int height = qRound(std::clamp(progress, 0.0, 1.0) * (mark.height() - 4));
@@ -112,7 +113,7 @@ int StudyGridPicture::runAt(const QPoint& at) const {
     const auto& runs = cells.cell(row, column).runs;
     const auto place = static_cast<std::size_t>((x - column * m_cellWidth) / (m_mark + gap));
     const int inside = y - row * rowHeight - 6;
-    // The gap belongs to the square before it: small squares stay easy to hit.
+    // The gap belongs to the previous square, so that small squares are easy to click.
     return inside >= -2 && inside <= kMarkHeight + 1 && place < runs.size() ? runs[place] : -1;
 }
 
@@ -169,32 +170,26 @@ void StudyGridPicture::paintHead(QPainter& painter, int width) const {
     painter.setPen(t.muted);
     for (int c = 0; c < cells.columns(); ++c) {
         const QRect box(m_labelWidth + c * m_cellWidth, 0, m_cellWidth - 4, headHeight - 1);
-        painter.drawText(box, Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(
-                             cells.layout().columns()[static_cast<std::size_t>(c)].title,
-                             Qt::ElideRight, box.width()));
+        paint::elidedText(painter, box, Qt::AlignVCenter,
+                          cells.layout().columns()[static_cast<std::size_t>(c)].title);
     }
 }
 
 void StudyGridPicture::paintLabel(QPainter& painter, int row, int width) const {
     const Theme& t = Theme::current();
-    const auto& words = cells.layout().rows()[static_cast<std::size_t>(row)];
+    const auto& label = cells.layout().rows()[static_cast<std::size_t>(row)];
     const int top = headHeight + row * rowHeight;
     painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(t.seriesColor(row));
-    painter.drawRoundedRect(QRectF(margin, top + 10, 10, 10), 2, 2);
+    paint::swatch(painter, QPointF(margin, top + 10), t.seriesColor(row));
     painter.restore();
     const int left = margin + 18, room = width - left - 10;
     painter.setPen(t.text);
     painter.setFont(bodyFont());
-    painter.drawText(QRect(left, top + 5, room, 18), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(words.title, Qt::ElideMiddle, room));
+    paint::elidedText(painter, QRect(left, top + 5, room, 18), Qt::AlignVCenter, label.title,
+                      Qt::ElideMiddle);
     painter.setPen(t.muted);
     painter.setFont(captionFont());
-    painter.drawText(QRect(left, top + 23, room, 16), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(words.detail, Qt::ElideRight, room));
+    paint::elidedText(painter, QRect(left, top + 23, room, 16), Qt::AlignVCenter, label.detail);
     painter.fillRect(QRect(0, top + rowHeight - 1, width, 1), t.grid);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the grid of a study is measured and painted. No widget.
+// Layout and painting of the grid of a study. No widget.
 #pragma once
 
 #include <QColor>
@@ -13,7 +13,7 @@ class QPainter;
 
 namespace relascope::widgets {
 
-/// One square in its state; `progress` is how much of it is filled while it runs.
+/// Paints one square in its state; `progress` is the filled fraction of a running one.
 void paintStudyMark(QPainter& painter, const QRect& mark, CellState state, double progress,
                     const QColor& fill);
 
@@ -24,22 +24,22 @@ public:
     static constexpr int markTop = 6;
 
     StudyCells cells;
-    int current = -1, hovered = -1;  ///< runs, which wear a frame
+    int current = -1, hovered = -1;  ///< indices of runs with a frame
 
-    /// Widths of columns and squares for the room there is.
+    /// Computes the widths of columns and squares for the available width.
     void measure(int width);
-    /// Takes the colours of the theme.
+    /// Updates the colours from the theme.
     void restyle();
     int labelWidth() const { return m_labelWidth; }
     int cellWidth() const { return m_cellWidth; }
-    /// The whole grid, also what does not fit on the screen; the next two are in its coordinates.
+    /// The size of the whole grid; the next two functions use its coordinates.
     QSize size() const;
     QRect runRect(int index) const;
-    /// The run whose square is there; -1: none.
+    /// The run at a position, or -1.
     int runAt(const QPoint& at) const;
     QColor fill(double value) const;
 
-    /// What is seen of it with that much scrolled away: head and labels stay where they are.
+    /// Paints the visible part at a scroll position; head and labels do not scroll.
     void paintSeen(QPainter& painter, const QPoint& scrolled, const QSize& seen) const;
     void paintWhole(QPainter& painter) const;
 

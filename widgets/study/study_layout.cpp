@@ -16,7 +16,7 @@ QString lastPart(const std::string& key) {
     return QString::fromStdString(key.substr(key.rfind('.') + 1));
 }
 
-/// Values of options as far as they are not what goes across.
+/// Values of the options that are not on the columns.
 QString valuesText(const StudyPlan& plan, const std::vector<std::string>& values, int across) {
     QStringList parts;
     for (std::size_t i = 0; i < plan.vary.size() && i < values.size(); ++i)
@@ -41,7 +41,7 @@ QString StudyMetric::text(double value) const {
 
 QString StudyMetric::text(double mean, double error) const {
     if (std::isnan(mean) || std::isnan(error)) return text(mean);
-    // The error has the places of the mean: they are added.
+    // The error has the same number of decimals as the mean.
     const QString shown = text(mean);
     const auto places = shown.contains(u'.') ? shown.size() - shown.indexOf(u'.') - 1 : 0;
     return shown + QStringLiteral(" \u00B1 ") +
@@ -49,9 +49,9 @@ QString StudyMetric::text(double mean, double error) const {
 }
 
 QString StudyMetric::title() const {
-    QString words = QString(name).replace(u'_', u' ');
-    if (!split.isEmpty()) words += QStringLiteral(" on ") + split;
-    return percent ? words + QStringLiteral(", %") : words;
+    QString title = QString(name).replace(u'_', u' ');
+    if (!split.isEmpty()) title += QStringLiteral(" on ") + split;
+    return percent ? title + QStringLiteral(", %") : title;
 }
 
 QString studySeries(const StudyPlan& plan, const std::string& model,
@@ -104,15 +104,16 @@ StudyLayout::StudyLayout(const StudyInfo& study) : m_axis(kSizes) {
         }
         Row& shown = m_rows[static_cast<std::size_t>(row)];
         if (shown.parameters > 0 || cell.info.parameters <= 0) continue;
-        // Across an option the model itself may grow: no one number stands for the row.
+        // The size of the model may depend on the option of the columns, so a row has no single
+        // number.
         shown.parameters = cell.info.parameters;
-        QStringList words;
+        QStringList parts;
         if (!rest.isEmpty())
-            words += rest;
+            parts += rest;
         else if (!cell.info.model.empty())
-            words += QString::fromStdString(cell.info.model);
-        if (m_sizes) words += shortCount(cell.info.parameters);
-        shown.detail = words.join(QStringLiteral(" \u00B7 "));
+            parts += QString::fromStdString(cell.info.model);
+        if (m_sizes) parts += shortCount(cell.info.parameters);
+        shown.detail = parts.join(QStringLiteral(" \u00B7 "));
     }
 }
 
@@ -122,7 +123,7 @@ StudyLayout::Place StudyLayout::place(const QString& series, std::int64_t size) 
     return row < 0 || column < 0 ? Place{} : Place{row, column};
 }
 
-QString StudyLayout::columnWords(int column) const {
+QString StudyLayout::columnText(int column) const {
     if (column < 0 || column >= static_cast<int>(m_columns.size())) return {};
     const QString& title = m_columns[static_cast<std::size_t>(column)].title;
     return m_sizes ? title + u' ' + m_axis : m_axis + u' ' + title;

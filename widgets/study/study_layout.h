@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a study is laid out and written: what goes down, what goes across, and how its number looks.
+// Layout of a study in rows and columns, and the format of its metric.
 #pragma once
 
 #include <QHash>
@@ -12,7 +12,7 @@
 
 namespace relascope::widgets {
 
-/// The number that is shown and how it is written.
+/// The metric that is shown, and its format.
 struct StudyMetric {
     QString name = QStringLiteral("accuracy");
     QString split;        ///< "hexos"
@@ -21,7 +21,7 @@ struct StudyMetric {
 
     /// "96.7" (per cent, without its sign), "0.4123", a dash for NaN.
     QString text(double value) const;
-    /// "96.7 ± 0.4", or the mean alone where there is no error.
+    /// "96.7 ± 0.4", or the mean alone if there is no error.
     QString text(double mean, double error) const;
     QString unit() const { return percent ? QStringLiteral("%") : QString(); }
     /// "accuracy on hexos, %"
@@ -29,18 +29,18 @@ struct StudyMetric {
     bool operator==(const StudyMetric&) const = default;
 };
 
-/// "dat", "abstractor, n_heads_ra=2": a series as StudyPoint names it.
+/// "dat", "abstractor, n_heads_ra=2": the name of a series as in StudyPoint.
 QString studySeries(const StudyPlan& plan, const std::string& model,
                     const std::vector<std::string>& values);
 
-/// Rows are models with the values of varied options. Across go the training sizes; where there is
-/// one size only, the values of the last option that takes several.
+/// Rows are models with values of varied options. Columns are training sizes or, for a single size,
+/// the values of the last option with several values.
 class StudyLayout {
 public:
     struct Row {
         QString name;    ///< of the legend: "dat", "dat, n_heads_ra=2"
         QString title;   ///< the model
-        QString detail;  ///< "n_heads_ra=2 · 341K": what else tells it from others
+        QString detail;  ///< "n_heads_ra=2 · 341K": what else distinguishes it
         std::int64_t parameters = 0;
     };
     struct Column {
@@ -58,14 +58,14 @@ public:
     const std::vector<Row>& rows() const { return m_rows; }
     const std::vector<Column>& columns() const { return m_columns; }
     Place place(const QString& series, std::int64_t size) const;
-    /// Row of a series; sizes the study does not have have one, too.
+    /// The row of a series, also for training sizes that the study does not have.
     int row(const QString& series) const { return m_seriesRow.value(series, -1); }
     const QString& axisTitle() const { return m_axis; }
     bool sizesAcross() const { return m_sizes; }
-    /// False where columns are names: they stand side by side, and order means nothing.
+    /// Whether columns are numbers; otherwise they are names without an order.
     bool numeric() const { return m_numeric; }
     /// A row or column for accessible texts and tooltips: "1,000 training examples".
-    QString columnWords(int column) const;
+    QString columnText(int column) const;
 
 private:
     QString m_axis;

@@ -81,7 +81,8 @@ StudyLegend::Grid StudyLegend::grid(double width) const {
     double name = 0.0, value = 0.0;
     for (const auto& e : m_entries) {
         name = std::max(name, names.horizontalAdvance(e.name));
-        // Values keep the width of their widest form: moving the cursor moves no word.
+        // Values have the width of their widest form, so that moving the cursor does not shift
+        // text.
         if (!e.beside)
             value = std::max({value, values.horizontalAdvance(e.value),
                               values.horizontalAdvance(QStringLiteral("100.0%"))});
@@ -94,7 +95,7 @@ StudyLegend::Grid StudyLegend::grid(double width) const {
                            std::max(1, count));
     g.width = std::min(g.width, room);
     g.lines = std::min(kMostLines, (count + g.columns - 1) / g.columns);
-    // A last line of one or two is spread over the lines before it.
+    // A last line of one or two entries is distributed over the previous lines.
     if (g.lines > 0) g.columns = std::max(1, (count + g.lines - 1) / g.lines);
     const double room2 = (room + kBetween) / g.columns - kBetween;
     if (g.width > room2)
@@ -137,7 +138,7 @@ void StudyLegend::draw(QPainter& painter, const QRectF& box) const {
                                                               : StudyMarker::TriangleUp,
                         e.color, e.beside || e.series >= 8);
         painter.restore();
-        // The last place counts those that found none.
+        // The last slot shows the number of entries that do not fit.
         const int rest = static_cast<int>(m_entries.size()) - g.shown;
         const bool counts = rest > 0 && i + 1 == g.shown;
         painter.setFont(numberFont(12));

@@ -12,7 +12,7 @@
 
 namespace relascope::widgets {
 
-/// Five shapes in turn; from the ninth series on they are open, as colours repeat.
+/// Five shapes in turn; from the ninth series on, when colours repeat, they are hollow.
 enum class StudyMarker { Disc, Square, Diamond, TriangleDown, TriangleUp };
 inline StudyMarker studyMarker(int series) {
     return static_cast<StudyMarker>((series < 0 ? 0 : series) % 5);
@@ -24,12 +24,13 @@ struct StudyLegendEntry {
     QString name, value;
     QColor color;
     int series = 0;
-    /// Of curves beside the study's own: dashes and hollow marks, in no series' colour.
+    /// For curves that do not belong to the study: dashed, with hollow markers, in a neutral
+    /// colour.
     std::optional<CurveSource> beside;
 };
 /// "published", "Relascope's own".
 QString curveSourceTitle(CurveSource source);
-/// Long dashes, or dots, in widths of a pen of 1.25.
+/// The dash pattern, long dashes or dots, for a pen of width 1.25.
 QVector<qreal> studyDashes(CurveSource source);
 
 class StudyLegend : public QWidget {

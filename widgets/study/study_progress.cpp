@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kBar = 4, kBetween = 14;
 
-QString counted(std::size_t count, const char* words) {
+QString counted(std::size_t count, const char* what) {
     return QStringLiteral("%1 %2").arg(groupedNumber(static_cast<qlonglong>(count)),
-                                       QLatin1String(words));
+                                       QLatin1String(what));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ QString StudyProgressLine::text() const {
 void StudyProgressLine::paintEvent(QPaintEvent*) {
     const Theme& t = Theme::current();
     QPainter painter(this);
-    const QStringList words = parts();
+    const QStringList texts = parts();
     const bool plain = !m_sentence.isEmpty();
     const QRect line(0, plain ? 0 : 2, width(), plain ? height() : 20);
     QFont bold = numberFont(12);
@@ -73,16 +73,16 @@ void StudyProgressLine::paintEvent(QPaintEvent*) {
     const QFont normal = plain ? smallFont() : numberFont(12);
     const int note = plain ? 0 : QFontMetrics(normal).horizontalAdvance(m_note) + kBetween;
     int x = 0, right = width();
-    // Where it is narrow the note goes first, then the last words.
+    // If it is narrow, the note is omitted first, then the last texts.
     int wanted = 0;
-    for (const auto& part : words) wanted += QFontMetrics(bold).horizontalAdvance(part) + kBetween;
+    for (const auto& part : texts) wanted += QFontMetrics(bold).horizontalAdvance(part) + kBetween;
     const bool noted = !plain && !m_note.isEmpty() && wanted + note <= width();
     if (noted) right -= note;
-    for (qsizetype i = 0; i < words.size(); ++i) {
+    for (qsizetype i = 0; i < texts.size(); ++i) {
         painter.setFont(i == 0 && !plain ? bold : normal);
         painter.setPen(plain || i > 0 ? t.muted : t.text);
         const QString shown =
-            painter.fontMetrics().elidedText(words[i], Qt::ElideRight, std::max(0, right - x));
+            painter.fontMetrics().elidedText(texts[i], Qt::ElideRight, std::max(0, right - x));
         painter.drawText(line.adjusted(x, 0, 0, 0), Qt::AlignVCenter, shown);
         x += painter.fontMetrics().horizontalAdvance(shown) + kBetween;
     }
@@ -117,9 +117,7 @@ StudyFailures::StudyFailures(QWidget* parent)
       m_retry(new QPushButton(icon("restart"), QStringLiteral("Retry failed"), this)) {
     setFixedHeight(36);
     m_text->setFont(smallFont());
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(38, 0, 16, 0);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {38, 0, 16, 0}, 8);
     row->addWidget(m_text, 1);
     for (auto* button : {m_show, m_retry}) {
         button->setProperty("compact", true);
@@ -133,15 +131,16 @@ StudyFailures::StudyFailures(QWidget* parent)
     hide();
 }
 
-void StudyFailures::setFailures(std::size_t count, const QString& first, const QString& obstacle) {
+void StudyFailures::setFailures(std::size_t count, const QString& first,
+                                const QString& disabledReason) {
     setVisible(count > 0);
     m_text->setText(
         QStringLiteral("%1 failed.  %2").arg(counted(count, count == 1 ? "run" : "runs"), first));
-    m_retry->setEnabled(obstacle.isEmpty());
+    m_retry->setEnabled(disabledReason.isEmpty());
     m_retry->setToolTip(
-        obstacle.isEmpty()
+        disabledReason.isEmpty()
             ? QStringLiteral("Starts the failed runs again; their old files are moved aside")
-            : obstacle);
+            : disabledReason);
 }
 
 QString StudyFailures::text() const {

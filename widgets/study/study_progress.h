@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far a study is, in words and as a bar, and what failed in it.
+// The progress of a study as text and as a bar, and its failed runs.
 #pragma once
 
 #include <QWidget>
@@ -20,9 +20,9 @@ public:
         bool operator==(const Counts&) const = default;
     };
     explicit StudyProgressLine(QWidget* parent = nullptr);
-    /// `note` stands at the right: the time that is left, or what goes on.
+    /// `note` is shown at the right: the time left, or the state.
     void setCounts(const Counts& counts, const QString& note);
-    /// Words alone, without a bar.
+    /// Shows text only, without a bar.
     void setSentence(const QString& sentence);
     QString text() const;
 
@@ -35,16 +35,14 @@ private:
     QString m_note, m_sentence;
 };
 
-/// In the error colours: how many runs failed, the first of them, and what to do.
+/// The number of failed runs, the first error and buttons, in the error colours.
 class StudyFailures : public QWidget {
     Q_OBJECT
 public:
     explicit StudyFailures(QWidget* parent = nullptr);
-    /// 0 hides it. `obstacle`: why Retry is off; empty when it is not.
-    void setFailures(std::size_t count, const QString& first, const QString& obstacle);
+    /// 0 hides it. `disabledReason`: why Retry is disabled; empty if it is enabled.
+    void setFailures(std::size_t count, const QString& first, const QString& disabledReason);
     QString text() const;
-    QPushButton* retryButton() const { return m_retry; }
-    QPushButton* showButton() const { return m_show; }
 
 Q_SIGNALS:
     void showRequested();

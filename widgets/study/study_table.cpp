@@ -26,7 +26,7 @@ namespace {
 
 const QString kDash(QChar(0x2014));
 
-/// Series with their swatches; stays in sight when the sizes scroll.
+/// Series with their swatches; stays visible when the sizes are scrolled.
 class SeriesHeader : public QHeaderView {
 public:
     explicit SeriesHeader(QWidget* parent) : QHeaderView(Qt::Vertical, parent) {
@@ -37,12 +37,12 @@ public:
         const QFontMetrics metrics{smallFont()};
         int width = metrics.horizontalAdvance(QStringLiteral("Model")) + 32;
         for (int row = 0; row < count(); ++row)
-            width = std::max(width, metrics.horizontalAdvance(words(row)) + 16 + 18 + 10);
+            width = std::max(width, metrics.horizontalAdvance(text(row)) + 16 + 18 + 10);
         return {std::min(width, 220), QHeaderView::sizeHint().height()};
     }
 
 protected:
-    // The style greys what is left below the last row.
+    // The style fills the space below the last row with grey.
     void paintEvent(QPaintEvent* event) override {
         QHeaderView::paintEvent(event);
         QPainter painter(viewport());
@@ -53,27 +53,25 @@ protected:
         painter->save();
         painter->fillRect(rect, t.panel);
         painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), t.grid);
-        painter->setRenderHint(QPainter::Antialiasing);
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(t.seriesColor(
-            model()->headerData(section, Qt::Vertical, StudyTableModel::ColorRole).toInt()));
-        painter->drawRoundedRect(QRectF(rect.left() + 16, rect.center().y() - 4.5, 10, 10), 2, 2);
+        paint::swatch(
+            *painter, QPointF(rect.left() + 16, rect.center().y() - 4.5),
+            t.seriesColor(
+                model()->headerData(section, Qt::Vertical, StudyTableModel::ColorRole).toInt()));
         const QRect room = rect.adjusted(34, 0, -6, 0);
         painter->setFont(smallFont());
         painter->setPen(t.text);
-        painter->drawText(
-            room, Qt::AlignVCenter,
-            painter->fontMetrics().elidedText(words(section), Qt::ElideMiddle, room.width()));
+        paint::elidedText(*painter, room, Qt::AlignVCenter, text(section), Qt::ElideMiddle);
         painter->restore();
     }
 
 private:
-    QString words(int section) const {
+    QString text(int section) const {
         return model() ? model()->headerData(section, Qt::Vertical).toString() : QString();
     }
 };
 
-/// The mean, the best of a column in bold; below it, after a hollow square, the published one.
+/// The mean, bold if it is the best of its column, and below it the published value after a hollow
+/// square.
 class NumberDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -99,16 +97,12 @@ public:
             const int wide = painter->fontMetrics().horizontalAdvance(published);
             painter->drawRect(QRect(below.right() - wide - 11, below.center().y() - 3, 6, 6));
         }
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(t.accent, 2));
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
-        }
+        paint::cellFocus(*painter, option);
         painter->restore();
     }
 };
 
-/// The corner says what the rows are; a click puts them back into the study's order.
+/// The corner is the title of the rows; a click restores the order of the study.
 class Corner : public QObject {
 public:
     explicit Corner(QTableView* view) : QObject(view), m_view(view) {
@@ -143,7 +137,7 @@ private:
     QTableView* m_view;
 };
 
-/// Copies the chosen cells as a spreadsheet takes them.
+/// Copies the selected cells as tab-separated text.
 class NumberView : public QTableView {
 public:
     using QTableView::QTableView;
@@ -187,14 +181,10 @@ StudyTable::StudyTable(QWidget* parent)
     m_menu->addAction(icon("copy"), QStringLiteral("Copy table"), this,
                       [this] { QApplication::clipboard()->setText(text()); });
 
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_view, 3);
-    auto* below = new QVBoxLayout(m_neededPart);
-    below->setContentsMargins(0, 0, 0, 0);
-    below->setSpacing(0);
+    auto* below = columnOf(m_neededPart);
     below->addWidget(horizontalLine(m_neededPart));
     below->addWidget(m_neededHead);
     below->addWidget(m_needed, 1);
@@ -239,7 +229,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
     QStringList tips{QStringLiteral("Parameters of the model"), QStringLiteral("Finished runs")};
     for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
         heads += columns[static_cast<std::size_t>(c)].title;
-        tips += layout.columnWords(c);
+        tips += layout.columnText(c);
     }
     QStringList rows;
     std::vector<std::vector<Cell>> cells;
@@ -267,7 +257,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
             metric.text(p.mean, p.error),
             {},
             QStringLiteral("%1, %2\n%3: %4%5")
-                .arg(layout.rows()[static_cast<std::size_t>(row)].name, layout.columnWords(column),
+                .arg(layout.rows()[static_cast<std::size_t>(row)].name, layout.columnText(column),
                      p.values.size() == 1 ? QStringLiteral("one run")
                                           : QStringLiteral("%1 runs").arg(p.values.size()),
                      each.join(QStringLiteral(", ")),
@@ -334,7 +324,7 @@ void StudyTable::fitColumns() {
         const QFontMetrics numbers{bold};
         const auto* model = view->model();
         for (int c = 0; c < model->columnCount(); ++c) {
-            // Room for the sign of the order beside the words.
+            // Space for the sort indicator next to the text.
             int width =
                 heads.horizontalAdvance(model->headerData(c, Qt::Horizontal).toString()) + 30;
             for (int r = 0; r < model->rowCount(); ++r)

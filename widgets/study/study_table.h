@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a study found as numbers: means and errors, parameters, the published ones, and how many
-// examples each model needs.
+// The results of a study as a table: means and errors, parameters, published values, and the
+// examples that each model needs.
 #pragma once
 
 #include <QWidget>
@@ -16,14 +16,14 @@ namespace relascope::widgets {
 class PanelHead;
 class StudyTableModel;
 
-/// Training sizes at which the mean reaches each level; NaN where it never does.
+/// Training sizes at which the mean reaches each level; NaN if it does not.
 struct StudyNeeded {
     std::vector<double> levels;              ///< 0.8, 0.9, 0.95
     std::vector<std::vector<double>> sizes;  ///< a row of the layout, then a level
 };
 
-/// A row a series, a column a training size: mean and standard error, the published mean below.
-/// Below the table, where levels are given: examples needed to reach them.
+/// One row per series, one column per training size: mean and standard error, with the published
+/// mean below. With levels, a second table shows the examples needed to reach them.
 class StudyTable : public QWidget {
     Q_OBJECT
 public:

@@ -69,11 +69,11 @@ QVariant StudyTableModel::data(const QModelIndex& index, int role) const {
 
 QVariant StudyTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     const bool across = orientation == Qt::Horizontal;
-    const QStringList& words = across ? m_heads : m_rows;
-    if (section < 0 || section >= words.size()) return {};
-    if (role == Qt::DisplayRole) return words[section];
+    const QStringList& titles = across ? m_heads : m_rows;
+    if (section < 0 || section >= titles.size()) return {};
+    if (role == Qt::DisplayRole) return titles[section];
     if (role == Qt::ToolTipRole)
-        return plainTip(across ? m_headTips.value(section) : words[section]);
+        return plainTip(across ? m_headTips.value(section) : titles[section]);
     if (role == ColorRole && !across) return section;
     if (role == Qt::TextAlignmentRole && across)
         return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);

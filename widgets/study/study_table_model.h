@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers of a study as a table that sorts. Private to widgets/study.
+// The model of a sortable table of results. Private to widgets/study.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -21,7 +21,7 @@ public:
     };
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// The same shape changes in place: selection and scrolling stay.
+    /// Tables of the same shape are updated in place, which keeps selection and scroll position.
     void setTable(QStringList heads, QStringList headTips, QStringList rows,
                   std::vector<std::vector<Cell>> cells);
     bool hasPublished() const;
@@ -36,7 +36,7 @@ private:
     std::vector<std::vector<Cell>> m_cells;
 };
 
-/// Missing numbers go last, whichever way it sorts.
+/// Missing values are last in either order.
 class StudyTableOrder : public QSortFilterProxyModel {
     Q_OBJECT
 public:

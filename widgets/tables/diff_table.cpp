@@ -11,6 +11,7 @@
 #include <map>
 
 #include "widgets/theme/controls.h"
+#include "widgets/theme/style_paint.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
@@ -29,11 +30,8 @@ protected:
         painter->restore();
         if (section < 1 || section > static_cast<int>(colors.size())) return;
         painter->save();
-        painter->setRenderHint(QPainter::Antialiasing);
-        painter->setPen(Qt::NoPen);
-        painter->setBrush(
-            Theme::current().seriesColor(colors[static_cast<std::size_t>(section - 1)]));
-        painter->drawRoundedRect(QRectF(rect.left() + 8, rect.center().y() - 4.5, 10, 10), 2, 2);
+        paint::swatch(*painter, QPointF(rect.left() + 8, rect.center().y() - 4.5),
+                      Theme::current().seriesColor(colors[static_cast<std::size_t>(section - 1)]));
         painter->restore();
     }
 };
@@ -56,13 +54,8 @@ public:
         const QRect r = option.rect.adjusted(8, 0, -8, 0);
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QBrush>().color());
-        painter->drawText(
-            r, Qt::AlignVCenter,
-            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(t.accent, 2));
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
-        }
+        paint::elidedText(*painter, r, Qt::AlignVCenter, index.data().toString());
+        paint::cellFocus(*painter, option);
         painter->restore();
     }
 };
@@ -93,9 +86,7 @@ DiffTable::DiffTable(QWidget* parent)
     m_view->setAccessibleName(QStringLiteral("Options of the runs"));
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_view, 1);
     connect(m_which, &SegmentedControl::changed, this, [this](int i) { setAllFields(i == 1); });

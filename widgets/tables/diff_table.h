@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the configurations of runs differ.
+// The differences between the options of runs.
 #pragma once
 
 #include <QWidget>
@@ -20,7 +20,8 @@ struct DiffRun {
     int colorIndex = 0;
 };
 
-/// A row an option, a column a run; the first run is the reference, other values are filled.
+/// One row per option, one column per run. The first run is the reference; different values are
+/// highlighted.
 class DiffTable : public QWidget {
     Q_OBJECT
 public:

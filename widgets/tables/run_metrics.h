@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The number that stands for a run, and what it reached on the test splits, in words.
+// Texts of the main metric of a run and of its test results.
 #pragma once
 
 #include <QString>
@@ -12,22 +12,22 @@
 
 namespace relascope::widgets {
 
-/// "93.0%", "6.21", "0.0123"; a dash where there is none.
+/// "93.0%", "6.21", "0.0123"; a dash if there is none.
 QString metricText(std::string_view key, double value);
 /// "sequence accuracy".
 QString metricName(std::string_view key);
 /// For narrow places: "seq. acc.", "ppl".
 QString metricShort(std::string_view key);
 
-/// The best value of RunInfo::metric on validation; NaN where none was measured.
+/// The best value of RunInfo::metric on validation; NaN if there is none.
 inline double bestOf(const RunInfo& info) {
     return info.best(info.metric);
 }
-/// The split whose result is shown in one number, the first; nullptr before a run was tested.
+/// The first tested split, which represents the result of the run; nullptr before the test.
 const SplitResult* shownResult(const RunInfo& info);
-/// Which of its values is shown: the run's metric, else its accuracy; empty where neither is there.
+/// The key of the value shown: the run's metric, otherwise accuracy; empty if it has neither.
 std::string resultMetric(const RunInfo& info);
-/// A line a split: "pentos: accuracy 93.0%, loss 0.213 (10,000 examples)".
+/// One line per split: "pentos: accuracy 93.0%, loss 0.213 (10,000 examples)".
 QString resultLines(const RunInfo& info);
 
 }  // namespace relascope::widgets

@@ -24,7 +24,7 @@ QString fixed(double v, int digits, double scale = 1.0) {
     return std::isnan(v) ? dash() : QString::number(v * scale, 'f', digits);
 }
 
-/// The value of a Best or Test column, and which metric it is of.
+/// The value of a Best or Test column, and its metric.
 std::string metricIn(const RunInfo& info, int column) {
     return column == RunsModel::Test ? resultMetric(info) : info.metric;
 }
@@ -37,7 +37,7 @@ double ours(const TableRow& row) {
     return std::isnan(row.ours) ? row.info.bestAccuracy : row.ours;
 }
 
-/// What a filter calls the metrics of which a run keeps the best value.
+/// The names in filters of metrics with a best value.
 const std::map<QString, Metric>& typedMetrics() {
     static const std::map<QString, Metric> names = {
         {"best_acc", Metric::Accuracy}, {"val_acc", Metric::Accuracy},
@@ -123,7 +123,7 @@ double RunsModel::number(int row, const QString& name) const {
     if (name == "test") return shown(Test);
     if (const auto metric = metricTyped(name)) {
         const auto& info = metricInfo(*metric);
-        // exp of the loss is a perplexity of text alone.
+        // exp(loss) is a perplexity for text only.
         if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return nan;
         return (info.isShare() ? 100.0 : 1.0) * r.info.best(info.key);
     }
@@ -162,7 +162,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole && (column == Published || column == Difference) &&
         !row.publishedTip.isEmpty())
         return row.publishedTip;
-    // Where the runs of the table are measured by different numbers, each says by which.
+    // If the runs have different metrics, each value is shown with its metric.
     if (role == MetricRole)
         return (column == Best || column == Test) && mixed(column) &&
                        !std::isnan(valueIn(info, column))
@@ -231,7 +231,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         case Best:
         case Test: {
             QString value = metricText(metricIn(info, column), valueIn(info, column));
-            // The head has the sign of percentages where all of them are.
+            // The title has a percent sign if all values are percentages.
             if (!mixed(column) && value.endsWith(u'%')) value.chop(1);
             return value;
         }
@@ -328,7 +328,7 @@ QString RunsFilter::setText(const QString& typed) {
             m_comparisons.push_back({name, match.captured(2), value});
         rest.remove(match.captured(0));
     }
-    m_words = rest.split(u' ', Qt::SkipEmptyParts);
+    m_terms = rest.split(u' ', Qt::SkipEmptyParts);
     invalidateFilter();
     return problem;
 }
@@ -348,21 +348,21 @@ bool RunsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
     QString all;
     for (int column = 1; column < RunsModel::Columns; ++column)
         all += model->data(model->index(row, column), Qt::DisplayRole).toString() + u'\n';
-    for (const QString& word : m_words)
+    for (const QString& word : m_terms)
         if (!all.contains(word, Qt::CaseInsensitive)) return false;
     return true;
 }
 
 bool RunsFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
-    // A perplexity is neither more nor less than an accuracy: each kind stands together.
+    // Different metrics cannot be compared, so rows are grouped by metric.
     const QString metric = left.data(RunsModel::MetricRole).toString(),
                   other = right.data(RunsModel::MetricRole).toString();
     if (!metric.isEmpty() && !other.isEmpty() && metric != other) return metric < other;
     if (a.typeId() != QMetaType::Double || b.typeId() != QMetaType::Double)
         return QSortFilterProxyModel::lessThan(left, right);
     const double x = a.toDouble(), y = b.toDouble();
-    // What has no number stands last, whichever way the column is sorted.
+    // Rows without a value are last in either order.
     if (std::isnan(x) || std::isnan(y))
         return std::isnan(x) != std::isnan(y) &&
                std::isnan(x) == (sortOrder() == Qt::DescendingOrder);

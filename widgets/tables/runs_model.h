@@ -23,7 +23,7 @@ public:
         Seed,
         State,
         Loss,
-        Best,  ///< of the metric that stands for the run
+        Best,  ///< of the run's main metric
         Test,  ///< of the first test split
         Published,
         Difference,
@@ -48,16 +48,16 @@ public:
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
-    /// Number by the name a filter uses ("best"); NaN when there is none.
+    /// The number with a name used in filters ("best"); NaN if there is none.
     double number(int row, const QString& name) const;
-    /// The metric of every row in that column (Best or Test); empty where they differ, or there is
+    /// The common metric of all rows in a column (Best or Test); empty if they differ or there is
     /// none.
     const std::string& metricOf(int column) const { return m_metrics[column == Test]; }
-    /// Whether rows of that column are measured by different numbers.
+    /// Whether the rows of a column have different metrics.
     bool mixed(int column) const { return m_mixed[column == Test]; }
-    /// As the head has it: "Best seq. acc. %".
+    /// The title of a column: "Best seq. acc. %".
     QString columnName(int column) const;
-    /// Whatever the rows are.
+    /// The title that does not depend on the rows.
     static QString plainName(int column);
 
 Q_SIGNALS:
@@ -72,12 +72,12 @@ private:
     bool m_mixed[2] = {false, false};
 };
 
-/// Words and comparisons, all of which must hold: "vidat best_acc > 85 seed=0".
+/// Filters by words and comparisons, all of which must match: "vidat best_acc > 85 seed=0".
 class RunsFilter : public QSortFilterProxyModel {
     Q_OBJECT
 public:
     using QSortFilterProxyModel::QSortFilterProxyModel;
-    /// Empty when the text is understood, else a sentence.
+    /// Sets the filter. Returns an error message, or an empty text.
     QString setText(const QString& text);
 
 protected:
@@ -90,7 +90,7 @@ private:
         double value;
     };
     std::vector<Comparison> m_comparisons;
-    QStringList m_words;
+    QStringList m_terms;
 };
 
 }  // namespace relascope::widgets

@@ -24,7 +24,7 @@
 namespace relascope::widgets {
 namespace {
 
-/// Selection fill with the text's own colour; the run's swatch before its name.
+/// Selected rows keep their text colour; a swatch is drawn before the name.
 class TableDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -46,10 +46,8 @@ public:
         QRect r = option.rect.adjusted(8, 0, -8, 0);
         const QVariant color = index.data(RunsModel::ColorRole);
         if (color.isValid()) {
-            painter->setRenderHint(QPainter::Antialiasing);
-            painter->setPen(Qt::NoPen);
-            painter->setBrush(t.seriesColor(color.toInt()));
-            painter->drawRoundedRect(QRectF(r.left(), r.center().y() - 4.5, 10, 10), 2, 2);
+            paint::swatch(*painter, QPointF(r.left(), r.center().y() - 4.5),
+                          t.seriesColor(color.toInt()));
             r.adjust(18, 0, 0, 0);
         }
         if (const QString metric = index.data(RunsModel::MetricRole).toString();
@@ -61,19 +59,14 @@ public:
         }
         painter->setFont(index.data(Qt::FontRole).value<QFont>());
         painter->setPen(index.data(Qt::ForegroundRole).value<QColor>());
-        painter->drawText(
-            r, index.data(Qt::TextAlignmentRole).toInt(),
-            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, r.width()));
-        if (option.state & QStyle::State_HasFocus) {
-            painter->setPen(QPen(t.accent, 2));
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option.rect.adjusted(1, 1, -1, -2));
-        }
+        paint::elidedText(*painter, r, index.data(Qt::TextAlignmentRole).toInt(),
+                          index.data().toString());
+        paint::cellFocus(*painter, option);
         painter->restore();
     }
 
 protected:
-    // The check box is hit where it is drawn.
+    // The check box reacts where it is drawn.
     bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
                      const QModelIndex& index) override {
         QStyleOptionViewItem shifted = option;
@@ -147,9 +140,7 @@ RunsTable::RunsTable(QWidget* parent)
     setColumnShown(RunsModel::Tags, false);
     m_view->sortByColumn(RunsModel::Best, Qt::DescendingOrder);
     connect(header, &QHeaderView::sectionClicked, this, [this] { m_sorted = true; });
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnOf(this);
     column->addWidget(m_head);
     column->addWidget(m_view, 1);
 
@@ -158,10 +149,10 @@ RunsTable::RunsTable(QWidget* parent)
         m_filter->setProperty("error", !problem.isEmpty());
         m_filter->setToolTip(problem);
         m_filter->update();
-        words();
+        updateCount();
     });
     connect(m_model, &RunsModel::overlayChanged, this, [this] {
-        words();
+        updateCount();
         Q_EMIT overlayChanged(overlaid());
     });
     connect(m_model, &RunsModel::noteEdited, this, &RunsTable::noteEdited);
@@ -179,10 +170,10 @@ RunsTable::RunsTable(QWidget* parent)
     });
     m_view->installEventFilter(this);
     connect(csvButton, &QPushButton::clicked, this, &RunsTable::csvRequested);
-    words();
+    updateCount();
 }
 
-void RunsTable::words() {
+void RunsTable::updateCount() {
     const int all = m_model->rowCount(), shown = m_proxy->rowCount();
     QString text = all == 0 ? QStringLiteral("none yet")
                             : QString("%1 of %2 overlaid").arg(overlaid().size()).arg(all);
@@ -192,12 +183,12 @@ void RunsTable::words() {
 
 void RunsTable::setRows(const std::vector<TableRow>& rows) {
     m_model->setRows(rows);
-    // The column of the tags comes with the first tag and goes with the last.
+    // The Tags column is visible if some run has tags.
     const bool tags = std::any_of(rows.begin(), rows.end(), [](const TableRow& row) {
         return !row.info.labels.tags.empty();
     });
     if (std::exchange(m_tags, tags) != tags) setColumnShown(RunsModel::Tags, tags);
-    // The best on top, which of errors and perplexities is the least.
+    // The best value is first; for errors and perplexities that is the smallest.
     if (const std::string& metric = m_model->metricOf(RunsModel::Best);
         !m_sorted && !metric.empty()) {
         const auto order =
@@ -205,12 +196,12 @@ void RunsTable::setRows(const std::vector<TableRow>& rows) {
         if (m_proxy->sortOrder() != order) m_view->sortByColumn(RunsModel::Best, order);
     }
     m_view->horizontalHeader()->viewport()->update();
-    words();
+    updateCount();
 }
 void RunsTable::setOverlaid(const QStringList& paths) {
     m_model->overlaid = QSet<QString>(paths.begin(), paths.end());
     m_view->viewport()->update();
-    words();
+    updateCount();
 }
 QStringList RunsTable::overlaid() const {
     QStringList paths;
@@ -264,15 +255,16 @@ QString RunsTable::csv() const {
                 from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
             if (c == RunsModel::Test) {
                 for (const auto& test : tests) {
-                    const bool share = metricInfo(test.second).isShare();
+                    const bool fraction = metricInfo(test.second).isShare();
                     const double value = info ? tested(*info, test) : 0.0;
-                    cells += quoted(!info ? QStringLiteral("Test %1 %2%3")
-                                                .arg(QString::fromStdString(test.first),
-                                                     metricName(test.second),
-                                                     share ? QStringLiteral(" %") : QString())
-                                    : std::isnan(value)
-                                        ? QString()
-                                        : QString::number(value * (share ? 100.0 : 1.0), 'g', 6));
+                    cells +=
+                        quoted(!info ? QStringLiteral("Test %1 %2%3")
+                                           .arg(QString::fromStdString(test.first),
+                                                metricName(test.second),
+                                                fraction ? QStringLiteral(" %") : QString())
+                               : std::isnan(value)
+                                   ? QString()
+                                   : QString::number(value * (fraction ? 100.0 : 1.0), 'g', 6));
                 }
                 continue;
             }

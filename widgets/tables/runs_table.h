@@ -24,31 +24,33 @@ struct TableRow {
     int colorIndex = 0;
     double published = std::numeric_limits<double>::quiet_NaN();  ///< accuracy 0..1; NaN: none
     QString note;
-    /// What stands against the published number; NaN: the best validation accuracy.
+    /// The value compared with the published one; NaN: the best validation accuracy.
     double ours = std::numeric_limits<double>::quiet_NaN();
-    QString publishedTip;  ///< which split and metric, and what else was printed
+    QString publishedTip;  ///< tooltip: split, metric and other published values
 };
 
-/// Sortable by a click on a head, filtered by words and by comparisons such as "best > 85". Names
+/// Sortable by a click on a header, filtered by words and by comparisons such as "best > 85". Names
 /// for comparisons: best, test, accuracy, loss, params, seed, step, time (minutes), published,
-/// diff; shares are percentages.
+/// diff; fractions are percentages.
 class RunsTable : public QWidget {
     Q_OBJECT
 public:
     explicit RunsTable(QWidget* parent = nullptr);
 
     void setRows(const std::vector<TableRow>& rows);
-    void setOverlaid(const QStringList& paths);  ///< does not signal
+    void setOverlaid(const QStringList& paths);  ///< emits no signal
     QStringList overlaid() const;                ///< in the order of the rows given
     QStringList selected() const;
     void setFilter(const QString& text);
     void setColumnShown(int column, bool shown);
-    /// Shown rows and columns, in the order shown; of the test results every split and value.
+    /// The visible rows and columns in their order; of the test results every split and value.
     QString csv() const;
     int shownRows() const;
     QTableView* view() const { return m_view; }
     QLineEdit* filterField() const { return m_filter; }
-    QMenu* menu() const { return m_menu; }  ///< behind "...": views add their export actions
+    QMenu* menu() const {
+        return m_menu;
+    }  ///< the "..." menu, to which views add their export actions
 
 Q_SIGNALS:
     void overlayChanged(const QStringList& paths);
@@ -63,7 +65,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    void words();
+    void updateCount();
     PanelHead* m_head;
     QLineEdit* m_filter;
     QTableView* m_view;
@@ -71,7 +73,7 @@ private:
     RunsFilter* m_proxy;
     QMenu *m_menu, *m_columns;
     bool m_sorted = false;  ///< by the user
-    bool m_tags = false;    ///< some run has one
+    bool m_tags = false;    ///< some run has tags
 };
 
 }  // namespace relascope::widgets

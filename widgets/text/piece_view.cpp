@@ -46,15 +46,15 @@ void PieceView::appendPiece(const std::string& piece) {
     arrange();
     if (atEnd) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
     if (characters != m_flow.characters()) return viewport()->update();
-    // The last line, whose words may move to a new one.
+    // The last line, as its words may be wrapped to a new one.
     const int line = qMax(0, qMin(lines, m_flow.lines()) - 1);
     const QRect from = m_flow.lines() > 0 ? tokenRect(m_flow.firstOf(line)) : QRect();
     viewport()->update(QRect(0, from.top() - edge, viewport()->width(), viewport()->height()));
 }
 
 void PieceView::layOut() {
-    // The width without a bar, so that the bar's coming does not wrap the text anew and send it
-    // away.
+    // The width without the scroll bar: showing it must not change the wrapping so that it is
+    // hidden again.
     m_flow.layOut(width() - 2 * edge - verticalScrollBar()->sizeHint().width());
     arrange();
     viewport()->update();
@@ -95,7 +95,7 @@ void PieceView::paintEvent(QPaintEvent* event) {
     painter.fillRect(event->rect(), Theme::current().panel);
     const QPoint shift(edge, edge - verticalScrollBar()->value());
     const QRect exposed = event->rect().translated(-shift);
-    // A thousand pieces, of which a screenful is looked at and a few have changed.
+    // Only pieces in the exposed region are painted, of possibly thousands.
     int first = 0;
     for (int line = m_flow.lines() - 1; line >= 0; --line)
         if (m_flow.place(m_flow.firstOf(line)).top() <= exposed.top() - edge - 1) {
@@ -117,7 +117,7 @@ void PieceView::paintEvent(QPaintEvent* event) {
 
 void PieceView::paintPiece(QPainter& painter, int index, const QRect& place) const {
     const PieceLook wears = look(index);
-    const PieceWords& words = m_flow.piece(index);
+    const DisplayPiece& piece = m_flow.piece(index);
     if (wears.fill.isValid()) {
         if (m_flow.characters())
             painter.fillRect(place, wears.fill);
@@ -128,11 +128,11 @@ void PieceView::paintPiece(QPainter& painter, int index, const QRect& place) con
         painter.setBrushOrigin(place.topLeft());
         painter.fillRect(place, hatchBrush(wears.hatch));
     }
-    if (!(words.blank && m_flow.characters())) {
+    if (!(piece.blank && m_flow.characters())) {
         painter.setFont(m_flow.font(index));
         painter.setPen(wears.ink);
         const QFontMetrics metrics = painter.fontMetrics();
-        QString text = words.text;
+        QString text = piece.text;
         int wide = metrics.horizontalAdvance(text);
         if (wide > place.width()) {
             text = metrics.elidedText(text, Qt::ElideRight, place.width());
@@ -150,7 +150,7 @@ void PieceView::paintPiece(QPainter& painter, int index, const QRect& place) con
     const QRectF box = QRectF(place).adjusted(0, 0, 0, 0);
     QPen pen(wears.frameColor, 2);
     if (wears.frame == PieceLook::Frame::Dashed) {
-        // Dark under pale dashes, so that one of them shows on any fill.
+        // A dark line below pale dashes, visible on any fill.
         painter.setPen(QPen(Theme::light().text, 2));
         painter.drawRoundedRect(box, 3, 3);
         pen.setDashPattern({3.0, 2.0});

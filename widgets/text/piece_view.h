@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text in pieces that can be pointed at, clicked and walked through by keys. What a piece wears
-// and what choosing it means is the business of the views made of this.
+// Base class of views of a text in pieces, with mouse and keyboard navigation. Derived classes
+// define the style of a piece and the meaning of choosing it.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -16,7 +16,7 @@ namespace relascope::widgets {
 struct PieceLook {
     enum class Frame { None, Solid, Dashed };
     QColor fill;   ///< invalid: none
-    QColor ink;    ///< of the words
+    QColor ink;    ///< of the text
     QColor hatch;  ///< invalid: none
     Frame frame = Frame::None;
     QColor frameColor;
@@ -29,25 +29,25 @@ public:
 
     int size() const { return m_flow.size(); }
     const TextFlow& flow() const { return m_flow; }
-    /// Where a piece stands on the viewport.
+    /// The rectangle of a piece in the viewport.
     QRect tokenRect(int index) const;
     int tokenAt(const QPoint& point) const;  ///< of the viewport; -1 outside
     int contentHeight() const;
     QWidget* canvas() const { return viewport(); }
-    /// Scrolls until the piece is seen.
+    /// Scrolls until the piece is visible.
     void reveal(int index);
 
     QSize sizeHint() const override { return {252, 200}; }
     QSize minimumSizeHint() const override { return {96, 40}; }
 
 Q_SIGNALS:
-    void contentResized();  ///< contentHeight is another
+    void contentResized();  ///< contentHeight changed
 
 protected:
     virtual PieceLook look(int index) const = 0;
     virtual void hoverMoved(int /*before*/, int /*now*/) {}
     virtual void pressed(int index, Qt::KeyboardModifiers modifiers) = 0;
-    /// The piece that a key starts from: with Shift that of the other choice, if there is one.
+    /// The piece from which a key moves: with Shift that of the other selection, if there is one.
     virtual int current(Qt::KeyboardModifiers modifiers) const = 0;
     /// Drawn over the text, in its coordinates.
     virtual void paintOver(QPainter& /*painter*/) {}
@@ -75,7 +75,7 @@ private:
 
     TextFlow m_flow;
     int m_hover = -1;
-    int m_height = 0;  ///< as told
+    int m_height = 0;  ///< as last emitted
 };
 
 }  // namespace relascope::widgets

@@ -12,7 +12,7 @@ TextField::TextField(int lines, QWidget* parent) : QPlainTextEdit(parent) {
     setFont(bodyFont());
     setTabChangesFocus(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    // The frame below has round corners, which a filled viewport would cover.
+    // A filled viewport would cover the rounded corners of the frame.
     viewport()->setAutoFillBackground(false);
     document()->setDocumentMargin(3);
     setViewportMargins(3, 0, 1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A field of several lines that looks and behaves as the one-line ones do.
+// A multi-line text field with the look and behaviour of a line edit.
 #pragma once
 
 #include <QPlainTextEdit>
@@ -11,7 +11,7 @@ class TextField : public QPlainTextEdit {
 public:
     /// `lines` high; longer texts scroll.
     explicit TextField(int lines, QWidget* parent = nullptr);
-    /// Does not signal, and leaves the cursor where the text is the same.
+    /// Sets the text without emitting a signal. The cursor stays if the text is the same.
     void showText(const QString& text);
     void setProblem(bool wrong);
 

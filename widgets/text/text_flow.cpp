@@ -10,10 +10,10 @@
 namespace relascope::widgets {
 namespace {
 
-constexpr int inner = 1;      ///< px between a box and its text where the word goes on in the next
+constexpr int inner = 1;  ///< px between a box and its text if the word continues in the next box
 constexpr int narrowest = 9;  ///< to be seen and hit
 constexpr int paragraphGap = 8;
-/// The same at the end of a word, and what a space is beside that.
+/// Padding at the end of a word, and the width of a space in addition.
 int outer(TextFlow::Spacing spacing) {
     return spacing == TextFlow::Spacing::Boxes ? 3 : 2;
 }
@@ -23,41 +23,41 @@ int wordGap(TextFlow::Spacing spacing) {
 
 }  // namespace
 
-PieceWords pieceWords(std::string_view bytes) {
-    PieceWords words;
+DisplayPiece displayPiece(std::string_view bytes) {
+    DisplayPiece piece;
     if (!isUtf8(bytes)) {
-        words.space = bytes.front() == ' ';
-        if (words.space) bytes.remove_prefix(1);
-        words.hex = true;
-        words.text = QString::fromStdString(pieceText(bytes).text);
-        return words;
+        piece.space = bytes.front() == ' ';
+        if (piece.space) bytes.remove_prefix(1);
+        piece.hex = true;
+        piece.text = QString::fromStdString(pieceText(bytes).text);
+        return piece;
     }
     if (bytes.empty()) {
-        words.text = QChar(0x2205);
-        return words;
+        piece.text = QChar(0x2205);
+        return piece;
     }
-    words.blank = bytes.find_first_not_of(' ') == std::string_view::npos;
-    if (words.blank) {
-        words.text = QString(static_cast<qsizetype>(bytes.size()), QChar(0x2423));
-        return words;
+    piece.blank = bytes.find_first_not_of(' ') == std::string_view::npos;
+    if (piece.blank) {
+        piece.text = QString(static_cast<qsizetype>(bytes.size()), QChar(0x2423));
+        return piece;
     }
-    words.space = bytes.front() == ' ';
-    if (words.space) bytes.remove_prefix(1);
-    // Line ends and tabs get signs of their own: a backslash and an n may stand in any text.
+    piece.space = bytes.front() == ' ';
+    if (piece.space) bytes.remove_prefix(1);
+    // Line ends and tabs are shown as symbols, as any text may contain a backslash and an n.
     while (!bytes.empty()) {
         const std::size_t plain = std::min(bytes.find_first_of("\n\t"), bytes.size());
-        words.text += QString::fromStdString(pieceText(bytes.substr(0, plain)).text);
+        piece.text += QString::fromStdString(pieceText(bytes.substr(0, plain)).text);
         bytes.remove_prefix(plain);
         if (bytes.empty()) break;
-        words.text += QChar(bytes.front() == '\n' ? 0x21B5 : 0x21E5);
-        words.breaks += bytes.front() == '\n';
+        piece.text += QChar(bytes.front() == '\n' ? 0x21B5 : 0x21E5);
+        piece.breaks += bytes.front() == '\n';
         bytes.remove_prefix(1);
     }
-    return words;
+    return piece;
 }
 
 QString pieceLabel(std::string_view bytes) {
-    return pieceWords(bytes).text;
+    return displayPiece(bytes).text;
 }
 QString piecePlace(int index, std::string_view bytes) {
     return QStringLiteral("%1 \u201C%2\u201D").arg(index).arg(pieceLabel(bytes));
@@ -74,12 +74,12 @@ void TextFlow::setSpacing(Spacing spacing) {
 void TextFlow::setPieces(const std::vector<std::string>& pieces) {
     m_pieces.clear();
     m_pieces.reserve(pieces.size());
-    for (const auto& piece : pieces) m_pieces.push_back(pieceWords(piece));
+    for (const auto& piece : pieces) m_pieces.push_back(displayPiece(piece));
     measure();
 }
 
 void TextFlow::append(std::string_view piece) {
-    m_pieces.push_back(pieceWords(piece));
+    m_pieces.push_back(displayPiece(piece));
     const int before = m_single;
     m_single += m_pieces.back().text.size() == 1;
     const bool characters = size() >= 8 && m_single * 10 >= size() * 9;
@@ -101,18 +101,18 @@ void TextFlow::measure() {
         return p.text.size() == 1 || (p.text.size() == 2 && p.text[0].isHighSurrogate());
     }));
     m_characters = size() >= 8 && m_single * 10 >= size() * 9;
-    const QFontMetrics words(m_characters ? monoFont(13) : bodyFont());
+    const QFontMetrics normal(m_characters ? monoFont(13) : bodyFont());
     const QFontMetrics bytes(monoFont(11));
     m_advances.clear();
     m_advances.reserve(m_pieces.size());
-    for (const PieceWords& p : m_pieces)
-        m_advances.push_back((p.hex ? bytes : words).horizontalAdvance(p.text));
+    for (const DisplayPiece& p : m_pieces)
+        m_advances.push_back((p.hex ? bytes : normal).horizontalAdvance(p.text));
     layOut(m_width);
 }
 
 bool TextFlow::joins(int index) const {
     if (index <= 0 || index >= size()) return false;
-    const PieceWords &before = piece(index - 1), &now = piece(index);
+    const DisplayPiece &before = piece(index - 1), &now = piece(index);
     if (before.blank || before.breaks > 0 || now.space) return false;
     return !now.blank || m_characters;  // a space hangs on the word before it
 }
@@ -182,7 +182,7 @@ int TextFlow::lineOf(int index) const {
 }
 
 int TextFlow::at(const QPoint& point) const {
-    // Lines stand from the top down; a line owns the gap below it.
+    // Lines are ordered from the top; the gap below belongs to a line.
     const auto line = std::partition_point(
         m_lines.begin(), m_lines.end(), [&](int first) { return place(first).top() <= point.y(); });
     if (line == m_lines.begin() || point.x() < 0) return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text in pieces, as tokens cut it: what the screen writes for each and where it stands when the
-// text is wrapped as text. No painting.
+// A text in pieces (tokens): the display text of each, and its position when the text is wrapped.
+// No painting.
 #pragma once
 
 #include <QFont>
@@ -12,15 +12,15 @@
 
 namespace relascope::widgets {
 
-/// A piece as the screens show it.
-struct PieceWords {
-    QString text;        ///< without the space it begins with; "F0 9F" when hex
-    bool hex = false;    ///< no whole characters: its bytes are spelled out
-    bool space = false;  ///< begins with a space, which is the gap before it
-    bool blank = false;  ///< nothing but spaces
-    int breaks = 0;      ///< line ends it holds, each shown as a sign
+/// The display form of a piece.
+struct DisplayPiece {
+    QString text;        ///< without a leading space; "F0 9F" if hex
+    bool hex = false;    ///< incomplete characters: its bytes are shown
+    bool space = false;  ///< begins with a space, which is shown as a gap
+    bool blank = false;  ///< only spaces
+    int breaks = 0;      ///< number of line ends, each shown as a symbol
 };
-PieceWords pieceWords(std::string_view bytes);
+DisplayPiece displayPiece(std::string_view bytes);
 /// On an axis or a chip: "ball", "␣" for a space, "↵" for a line end.
 QString pieceLabel(std::string_view bytes);
 /// In a hover label: 39 “ball”.
@@ -30,19 +30,20 @@ QString pieceName(int index, std::string_view bytes);
 
 class TextFlow {
 public:
-    /// Boxes to point at, or words to read.
+    /// Layout as boxes to point at, or as text to read.
     enum class Spacing { Boxes, Reading };
     void setSpacing(Spacing spacing);
     void setPieces(const std::vector<std::string>& pieces);
     void append(std::string_view piece);
-    /// Wraps at `width` px. Words stay whole where a line can hold them.
+    /// Wraps at `width` px, between words if possible.
     void layOut(int width);
-    /// Fonts of another screen or size: measures anew.
+    /// Measures again after a change of fonts or screen.
     void measure();
 
     int size() const { return static_cast<int>(m_pieces.size()); }
-    const PieceWords& piece(int index) const { return m_pieces[static_cast<std::size_t>(index)]; }
-    /// Nearly every piece is one character: boxes stand side by side, in a font of one width.
+    const DisplayPiece& piece(int index) const { return m_pieces[static_cast<std::size_t>(index)]; }
+    /// Whether nearly every piece is a single character; boxes are then adjacent, in a monospaced
+    /// font.
     bool characters() const { return m_characters; }
     QFont font(int index) const;
     /// The box of a piece; empty outside the text.
@@ -54,14 +55,14 @@ public:
     int lineHeight() const { return m_characters ? 20 : m_spacing == Spacing::Boxes ? 25 : 22; }
     /// The piece at a point, the gap before it included; -1 outside.
     int at(const QPoint& point) const;
-    /// Where an arrow key, Home or End leads from `index`.
+    /// The piece that an arrow key, Home or End leads to from `index`.
     int moved(int index, int key) const;
 
 private:
-    bool joins(int index) const;  ///< stands in one word with the piece before it
+    bool joins(int index) const;  ///< belongs to the same word as the previous piece
     int padded(int index) const;
 
-    std::vector<PieceWords> m_pieces;
+    std::vector<DisplayPiece> m_pieces;
     std::vector<int> m_advances;
     std::vector<QRect> m_places;
     std::vector<int> m_lines;  ///< first piece of each line

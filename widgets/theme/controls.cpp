@@ -56,7 +56,7 @@ protected:
     }
 };
 
-/// Follows the theme, which a palette set once would not.
+/// Follows the theme, unlike a palette that is set once.
 class MutedLabel : public QLabel {
 public:
     explicit MutedLabel(const QString& text, QWidget* parent) : QLabel(text, parent) { restyle(); }
@@ -273,9 +273,7 @@ QString plainTip(const QString& text) {
 PanelHead::PanelHead(const QString& title, QWidget* parent)
     : QWidget(parent), m_title(new QLabel(title, this)), m_sub(new ElidedLabel({}, this)) {
     setFixedHeight(36);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 0, 16, 1);
-    row->setSpacing(8);
+    auto* row = rowOf(this, {16, 0, 16, 1}, 8);
     m_title->setFont(headFont());
     m_title->setTextFormat(Qt::PlainText);
     m_sub->setFont(smallFont());
@@ -411,6 +409,24 @@ QToolButton* framedIconButton(const char* iconName, const QString& name, QWidget
     button->setAutoRaise(false);
     button->setProperty("framed", true);
     return button;
+}
+
+QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins, int spacing) {
+    auto* column = new QVBoxLayout(widget);
+    column->setContentsMargins(margins);
+    column->setSpacing(spacing);
+    return column;
+}
+QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins, int spacing) {
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(margins);
+    row->setSpacing(spacing);
+    return row;
+}
+
+void paper(QWidget* widget) {
+    widget->setAutoFillBackground(true);
+    widget->setBackgroundRole(QPalette::Base);
 }
 
 }  // namespace relascope::widgets

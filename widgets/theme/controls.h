@@ -13,6 +13,7 @@ class QActionGroup;
 class QButtonGroup;
 class QHBoxLayout;
 class QMenu;
+class QVBoxLayout;
 class QPushButton;
 
 namespace relascope::widgets {
@@ -28,9 +29,9 @@ public:
 
     void setItems(const QStringList& items);
     int count() const;
-    int current() const;         ///< -1 when there is none
-    void setCurrent(int index);  ///< does not signal
-    /// A disabled item says why in its tooltip.
+    int current() const;         ///< -1 if there is none
+    void setCurrent(int index);  ///< emits no signal
+    /// Disables an item, with the reason as its tooltip.
     void setItemEnabled(int index, bool enabled, const QString& reason = {});
     bool isItemEnabled(int index) const;
     void setItemToolTip(int index, const QString& text);
@@ -49,7 +50,7 @@ private:
     QStringList m_toolTips;
 };
 
-/// Icon and text in a bordered box, not for pressing unless `setCheckable(true)`.
+/// Icon and text in a bordered box; can be pressed only after `setCheckable(true)`.
 class Chip : public QAbstractButton {
     Q_OBJECT
 public:
@@ -64,14 +65,14 @@ protected:
     QColor m_fill, m_ink;
 };
 
-/// A chip that is pressed on and off ("log x", "Smooth").
+/// A checkable chip ("log x", "Smooth").
 class ToggleChip : public Chip {
     Q_OBJECT
 public:
     explicit ToggleChip(const QString& text = {}, QWidget* parent = nullptr);
 };
 
-/// Text that ends in "..." when there is no room, the whole of it in a tooltip then.
+/// A label that elides its text if there is no room, with the full text as tooltip.
 class ElidedLabel : public QLabel {
     Q_OBJECT
 public:
@@ -86,7 +87,7 @@ private:
     Qt::TextElideMode m_mode = Qt::ElideRight;
 };
 
-/// Title, muted words and, at the right, controls: the first row of a panel, 36 px high with a line
+/// Title, muted text and, at the right, controls: the first row of a panel, 36 px high with a line
 /// below.
 class PanelHead : public QWidget {
     Q_OBJECT
@@ -97,7 +98,7 @@ public:
     QString title() const;
     QString subText() const;
     void addControl(QWidget* control);      ///< right-aligned, in order
-    void addLeftControl(QWidget* control);  ///< just after the words
+    void addLeftControl(QWidget* control);  ///< directly after the text
     void setLineBelow(bool shown);
 
 protected:
@@ -134,7 +135,7 @@ private:
     QPushButton* m_button;
 };
 
-/// One sentence below a field: what is wrong with it, or a muted hint. Hidden without words.
+/// A message below a field: an error, or a muted hint. Hidden if empty.
 class FieldNote : public QLabel {
     Q_OBJECT
 public:
@@ -152,12 +153,12 @@ private:
     bool m_problem = false;
 };
 
-/// Entries of which one is chosen; `choose` gets its index when the user takes one. The menu owns
-/// the group, whose actions are in the order of the names.
+/// Adds exclusive entries; `choose` is called with the index of the entry that the user selects.
+/// The menu owns the group; its actions are in the order of the names.
 QActionGroup* addChoices(QMenu* menu, const QStringList& names, int chosen,
                          std::function<void(int)> choose);
 
-/// A plain box in a colour of the theme that follows theme changes.
+/// A plain box in a colour of the theme; follows theme changes.
 class Box : public QWidget {
 public:
     Box(QColor Theme::*fill, bool lineAbove, QWidget* parent)
@@ -171,12 +172,17 @@ private:
     bool m_line;
 };
 
-/// A tooltip that shows names from files as they are: Qt would take "<img ...>" for markup.
+/// A tooltip with names from files as plain text: Qt would interpret "<img ...>" as markup.
 QString plainTip(const QString& text);
+/// The layout of a widget with these margins and spacing.
+QVBoxLayout* columnOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
+QHBoxLayout* rowOf(QWidget* widget, const QMargins& margins = {}, int spacing = 0);
+/// Fills a widget with the background of content.
+void paper(QWidget* widget);
 /// 1 px lines in the theme's border colour.
 QWidget* horizontalLine(QWidget* parent = nullptr);
 QWidget* verticalLine(QWidget* parent = nullptr);
-/// A label in the theme's muted colour that follows theme changes.
+/// A label in the theme's muted colour; follows theme changes.
 QLabel* mutedLabel(const QString& text, QWidget* parent = nullptr);
 /// A flat icon button of 24 px with tooltip and accessible name.
 QToolButton* iconButton(const char* iconName, const QString& name, QWidget* parent = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Views drawn for a file: in the light theme unless the user wants the window's, and without what
-// belongs to the window only.
+// Rendering of views to files: in the light theme unless the user chose that of the window, and
+// without focus rings.
 #pragma once
 
 #include <QPalette>
@@ -11,9 +11,9 @@ namespace relascope::widgets {
 
 struct Theme;
 
-/// While it lives, Theme::current() is the light theme where that is asked for, `view` and its
-/// children have its palette, and no focus ring is drawn. Nothing is seen of it on the screen as
-/// long as the event loop does not run.
+/// During its lifetime Theme::current() is the light theme if requested, `view` and its children
+/// have its palette, and no focus ring is drawn. Not visible on the screen as long as the event
+/// loop does not run.
 class FigureScope {
 public:
     explicit FigureScope(bool light, QWidget* view = nullptr);
@@ -25,7 +25,7 @@ public:
 
 private:
     const Theme* m_before;
-    QWidget* m_view = nullptr;  ///< has another palette meanwhile
+    QWidget* m_view = nullptr;  ///< its palette is replaced temporarily
     QPalette m_palette;
     bool m_own = false;  ///< the palette was set, not inherited
 };

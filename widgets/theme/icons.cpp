@@ -9,8 +9,8 @@
 
 #include "widgets/theme/theme.h"
 
-// A static library's resources are registered only when somebody asks for them by name, and the
-// macro must stand outside every namespace.
+// Resources of a static library must be registered explicitly, and the macro must be used outside
+// of namespaces.
 static void registerResources() {
     Q_INIT_RESOURCE(resources);
 }
@@ -52,8 +52,8 @@ QPixmap drawn(const QString& name, const QColor& color, const QSize& size) {
     return pixmap;
 }
 
-/// Asks the theme at every drawing instead of keeping pixmaps, so that icons follow a change of
-/// theme.
+/// Uses the current theme at every drawing instead of cached pixmaps, so that icons follow theme
+/// changes.
 class LineIconEngine : public QIconEngine {
 public:
     LineIconEngine(QString name, QColor color) : m_name(std::move(name)), m_color(color) {}

@@ -9,8 +9,8 @@
 namespace relascope::widgets {
 
 /// The icon `resources/icons/NAME.svg`: text colour when enabled, faint when disabled, accent when
-/// selected. It is drawn anew whenever the theme changes, so it may be set once. A name that does
-/// not exist gives an empty picture.
+/// selected. It follows theme changes, so it needs to be set only once. An unknown name gives an
+/// empty icon.
 QIcon icon(const char* name);
 /// The same in one fixed colour (faint when disabled).
 QIcon icon(const char* name, const QColor& color);

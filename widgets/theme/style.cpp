@@ -210,7 +210,7 @@ void RelascopeStyle::drawControl(ControlElement element, const QStyleOption* opt
                 painter->setPen(enabled ? t.muted : t.faint);
                 const QString text =
                     h->fontMetrics.elidedText(h->text, Qt::ElideRight, h->rect.width());
-                // The label's box is lower than a line; letters below the base line need room.
+                // The box of the label is lower than a line, so descenders need extra space.
                 painter->drawText(h->rect.adjusted(0, -6, 0, 6),
                                   static_cast<int>(h->textAlignment) | Qt::AlignVCenter, text);
                 painter->restore();
@@ -330,8 +330,7 @@ void RelascopeStyle::drawComplexControl(ComplexControl control, const QStyleOpti
         case CC_ToolButton:
             if (const auto* button = as<QStyleOptionToolButton>(option);
                 button && button->text.isEmpty()) {
-                // The dots or the icon say that there is more; an arrow in the corner only soils
-                // them.
+                // The icon already indicates a menu, so no arrow is drawn.
                 QStyleOptionToolButton copy = *button;
                 copy.features &= ~QStyleOptionToolButton::HasMenu;
                 return StyleMetrics::drawComplexControl(control, &copy, painter, widget);

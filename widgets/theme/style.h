@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How controls look: flat fills and 1 px lines on top of Fusion, in the colours of the current
+// The style of controls: flat fills and 1 px lines based on Fusion, in the colours of the current
 // theme.
 #pragma once
 

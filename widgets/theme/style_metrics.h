@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How large controls are, where their parts stand, and their hints and icons; how they look is in
-// style.h.
+// Sizes, sub-control rectangles, style hints and icons of controls; painting is in style.h.
 #pragma once
 
 #include <QProxyStyle>

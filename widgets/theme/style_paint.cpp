@@ -15,13 +15,13 @@ namespace {
 bool on(const QStyleOption& option, QStyle::StateFlag state) {
     return option.state & state;
 }
-/// A click leaves no ring on a button; a field shows where typing goes in any case.
+/// Buttons have a focus ring only after keyboard navigation, fields always.
 bool keyboardFocus(const QStyleOption& option) {
     return on(option, QStyle::State_HasFocus) && on(option, QStyle::State_KeyboardFocusChange) &&
            !FigureScope::active();
 }
 
-/// Icons know only text and faint; on an accent fill they are tinted after drawing.
+/// Icons are drawn in the text or faint colour; on an accent fill they are tinted afterwards.
 QPixmap tinted(const QIcon& icon, const QSize& size, const QColor& color, const QWidget* widget) {
     const qreal ratio = widget ? widget->devicePixelRatioF() : 1.0;
     QPixmap pixmap = icon.pixmap(size, ratio);
@@ -85,6 +85,25 @@ bool keyboardFocus(const QWidget* widget) {
 
 bool flag(const QWidget* widget, const char* name) {
     return widget && widget->property(name).toBool();
+}
+
+void elidedText(QPainter& painter, const QRect& box, int flags, const QString& text,
+                Qt::TextElideMode mode) {
+    painter.drawText(box, flags, painter.fontMetrics().elidedText(text, mode, box.width()));
+}
+
+void swatch(QPainter& painter, const QPointF& at, const QColor& color) {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawRoundedRect(QRectF(at, QSizeF(10, 10)), 2, 2);
+}
+
+void cellFocus(QPainter& painter, const QStyleOptionViewItem& option) {
+    if (!(option.state & QStyle::State_HasFocus)) return;
+    painter.setPen(QPen(Theme::current().accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(option.rect.adjusted(1, 1, -1, -2));
 }
 
 void rowGround(QPainter& painter, const QStyleOptionViewItem& option) {

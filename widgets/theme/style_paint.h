@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The few shapes that controls are made of. For the style and for own controls that imitate them.
+// The basic shapes of controls, for the style and for custom controls.
 #pragma once
 
 #include <QPainter>
@@ -17,7 +17,7 @@ namespace relascope::widgets::paint {
 
 inline constexpr qreal cornerRadius = 4.0;
 
-/// A rounded box with a 1 px border that lies wholly inside `box`.
+/// A rounded box with a 1 px border inside `box`.
 void frame(QPainter& painter, const QRect& box, const QColor& fill, const QColor& border,
            qreal radius = cornerRadius);
 /// The 2 px accent ring just inside the border.
@@ -26,12 +26,19 @@ enum class Direction { Up, Down, Left, Right };
 /// A line chevron, 1.5 px, centred in `box`; `reach` is half its long side.
 void chevron(QPainter& painter, const QRectF& box, Direction direction, const QColor& color,
              qreal reach = 4.0);
-/// Focus that came by the keyboard: the ring is drawn for that only.
+/// Whether the focus was moved by the keyboard; only then is a focus ring drawn.
 bool keyboardFocus(const QWidget* widget);
 /// A dynamic bool property of the widget, or of its parent (the line edit inside a spin box).
 bool flag(const QWidget* widget, const char* name);
 
-/// The ground of a row of a table: its selection and the line below.
+/// Draws a text that is elided at the width of `box`.
+void elidedText(QPainter& painter, const QRect& box, int flags, const QString& text,
+                Qt::TextElideMode mode = Qt::ElideRight);
+/// The square of 10 px in the colour of a series, with its top left corner at `at`.
+void swatch(QPainter& painter, const QPointF& at, const QColor& color);
+/// The focus frame of a table cell.
+void cellFocus(QPainter& painter, const QStyleOptionViewItem& option);
+/// The background of a table row: its selection and the line below.
 void rowGround(QPainter& painter, const QStyleOptionViewItem& option);
 
 void field(QPainter& painter, const QStyleOption& option, const QWidget* widget);

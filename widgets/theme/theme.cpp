@@ -166,7 +166,7 @@ QPalette Theme::palette() const {
 }
 
 void applyTheme(QApplication& application, ThemeMode mode) {
-    // Read once, before our own palette replaces the desktop's: "System" must still know it later.
+    // Read once, before the palette of the desktop is replaced, as "System" needs it later.
     static const bool desktopDark = systemIsDark(QApplication::palette());
     const bool dark = mode == ThemeMode::Dark || (mode == ThemeMode::System && desktopDark);
     inForce() = dark ? &Theme::darkTheme() : &Theme::light();

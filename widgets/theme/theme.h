@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every colour, font and measure of the window. Widgets ask the current Theme; none names a colour.
+// Every colour and font of the window. Widgets get colours from the current Theme only.
 #pragma once
 
 #include <QColor>
@@ -20,7 +20,7 @@ struct Theme {
     QColor window, panel, alt, border, controlBorder, text, muted, faint, accent, onAccent,
         selection, hover, outline, ok, okFill, warning, warningFill, error, errorFill, grid, axis,
         track, hatch, hatchFill;
-    std::array<QColor, 8> series;        ///< one a run, kept on every page
+    std::array<QColor, 8> series;        ///< one per run, the same on every page
     std::array<QColor, 11> signedStops;  ///< -1 .. +1, zero in the middle
     std::array<QColor, 11> paperStops;   ///< green and red, as in the papers
     std::array<QColor, 10> viridis;      ///< 0 .. 1
@@ -33,16 +33,16 @@ struct Theme {
     const QColor& likelihoodFill(double probability) const {
         return likelihood[probability >= 0.85 ? 3 : probability >= 0.6 ? 2 : probability >= 0.3];
     }
-    /// Black or white, whichever reads on that fill (WCAG relative luminance, threshold 0.18).
+    /// Black or white, whichever is readable on a fill (WCAG relative luminance, threshold 0.18).
     static QColor textOn(const QColor& fill);
 
     static const Theme& light();
     static const Theme& darkTheme();
-    /// The theme in force; light until applyTheme was called.
+    /// The current theme; light until applyTheme() is called.
     static const Theme& current();
 };
 
-/// Sets palette, style and fonts of the application; widgets hear of it by QEvent::PaletteChange.
+/// Sets palette, style and fonts of the application; widgets receive QEvent::PaletteChange.
 void applyTheme(QApplication& application, ThemeMode mode);
 
 /// The fonts of the window: Inter and JetBrains Mono where installed, else Noto or DejaVu.
@@ -54,17 +54,17 @@ QFont headFont();                   ///< 13 px, semi-bold
 QFont numberFont(int pixels = 12);  ///< tabular figures
 QFont monoFont(int pixels = 12);    ///< tensor and option names
 
-/// A number as shown: true minus sign, no exponent jumps; `digits` after the point.
+/// A number with a true minus sign and `digits` after the decimal point, without exponent.
 QString signedNumber(double value, int digits = 3);
 /// 1234567 -> "1,234,567".
 QString groupedNumber(qlonglong value);
 /// 388322 -> "388K", 6025066 -> "6.0M".
 QString shortCount(qlonglong value);
-/// A perplexity as "4.92", from a thousand on as "50,257"; a dash for NaN.
+/// A perplexity as "4.92", above a thousand as "50,257"; a dash for NaN.
 QString perplexityText(double value);
 /// Bytes as "512 B", "16 KiB", "196.5 MiB", "1.28 GiB".
 QString byteSize(quint64 bytes);
-/// Seconds as "3 min 22 s" or "1:04:10 h" ("about" is the caller's word).
+/// Seconds as "3 min 22 s" or "1:04:10 h" without "about".
 QString durationText(double seconds);
 /// The same to the nearest minute from one minute on: "9 min", "1 h 20 min".
 QString roughDuration(double seconds);

@@ -50,7 +50,7 @@ QString signedText(double value) {
 
 RelationPrimer::RelationPrimer(QWidget* parent) : QWidget(parent) {
     setAccessibleName(QString::fromUtf8("Drawing of r_ij, i \u2192 j and \u03B1_ij"));
-    setAccessibleDescription(words());
+    setAccessibleDescription(text());
     setFixedSize(sizeHint());
 }
 
@@ -58,7 +58,7 @@ QSize RelationPrimer::sizeHint() const {
     return {kWidth, kHeight};
 }
 
-QString RelationPrimer::words() {
+QString RelationPrimer::text() {
     return QString::fromUtf8(
         "A relational head compares each object i with every object j. The relation r_ij is a "
         "small vector of inner products of learned projections of the two; here it has one entry, "

@@ -14,8 +14,8 @@ public:
     explicit RelationPrimer(QWidget* parent = nullptr);
     QSize sizeHint() const override;
 
-    /// The paragraph that belongs to the drawing.
-    static QString words();
+    /// The explanation of the drawing.
+    static QString text();
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -134,7 +134,7 @@ void TourOverlay::place() {
         const QRect room = rect().adjusted(kGap, kGap, -kGap, -kGap);
         const int y = part.center().y() - size.height() / 2;
         const int x = part.center().x() - size.width() / 2;
-        // The first side that has room for the whole card; without one, it lies over the part.
+        // The first side with room for the whole card; otherwise the card covers the part.
         for (const QPoint at :
              {QPoint(part.right() + kGap, y), QPoint(part.left() - kGap - size.width(), y),
               QPoint(x, part.bottom() + kGap), QPoint(x, part.top() - kGap - size.height())}) {
@@ -188,7 +188,7 @@ void TourOverlay::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TourOverlay::event(QEvent* event) {
-    // Single keys belong to the tour; Ctrl+Q and the like still reach the window.
+    // Single keys are handled by the tour; shortcuts such as Ctrl+Q still reach the window.
     if (event->type() == QEvent::ShortcutOverride &&
         (static_cast<QKeyEvent*>(event)->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier)
         event->accept();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A guided tour over a window: one part after another is left bright and explained in a card.
+// A guided tour of a window: highlights one part after another and explains it in a card.
 #pragma once
 
 #include <QWidget>
@@ -15,11 +15,11 @@ namespace relascope::widgets {
 struct TourStep {
     QString title;
     QString text;
-    /// The part that is explained, null or hidden for a card in the middle of the window.
+    /// The part to highlight; null or hidden for a card in the middle of the window.
     std::function<QWidget*()> target = {};
-    /// Made once and shown above the text; may be empty.
+    /// Creates a widget shown above the text; may be empty.
     std::function<QWidget*(QWidget* parent)> picture = {};
-    /// Makes the part visible, before the step is shown; may be empty.
+    /// Makes the part visible before the step is shown; may be empty.
     std::function<void()> prepare = {};
 };
 
@@ -32,12 +32,10 @@ public:
 
     int step() const { return m_step; }
     int steps() const { return static_cast<int>(m_steps.size()); }
-    /// Where the part that is explained lies in the overlay; empty without one.
+    /// The rectangle of the highlighted part in the overlay; empty without one.
     QRect highlighted() const;
     QRect card() const;
     QPushButton* nextButton() const { return m_next; }
-    QPushButton* backButton() const { return m_back; }
-    QPushButton* skipButton() const { return m_skip; }
 
 public Q_SLOTS:
     void next();

@@ -20,7 +20,7 @@
 namespace relascope {
 namespace {
 
-class MapWordsTest : public testing::Test {
+class MapTextTest : public testing::Test {
 protected:
     void fill(const std::vector<std::string>& pieces, QSize size = {360, 360}) {
         result = fixture::text(pieces, 1, 1, 1);
@@ -51,7 +51,7 @@ protected:
     MapView view;
 };
 
-TEST_F(MapWordsTest, LargeCellsCarryTheirWords) {
+TEST_F(MapTextTest, LargeCellsCarryTheirWords) {
     fill({"An", " elephant", " sat", " on", " a", "\n", " computation", "al", " \xF0\x9F", " x"});
     ASSERT_GE(view.cellGeometry().cell(), 14);
     const QImage image = view.grab().toImage();
@@ -77,7 +77,7 @@ TEST_F(MapWordsTest, LargeCellsCarryTheirWords) {
     EXPECT_TRUE(inkIn(chosen, above(), t.outline).isEmpty());
 }
 
-TEST_F(MapWordsTest, SmallCellsCarryNumbersAndTheChosenTheirWords) {
+TEST_F(MapTextTest, SmallCellsCarryNumbersAndTheChosenTheirWords) {
     fill(fixture::storyPieces());
     ASSERT_LT(view.cellGeometry().cell(), 14);
     view.setCell(42, 17);
@@ -109,7 +109,7 @@ TEST_F(MapWordsTest, SmallCellsCarryNumbersAndTheChosenTheirWords) {
     EXPECT_EQ(there, view.grab().toImage());
 }
 
-TEST_F(MapWordsTest, TheBoxNamesBothPieces) {
+TEST_F(MapTextTest, TheBoxNamesBothPieces) {
     fill(fixture::storyPieces());
     QSignalSpy hovered(&view, &MapView::hovered);
     QTest::mouseMove(&view, view.cellRect(42, 17).center());
@@ -122,7 +122,7 @@ TEST_F(MapWordsTest, TheBoxNamesBothPieces) {
         view.accessibleDescription().endsWith(QString::fromUtf8("17 “ball” → 42 “ball”: masked")));
 }
 
-TEST_F(MapWordsTest, AThousandTokensZoomAndPan) {
+TEST_F(MapTextTest, AThousandTokensZoomAndPan) {
     std::vector<std::string> pieces;
     for (int k = 0; k < 1024; ++k) pieces.push_back(" w" + std::to_string(k));
     fill(pieces);

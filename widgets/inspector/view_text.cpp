@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/inspector/words.h"
+#include "widgets/inspector/view_text.h"
 
 #include <QStringList>
 #include <QtMath>
@@ -144,8 +144,9 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
 }
 
 QString saturationText(const InspectorView& view, const MapValues& values) {
-    const double share = saturatedShare(values, ViewMaps::processing(view));
-    return share > 0.5 ? QStringLiteral("%1 % saturated").arg(qFloor(100 * share)) : QString();
+    const double fraction = saturatedFraction(values, ViewMaps::processing(view));
+    return fraction > 0.5 ? QStringLiteral("%1 % saturated").arg(qFloor(100 * fraction))
+                          : QString();
 }
 
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {
@@ -179,7 +180,7 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
     const QString there = maps.columnSide(view) < 0
                               ? columnName(maps, view, j)
                               : QStringLiteral("j = ") + columnName(maps, view, j);
-    // The names come from data: a token "<b>" is a word, not a mark of rich text.
+    // The names come from data: a token "<b>" must not be interpreted as rich text.
     const auto plain = [rich](const QString& text) { return rich ? text.toHtmlEscaped() : text; };
     parts << QStringLiteral("i = %1 %2 %3")
                  .arg(plain(rowName(maps, view, i)), QChar(maps.turned(view) ? 0x2190 : 0x2192),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The inspector's sentences: titles, captions of scales, the footer with its exact numbers.
+// Texts of the inspector: titles, captions of scales, and the footer with exact values.
 #pragma once
 
 #include <QString>
@@ -12,25 +12,26 @@ namespace relascope::widgets {
 QString mapTitle(const InspectorView& view);
 /// The same, which also knows attention to another sequence: "Cross attention 1".
 QString mapTitle(const ViewMaps& maps, const InspectorView& view);
-/// What the layer's attention without relations is called.
+/// The title of the layer's attention without relations.
 QString sensoryTitle(const ViewMaps& maps, int layer);
 /// "10 × 10, rows i, columns j"; with two sides "7 × 5, rows i target, columns j source".
 QString mapSubTitle(const ViewMaps& maps, const InspectorView& view, const MapValues& values);
 /// The name of row i (column j) of a view: "patch (0, 1)", "target 3 '7'", "symbol 4".
 QString rowName(const ViewMaps& maps, const InspectorView& view, int i);
 QString columnName(const ViewMaps& maps, const InspectorView& view, int j);
-/// "tanh r_ij, one scale for the layer"; an underscore stands before what is set lower.
+/// "tanh r_ij, one scale for the layer"; an underscore precedes a subscript.
 QString scaleCaption(const ViewMaps& maps, const InspectorView& view);
-/// "81 % saturated" where tanh or sigmoid brings more than half of the cells to an end of its
-/// range, so that the colours no longer tell them apart; otherwise empty.
+/// "81 % saturated" if tanh or sigmoid maps more than half of the cells to an end of its range,
+/// where colours cannot be distinguished; otherwise empty.
 QString saturationText(const InspectorView& view, const MapValues& values);
-/// The words for one map of a kind: "r 3", "head 1".
+/// The label of one map of a kind: "r 3", "head 1".
 QString itemLabel(MapKind kind, int index);
 /// "layer 2 · relation 3 · i = patch (0, 1) → j = patch (2, 1) · r = +1.283 · alpha = 0.112".
-/// With `rich` the main number is bold HTML. An empty text without a map.
+/// With `rich` the main number is bold HTML. Empty without a map.
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j,
                    bool rich = false);
-/// The values of a view as a table: a header with j, then one line a row i; masked cells empty.
+/// The values of a view as a table: a header with j, then one line per row i; masked cells are
+/// empty.
 QString mapCsv(const ViewMaps& maps, const InspectorView& view);
 /// Why a kind cannot be shown; empty when it can.
 QString absenceReason(const ViewMaps& maps, MapKind kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sentences of the Study page. Private to app/pages.
+// Texts of the Study page. Private to app/pages.
 #pragma once
 
 #include <QString>
@@ -12,13 +12,13 @@
 namespace relascope::app {
 
 /// "accuracy on hexos"
-inline QString measureWords(const core::StudyMeasure& measure) {
+inline QString measureText(const core::StudyMeasure& measure) {
     return QString::fromStdString(measure.metric).replace(u'_', u' ') + QStringLiteral(" on ") +
            QString::fromStdString(measure.split);
 }
 
 /// "relational-games-occurs: 3 models × 4 sizes × 3 seeds"
-inline QString planWords(const StudyInfo& study) {
+inline QString planText(const StudyInfo& study) {
     const auto& plan = study.plan;
     const auto counted = [](std::size_t n, const char* one, const char* many) {
         return QStringLiteral("%1 %2").arg(n).arg(QLatin1String(n == 1 ? one : many));
@@ -30,11 +30,11 @@ inline QString planWords(const StudyInfo& study) {
                        .arg(axis.values.size())
                        .arg(QString::fromStdString(axis.key.substr(axis.key.rfind('.') + 1)));
     factors << counted(plan.seeds.size(), "seed", "seeds");
-    QString words = QString::fromStdString(plan.preset) + QStringLiteral(": ") +
-                    factors.join(QStringLiteral(" \u00D7 "));
+    QString text = QString::fromStdString(plan.preset) + QStringLiteral(": ") +
+                   factors.join(QStringLiteral(" \u00D7 "));
     const core::PresetInfo* preset = core::findPreset(plan.preset);
-    if (preset && !preset->notes.empty()) words += QStringLiteral(" \u00B7 partly inferred");
-    return words;
+    if (preset && !preset->notes.empty()) text += QStringLiteral(" \u00B7 partly inferred");
+    return text;
 }
 
 /// "occurs-grid", for the files of a study's views.
@@ -46,11 +46,11 @@ inline QString studyFileName(const QString& study, const char* what) {
 /// Name and plan, under the pictures of a study.
 inline QString studyCaption(const StudyController& c) {
     return StudyController::name(c.path()) + QStringLiteral(" \u00B7 ") +
-           (c.reading() ? planWords(*c.reading()->info) : QString());
+           (c.reading() ? planText(*c.reading()->info) : QString());
 }
 
-/// How the values are known that the papers do not state, a line each; empty without any.
-inline QString inferredWords(const StudyInfo& study) {
+/// Notes on values that the papers do not state, one per line; empty without any.
+inline QString inferredText(const StudyInfo& study) {
     QStringList lines;
     if (const core::PresetInfo* preset = core::findPreset(study.plan.preset))
         for (const auto& [key, note] : preset->notes)
@@ -59,8 +59,8 @@ inline QString inferredWords(const StudyInfo& study) {
     return lines.join(u'\n');
 }
 
-/// What stands beside the counts: what goes on, or how long it may take.
-inline QString workWords(const StudyReading& r, bool here, bool ending, int jobs) {
+/// The text next to the counts: the state of the study, or the estimated time left.
+inline QString statusText(const StudyReading& r, bool here, bool ending, int jobs) {
     if (here && ending) return QStringLiteral("saving, then stopping");
     if (here || r.running > 0) {
         const auto workers = static_cast<double>(here ? jobs : static_cast<int>(r.running));

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/study/efficiency_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "widgets/export/pgfplots.h"
+#include "widgets/study/study_legend.h"
+#include "widgets/theme/theme.h"
+
+namespace relascope::widgets {
+
+static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void EfficiencyData::place() {
+    spots.clear();
+    beside.clear();
+    for (const auto& point : points) {
+        const auto [row, column] = layout.place(QString::fromStdString(point.series), point.size);
+        if (row >= 0 && std::isfinite(point.mean))
+            spots.push_back({row, column, xOf(row, column), point});
+    }
+    for (const auto& point : published) {
+        const int row = layout.row(QString::fromStdString(point.series));
+        if (row < 0 || !layout.sizesAcross()) continue;
+        if (!oneColumn()) {
+            beside.push_back({row, static_cast<double>(point.size), point});
+        } else if (layout.place(QString::fromStdString(point.series), point.size).column == 0) {
+            beside.push_back({row, row - 0.16, point});
+        }
+    }
+    const auto byX = [](const auto& a, const auto& b) {
+        return std::pair(a.row, a.x) < std::pair(b.row, b.x);
+    };
+    std::sort(spots.begin(), spots.end(), byX);
+    std::sort(beside.begin(), beside.end(), byX);
+}
+
+bool EfficiencyData::canLog() const {
+    if (categorical()) return false;
+    return std::all_of(layout.columns().begin(), layout.columns().end(),
+                       [](const auto& column) { return column.x > 0.0; });
+}
+
+double EfficiencyData::xOf(int row, int column) const {
+    if (oneColumn()) return row;
+    if (layout.numeric()) return layout.columns()[static_cast<std::size_t>(column)].x;
+    // Side by side around the column.
+    const auto rows = static_cast<double>(layout.rows().size());
+    return column + (row - (rows - 1.0) / 2.0) * std::min(0.25, 0.8 / rows);
+}
+
+std::pair<double, double> EfficiencyData::ends(const StudyPoint& p) const {
+    switch (band) {
+        case StudyBand::Bootstrap:
+            return {p.low, p.high};
+        case StudyBand::TwoErrors:
+            return {p.mean - 2.0 * p.error, p.mean + 2.0 * p.error};
+        case StudyBand::None:
+            break;
+    }
+    return {nan, nan};
+}
+
+const EfficiencyData::Spot* EfficiencyData::at(int row, int column) const {
+    for (const Spot& spot : spots)
+        if (spot.row == row && spot.column == column) return &spot;
+    return nullptr;
+}
+
+QString EfficiencyData::text(const Spot& spot) const {
+    const auto& p = spot.point;
+    const QString unit = metric.percent ? QStringLiteral(" %") : QString();
+    QString text = QStringLiteral("%1, %2\n%3%4 over %5")
+                       .arg(layout.rows()[static_cast<std::size_t>(spot.row)].name,
+                            layout.columnText(spot.column), metric.text(p.mean, p.error), unit,
+                            p.values.size() == 1 ? QStringLiteral("one run")
+                                                 : QStringLiteral("%1 runs").arg(p.values.size()));
+    const auto [low, high] = ends(p);
+    if (!std::isnan(low))
+        text += QStringLiteral("\n%1: %2 to %3%4")
+                    .arg(band == StudyBand::Bootstrap ? QStringLiteral("95% bootstrap")
+                                                      : QStringLiteral("\u00B1 2 s.e.m."),
+                         metric.text(low), metric.text(high), unit);
+    for (const Published& other : beside)
+        if (other.row == spot.row && other.point.size == p.size && shows(other))
+            text +=
+                QStringLiteral("\n%1 %2%3")
+                    .arg(curveSourceTitle(other.point.source), metric.text(other.point.mean), unit);
+    return text;
+}
+
+QString EfficiencyData::text(const Published& p) const {
+    return QStringLiteral("%1, %2, %3 training examples\n%4%5")
+        .arg(layout.rows()[static_cast<std::size_t>(p.row)].name, curveSourceTitle(p.point.source),
+             groupedNumber(p.point.size),
+             metric.text(p.point.mean, p.point.error > 0.0 ? p.point.error : nan),
+             metric.percent ? QStringLiteral(" %") : QString());
+}
+
+QString EfficiencyData::pgfplots(const QString& caption) const {
+    const auto& rows = layout.rows();
+    const double scale = metric.percent ? 100.0 : 1.0;
+    const QString title = metric.percent ? metric.title() + QStringLiteral(", %") : metric.title();
+    if (oneColumn()) {  // a mean a model
+        PgfBars bars;
+        bars.yLabel = title;
+        bars.color = Theme::current().seriesColor(0);
+        for (const auto& spot : spots) {
+            bars.labels << rows[static_cast<std::size_t>(spot.row)].name;
+            bars.values.push_back(scale * spot.point.mean);
+        }
+        return pgfplotsText(caption, bars);
+    }
+    PgfPlot plot;
+    plot.xLabel = layout.axisTitle();
+    plot.yLabel = title;
+    plot.logX = logs();
+    for (int row = 0; row < static_cast<int>(rows.size()); ++row) {
+        PgfSeries series;
+        series.name = rows[static_cast<std::size_t>(row)].name;
+        series.color = Theme::current().seriesColor(row);
+        for (const auto& spot : spots) {
+            if (spot.row != row) continue;
+            const auto [low, high] = ends(spot.point);
+            series.x.push_back(spot.x);
+            series.y.push_back(scale * spot.point.mean);
+            if (band == StudyBand::None) continue;
+            series.low.push_back(scale * low);
+            series.high.push_back(scale * high);
+        }
+        const QString name = series.name;
+        if (!series.x.empty()) plot.series.push_back(std::move(series));
+        for (const auto source : {CurveSource::Published, CurveSource::Relascope}) {
+            PgfSeries other;
+            other.name =
+                name + (source == CurveSource::Published ? QStringLiteral(", published")
+                                                         : QStringLiteral(", Relascope's own"));
+            other.color = Theme::current().seriesColor(row);
+            other.dashed = true;
+            for (const auto& p : beside)
+                if (p.row == row && p.point.source == source && shows(p)) {
+                    other.x.push_back(p.x);
+                    other.y.push_back(scale * p.point.mean);
+                }
+            if (!other.x.empty()) plot.series.push_back(std::move(other));
+        }
+    }
+    return pgfplotsText(caption, std::vector<PgfPlot>{plot});
+}
+
+}  // namespace relascope::widgets
