@@ -14,7 +14,7 @@
 namespace relascope::datasets {
 
 /// Parts of data by name: "train", "hexos".
-using DataParts = std::vector<std::pair<std::string, core::DatasetPtr>>;
+using NamedSplits = std::vector<std::pair<std::string, core::DatasetPtr>>;
 
 /// The functions take options that DataOptions::check() passed, and throw what openData() throws.
 struct KindOpener {
@@ -26,8 +26,8 @@ struct KindOpener {
                                  std::stop_token) = nullptr;
     /// What imported files hold, in its parts, where that differs from what `open` makes of them;
     /// empty: it does not.
-    DataParts (*import)(const DataOptions&, const core::ProgressCallback&,
-                        std::stop_token) = nullptr;
+    NamedSplits (*import)(const DataOptions&, const core::ProgressCallback&,
+                          std::stop_token) = nullptr;
 };
 
 /// Registers the opener of a kind from a static object in its own file, so that no list names all

@@ -52,13 +52,13 @@ core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& 
     throw OptionError("data", o.kind + " has no files for evaluation");
 }
 
-DataParts openImported(const DataOptions& o, const core::ProgressCallback& progress,
-                       std::stop_token stop) {
+NamedSplits openImported(const DataOptions& o, const core::ProgressCallback& progress,
+                         std::stop_token stop) {
     // A file on its own may have no task and no sizes: only what is opened as a whole is checked.
     if (const auto import = openerOf(dataKind(o.kind)).import)
         if (auto parts = import(o, progress, stop); !parts.empty()) return parts;
     const core::DataSplits splits = openData(o, progress, std::move(stop));
-    DataParts parts;
+    NamedSplits parts;
     for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
     return parts;
 }

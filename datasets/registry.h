@@ -14,7 +14,7 @@
 namespace relascope::datasets {
 
 /// Opens what the options name: generated splits, parts of real files, or text (openText). Where
-/// passes over the training set differ (streaming, augmentation), `trainPass` makes them. Throws
+/// epochs differ (streaming, augmentation), `trainEpoch` makes them. Throws
 /// OptionError, FileError or Cancelled.
 core::DataSplits openData(const DataOptions& options, const core::ProgressCallback& progress = {},
                           std::stop_token stop = {});
@@ -33,8 +33,8 @@ core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& 
                                     std::stop_token stop = {});
 
 /// Everything that imported files hold, in its parts.
-DataParts openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
-                       std::stop_token stop = {});
+NamedSplits openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
+                         std::stop_token stop = {});
 
 /// A task that `datasets` lists.
 struct DatasetEntry {

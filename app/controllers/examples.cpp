@@ -71,7 +71,7 @@ void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std
         return;
     }
     QStringList words;
-    if (info.targets == TargetKind::Bits) {
+    if (info.targets == TargetKind::MultiLabel) {
         for (std::size_t k = 0; k < targets.size(); ++k)
             if (targets[k] > 0.5F)
                 words << (k < info.classNames.size() ? text(info.classNames[k])

@@ -61,8 +61,8 @@ DataSource::Read DataSource::read(const DataChoice& choice, const core::Progress
         }
         const core::DataSplits splits = datasets::openData(found.options, progress, stop);
         for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
-        if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
-            parts[0].second = splits.trainPass(choice.pass);
+        if (choice.kind == DataChoice::Kind::Generated && splits.trainEpoch)
+            parts[0].second = splits.trainEpoch(choice.pass);
     }
     for (auto& [name, data] : parts) {
         if (!data) continue;

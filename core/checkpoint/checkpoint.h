@@ -26,7 +26,7 @@ TensorStatistics tensorStatistics(const std::string& path, const std::string& te
 
 /// Writes `in` as `out`: a .safetensors file, a folder (config.json and model.safetensors, as the
 /// published package loads it) or a .pt state dictionary that torch.load(weights_only=True) opens.
-/// Whole or not at all. `progress` gets the share done and returns false to cancel. Throws
+/// Whole or not at all. `progress` gets the fraction done and returns false to cancel. Throws
 /// FileError, Cancelled.
 void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});

@@ -455,11 +455,11 @@ const std::vector<std::uint32_t>& Pickle::arguments(const PickleValue& value) co
 }
 
 std::string Pickle::describe(const PickleValue& value) const {
-    static constexpr const char* kWords[] = {
+    static constexpr const char* kNames[] = {
         "None",   "a boolean", "an integer", "an integer", "a number", "a string",  "bytes",
         "a list", "a tuple",   "a set",      "a dict",     "a class",  "an object", "a storage"};
     if (value.kind == PickleKind::Object) return "a " + std::string(callee(value));
-    return kWords[static_cast<int>(value.kind)];
+    return kNames[static_cast<int>(value.kind)];
 }
 
 }  // namespace relascope::core

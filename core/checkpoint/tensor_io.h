@@ -50,7 +50,7 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 /// model and one piece of a file. Throws FileError with the report's text when they do not fit, and
 /// leaves the model as it was. A file that fails in the middle (FileError) or a stop (Cancelled)
 /// leaves some weights replaced: load into a freshly made model and swap it in afterwards.
-/// `progress` gets the share done and returns false to cancel; both are asked at least every
+/// `progress` gets the fraction done and returns false to cancel; both are asked at least every
 /// 4 MiB. Non-finite weights load; the report names them.
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});

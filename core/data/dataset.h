@@ -108,8 +108,8 @@ struct DataSplits {
     DatasetPtr train, validation;
     std::vector<std::pair<std::string, DatasetPtr>> tests;  ///< "pentos", "hexos", "stripes"
 
-    /// The training set of each pass over it, where passes differ; empty when it is fixed.
-    std::function<DatasetPtr(std::int64_t pass)> trainPass;
+    /// The training set of each epoch, where epochs differ; empty when it is fixed.
+    std::function<DatasetPtr(std::int64_t epoch)> trainEpoch;
 
     TokenizerPtr tokenizer;  ///< of text; null otherwise
 
@@ -133,7 +133,7 @@ struct DataSplits {
     }
 };
 
-/// Called with the share done, 0..1, some times a second; returns false to cancel.
+/// Called with the fraction done, 0..1, some times a second; returns false to cancel.
 using ProgressCallback = std::function<bool(double)>;
 
 }  // namespace relascope::core

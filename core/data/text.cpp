@@ -102,13 +102,13 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     };
     DataSplits splits;
     splits.tokenizer = opened.tokenizer;
-    const std::int64_t aPass = limited(o.train_size, train.windowsARound());
-    splits.trainPass = [windows, train, aPass](std::int64_t pass) -> DatasetPtr {
-        return windows("train", aPass, [train, first = pass * aPass](std::int64_t i) {
+    const std::int64_t perEpoch = limited(o.train_size, train.windowsARound());
+    splits.trainEpoch = [windows, train, perEpoch](std::int64_t epoch) -> DatasetPtr {
+        return windows("train", perEpoch, [train, first = epoch * perEpoch](std::int64_t i) {
             return train.trainStart(first + i);
         });
     };
-    splits.train = splits.trainPass(0);
+    splits.train = splits.trainEpoch(0);
     const std::int64_t watched = limited(o.validation_size, validation.fits());
     splits.validation = windows("validation", watched, [validation, watched](std::int64_t i) {
         return validation.evenStart(i, watched);

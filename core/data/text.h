@@ -23,9 +23,10 @@ namespace relascope::core {
 /// the tokenizer's endOfText(); where it has none, a blank line stands between two. Shards get the
 /// tokenizer that is chosen, else the one beside them, else GPT-2's where their header says so.
 ///
-/// splits.trainPass: train_size windows a pass (0: one round), from where the last pass ended; a
-/// round is the windows side by side, and each round begins at another offset. splits.train is pass
-/// 0. splits.validation: validation_size of the windows held out, spread evenly, always the same.
+/// splits.trainEpoch: train_size windows an epoch (0: one round), from where the last epoch ended;
+/// a round is the windows side by side, and each round begins at another offset. splits.train is
+/// epoch 0. splits.validation: validation_size of the windows held out, spread evenly, always the
+/// same.
 DataSplits openText(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
 

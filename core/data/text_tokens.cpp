@@ -121,18 +121,18 @@ TokenizerPtr charactersFrom(const std::string& facts) {
 
 }  // namespace
 
-void TextProgress::begin(double share) {
+void TextProgress::begin(double fraction) {
     m_from = m_to;
-    m_to = share;
+    m_to = fraction;
     at(0.0);
 }
 
-void TextProgress::at(double shareOfPass) {
+void TextProgress::at(double fractionOfPass) {
     if (m_stop.stop_requested()) throw Cancelled();
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     if (!m_callback || now - m_shown < 100'000'000) return;
     m_shown = now;
-    if (!m_callback(m_from + (m_to - m_from) * std::clamp(shareOfPass, 0.0, 1.0)))
+    if (!m_callback(m_from + (m_to - m_from) * std::clamp(fractionOfPass, 0.0, 1.0)))
         throw Cancelled();
 }
 
@@ -156,7 +156,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     const std::string key = hash.hex();
 
     progress.begin(0.2);
-    if (auto known = openCachedTokens(key, [&](double share) { progress.at(share); })) {
+    if (auto known = openCachedTokens(key, [&](double fraction) { progress.at(fraction); })) {
         const auto found = tokenizer ? tokenizer : charactersFrom(known->facts);
         if (found) return {known->tokens, found};
     }

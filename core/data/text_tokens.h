@@ -9,15 +9,15 @@
 
 namespace relascope::core {
 
-/// Reports the share done of several passes, ten times a second, and throws Cancelled when that or
-/// the stop token asks for it.
+/// Reports the fraction done of several passes, ten times a second, and throws Cancelled when that
+/// or the stop token asks for it.
 class TextProgress {
 public:
     TextProgress(const ProgressCallback& callback, std::stop_token stop)
         : m_callback(callback), m_stop(std::move(stop)) {}
-    /// What follows takes the progress from where it is to `share`.
-    void begin(double share);
-    void at(double shareOfPass);
+    /// What follows takes the progress from where it is to `fraction`.
+    void begin(double fraction);
+    void at(double fractionOfPass);
     const std::stop_token& stop() const { return m_stop; }
 
 private:

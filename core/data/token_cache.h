@@ -26,7 +26,7 @@ struct CachedTokens {
 };
 
 /// The entry of that key, its checksum held against its bytes; nothing when it is absent, damaged
-/// or of another version. `tick` is called now and then with the share done, and may throw.
+/// or of another version. `tick` is called now and then with the fraction done, and may throw.
 std::optional<CachedTokens> openCachedTokens(const std::string& key,
                                              const std::function<void(double)>& tick);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows of a token sequence as examples, and how the windows of one pass over it are chosen.
+// Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 #pragma once
 
 #include "data/dataset.h"

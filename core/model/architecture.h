@@ -54,7 +54,7 @@ struct Architecture {
     FieldTable<Options> fields;
     std::vector<FieldProblem> (*problems)(const Options&) = nullptr;
     /// "ViDAT sa4 ra4", for lists of runs.
-    std::string (*words)(const Options&) = nullptr;
+    std::string (*text)(const Options&) = nullptr;
     /// Objects of the longest input, and how many numbers the model gives.
     std::int64_t (*tokens)(const Options&) = nullptr;
     std::int64_t (*outputs)(const Options&) = nullptr;
@@ -98,7 +98,7 @@ struct ArchitectureInfo {
     std::function<ModelOptions()> defaults;
     std::function<ModelOptions()> constructed;  ///< what a configuration is read over
     std::function<std::vector<FieldProblem>(const ModelOptions&)> problems;
-    std::function<std::string(const ModelOptions&)> words;
+    std::function<std::string(const ModelOptions&)> text;
     std::function<std::int64_t(const ModelOptions&)> tokens, outputs;
     std::function<std::vector<TensorShape>(const ModelOptions&)> shapes;
     std::function<void(const ModelOptions&, OutlineBuilder&)> outline;
@@ -195,7 +195,7 @@ ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
       fields(fields::of<ModelOptions>(a.fields)),
       furtherSides(a.furtherSides),
       problems(asking(a.problems)),
-      words(asking(a.words)),
+      text(asking(a.text)),
       tokens(asking(a.tokens)),
       outputs(asking(a.outputs)),
       outline(asking(a.outline)),

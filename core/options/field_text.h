@@ -33,6 +33,6 @@ void setOptions(RunOptions& options, const std::vector<std::pair<std::string, st
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options);
 
 /// "ViDAT sa1 ra1", "ViT sa2".
-std::string modelWords(const ModelOptions& model);
+std::string modelText(const ModelOptions& model);
 
 }  // namespace relascope::core

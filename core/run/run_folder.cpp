@@ -219,7 +219,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
     info.name = fs::path(path).filename().string();
     info.preset = options.preset;
     info.variant = options.variant;
-    info.model = modelWords(options.model);
+    info.model = modelText(options.model);
     info.options = optionTexts(options);
     info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(
                          std::chrono::system_clock::now().time_since_epoch())

@@ -110,16 +110,17 @@ CardTable tableOf(CardNetworkImpl& network, const CardPictures& cards, std::int6
     const torch::NoGradGuard noGrad;
     const auto ink = inkOf(cards);
     const auto vectors = network.embed(ink).contiguous();
-    const auto told = network.forward(ink)
-                          .view({-1, cards.attributes, cards.values})
-                          .argmax(2)
-                          .eq(targetsOf(cards).view({-1, cards.attributes, cards.values}).argmax(2))
-                          .sum()
-                          .item<std::int64_t>();
+    const auto correct =
+        network.forward(ink)
+            .view({-1, cards.attributes, cards.values})
+            .argmax(2)
+            .eq(targetsOf(cards).view({-1, cards.attributes, cards.values}).argmax(2))
+            .sum()
+            .item<std::int64_t>();
     const auto* values = vectors.const_data_ptr<float>();
     return {vectors.size(1),
             {values, values + vectors.numel()},
-            static_cast<double>(told) / static_cast<double>(cards.answers.size()),
+            static_cast<double>(correct) / static_cast<double>(cards.answers.size()),
             epochs};
 }
 
@@ -136,10 +137,11 @@ CardTable trained(const CardPictures& cards, const CardNetworkOptions& options,
     for (std::int64_t epoch = 0; epoch < kPatience * options.epochs; ++epoch) {
         const auto order = torch::tensor(shuffledOrder(options.examples, options.seed, epoch));
         for (std::int64_t at = 0; at < options.examples; at += kBatch) {
-            const double share = (static_cast<double>(epoch) +
-                                  static_cast<double>(at) / static_cast<double>(options.examples)) /
-                                 static_cast<double>(options.epochs);
-            if (stop.stop_requested() || (progress && !progress(std::min(share, 0.999))))
+            const double fraction =
+                (static_cast<double>(epoch) +
+                 static_cast<double>(at) / static_cast<double>(options.examples)) /
+                static_cast<double>(options.epochs);
+            if (stop.stop_requested() || (progress && !progress(std::min(fraction, 0.999))))
                 throw Cancelled();
             const auto rows = order.slice(0, at, at + kBatch);
             optimizer.zeroGradients();

@@ -29,7 +29,7 @@ struct CardNetworkOptions {
 struct CardTable {
     std::int64_t width = 0;
     std::vector<float> vectors;  ///< [cards, width], -1 .. 1
-    double accuracy = 0.0;       ///< share of attributes told from these pictures, 0 .. 1
+    double accuracy = 0.0;       ///< fraction of attributes told from these pictures, 0 .. 1
     std::int64_t epochs = 0;     ///< that it took
 };
 

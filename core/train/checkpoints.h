@@ -18,7 +18,7 @@ namespace relascope::core {
 struct TrainState {
     std::int64_t step = 0;   ///< optimizer steps done
     std::int64_t epoch = 0;  ///< whole passes done
-    std::int64_t batch = 0;  ///< batches of the present pass done
+    std::int64_t batch = 0;  ///< batches of the present epoch done
     std::int64_t examples = 0;
     double seconds = 0.0;
     double baseRate = 0.0;  ///< learning rate before the schedule; live edits change it

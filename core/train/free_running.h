@@ -14,8 +14,8 @@ namespace relascope::core {
 /// What became of the free answers to some sequences. Padding does not count.
 struct FreeRunning {
     std::int64_t sequences = 0;
-    double elementAccuracy = 0.0;   ///< share of right tokens at their place
-    double sequenceAccuracy = 0.0;  ///< share of answers right from the first token to the last
+    double elementAccuracy = 0.0;   ///< fraction of right tokens at their place
+    double sequenceAccuracy = 0.0;  ///< fraction of answers right from the first token to the last
 };
 
 /// Decodes the first `examples` (all when 0) of a data set in batches, with a cache, and holds the

@@ -28,8 +28,8 @@ struct Evaluation {
 class OpenedModel {
 public:
     /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run
-    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the share read
-    /// and returns false to cancel. Throws FileError saying what it is not, Cancelled.
+    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the fraction
+    /// read and returns false to cancel. Throws FileError saying what it is not, Cancelled.
     OpenedModel(const std::string& path, const std::string& which, const std::string& device,
                 std::stop_token stop = {}, const ProgressCallback& progress = {});
     ~OpenedModel();

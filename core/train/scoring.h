@@ -22,7 +22,7 @@ torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& tar
 ModelInput inputOf(const Batch& batch, const torch::Device& device);
 
 /// Mean loss of scores on the batch's answers: cross entropy of classes and tokens, those equal to
-/// `ignore` left out (of mixed images, of their shares); binary cross entropy of bits, and of a
+/// `ignore` left out (weighted, of mixed images); binary cross entropy of bits, and of a
 /// class where the model gives one score; squared error of numbers.
 torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
 
@@ -41,10 +41,10 @@ public:
 
     std::int64_t examples() const { return m_examples; }
     double loss() const;
-    /// Share of right answers (classes, tokens, bits); NaN of numbers.
+    /// Fraction of right answers (classes, tokens, bits); NaN of numbers.
     double accuracy() const;
     std::vector<double> classAccuracy() const;
-    /// Of numbers: "mean_error", "largest_error" and "recovered", the share of examples whose
+    /// Of numbers: "mean_error", "largest_error" and "recovered", the fraction of examples whose
     /// largest error is below 0.001. Empty otherwise.
     std::vector<std::pair<std::string, double>> values() const;
     /// How many answers of a batch count.

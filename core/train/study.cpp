@@ -58,8 +58,8 @@ bool heldByAnother(const std::string& path) {
     return held;
 }
 
-// Where a cell stands, from its run folder and, unless this process holds that, its claim.
-void look(const std::string& study, StudyCell& cell, bool claimed) {
+// The state of a cell, from its run folder and, unless this process holds that, its claim.
+void updateState(const std::string& study, StudyCell& cell, bool claimed) {
     const std::string path = runPath(study, cell);
     if (isRunFolder(path)) {
         try {
@@ -91,7 +91,7 @@ void look(const std::string& study, StudyCell& cell, bool claimed) {
     if (!claimed && heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
 }
 
-// What is left of a run that cannot be gone on with moves aside; nothing is deleted.
+// What is left of a run that cannot be resumed is moved aside; nothing is deleted.
 void moveAside(const std::string& path) {
     for (int copy = 1;; ++copy) {
         const std::string aside = path + ".failed-" + std::to_string(copy);
@@ -159,7 +159,7 @@ StudyInfo readStudy(const std::string& path) {
     study.path = path;
     study.plan = readPlan(path);
     study.cells = studyCells(study.plan);
-    for (auto& cell : study.cells) look(path, cell, false);
+    for (auto& cell : study.cells) updateState(path, cell, false);
     return study;
 }
 
@@ -167,11 +167,11 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
                  const StudySink& sink, std::stop_token stop) {
     const auto plan = readPlan(path);
     const auto all = studyCells(plan);
-    std::vector<StudyCell> share;
+    std::vector<StudyCell> assigned;
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (static_cast<int>(i) % work.shards == work.shard - 1) share.push_back(all[i]);
+        if (static_cast<int>(i) % work.shards == work.shard - 1) assigned.push_back(all[i]);
     // First one seed of everything, small sizes before large: the picture comes early.
-    std::stable_sort(share.begin(), share.end(), [](const StudyCell& a, const StudyCell& b) {
+    std::stable_sort(assigned.begin(), assigned.end(), [](const StudyCell& a, const StudyCell& b) {
         return std::pair(a.seed, a.size) < std::pair(b.seed, b.size);
     });
     makeDirectories(path + "/runs");
@@ -179,16 +179,17 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
     requireWritable(path + "/claims");
     std::set<std::string> tried;
     StudyProgress progress;
-    progress.total = share.size();
+    progress.total = assigned.size();
     for (bool any = true; any;) {  // until a whole round finds nothing that it may do
         any = false;
         progress.done = 0;
-        for (auto& cell : share) {
+        for (auto& cell : assigned) {
             if (stop.stop_requested()) throw Cancelled();
             const Claim claim(claimPath(path, cell));
             if (!claim.held()) continue;
             cell.state = CellState::Waiting;
-            if (const auto run = runPath(path, cell); isRunFolder(run)) look(path, cell, true);
+            if (const auto run = runPath(path, cell); isRunFolder(run))
+                updateState(path, cell, true);
             const bool failed = cell.state == CellState::Failed;
             progress.done += cell.state == CellState::Done || failed;
             if (cell.state == CellState::Done || cell.state == CellState::Running) continue;
@@ -218,7 +219,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
                 sink(progress, Failed{userMessage(error)});
             }
             if (stop.stop_requested()) throw Cancelled();
-            look(path, cell, true);
+            updateState(path, cell, true);
             progress.cell = cell;
             ++progress.done;
             sink(progress, RunChanged{cell.info});

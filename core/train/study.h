@@ -47,12 +47,12 @@ struct StudyWork {
 /// What a worker tells about the cell it is at.
 struct StudyProgress {
     StudyCell cell;
-    std::size_t done = 0, total = 0;  ///< of this worker's share
+    std::size_t done = 0, total = 0;  ///< of the cells of this worker
 };
 
 using StudySink = std::function<void(const StudyProgress&, const TrainEvent&)>;
 
-/// Works on cells that nobody else does until all of its share are done or failed: trains those
+/// Works on cells that nobody else does until all of its cells are done or failed: trains those
 /// that wait, goes on with those that were interrupted. A cell that fails is left as it is and the
 /// next one begun. Cells are taken smallest training size first. Throws FileError when the folder
 /// cannot be written, Cancelled after the present cell has saved its state.

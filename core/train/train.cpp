@@ -66,7 +66,7 @@ void Trainer::trainEpochs() {
 
 void Trainer::trainEpoch() {
     const auto& train = m_options.train;
-    const DatasetPtr data = m_data.trainPass ? m_data.trainPass(m_state.epoch) : m_data.train;
+    const DatasetPtr data = m_data.trainEpoch ? m_data.trainEpoch(m_state.epoch) : m_data.train;
     BatchLoader loader(data,
                        shuffledOrder(data->size(), static_cast<std::uint64_t>(m_folder.info().seed),
                                      m_state.epoch),
@@ -111,11 +111,11 @@ std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches)
             const AutocastScope autocast(bfloat16());
             scores = m_model->forward(relascope::core::inputOf(batch, m_device)).to(torch::kFloat);
         }
-        const double share = static_cast<double>(tally.answers(batch)) /
-                             static_cast<double>(std::max<std::int64_t>(1, answers));
+        const double weight = static_cast<double>(tally.answers(batch)) /
+                              static_cast<double>(std::max<std::int64_t>(1, answers));
         const auto mean = lossOf(scores, batch, ignore);
-        (batches.size() == 1 ? mean : mean * share).backward();
-        loss += share * mean.item<double>();
+        (batches.size() == 1 ? mean : mean * weight).backward();
+        loss += weight * mean.item<double>();
         tally.add(scores, batch);
     }
     return {loss, tally.accuracy()};

@@ -55,7 +55,7 @@ private:
     void fitImages();
     void chooseProbes();
     void step(const std::vector<Batch>& batches);
-    /// Adds the batches' gradients; gives the mean loss and the share of right answers.
+    /// Adds the batches' gradients; gives the mean loss and the fraction of right answers.
     std::pair<double, double> accumulate(const std::vector<Batch>& batches);
     void writeSample();
     void addTextValues(MetricPoint& point) const;
@@ -131,18 +131,18 @@ private:
 // and at once when somebody presses resume.
 template <class Write>
 void Trainer::whileDiskFull(Write write) {
-    bool told = false;
+    bool reported = false;
     for (;;) {
         try {
             write();
-            if (told)
+            if (reported)
                 m_sink(Note{Note::Level::Info, m_state.step,
                             "disk space is available again; training continues"});
-            if (told) m_sink(RunChanged{m_folder.info()});
+            if (reported) m_sink(RunChanged{m_folder.info()});
             return;
         } catch (const DiskFull& full) {
             if (m_stop.stop_requested()) throw;
-            if (!told) {
+            if (!reported) {
                 auto info = m_folder.info();
                 info.state = RunState::Paused;
                 info.message = full.what();
@@ -150,7 +150,7 @@ void Trainer::whileDiskFull(Write write) {
                 m_sink(Note{
                     Note::Level::Warning, m_state.step,
                     std::string("paused: ") + full.what() + "; the last checkpoint is intact"});
-                told = true;
+                reported = true;
             }
             for (int wait = 0; wait < 20 && !m_stop.stop_requested(); ++wait)
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));

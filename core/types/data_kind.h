@@ -59,9 +59,9 @@ struct FolderNames {
 
 /// What a folder or file was recognised as.
 struct ImportMatch {
-    std::string path;   ///< to be read: of a part of a folder the folder
-    std::string task;   ///< of forms that leave it open
-    std::string words;  ///< "found data_batch_1.bin"; may be empty for a file
+    std::string path;     ///< to be read: of a part of a folder the folder
+    std::string task;     ///< of forms that leave it open
+    std::string message;  ///< "found data_batch_1.bin"; may be empty for a file
 };
 
 /// A format in which examples of a kind can be imported.

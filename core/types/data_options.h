@@ -15,7 +15,7 @@ struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
     std::string task = "between";           // of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
-    std::int64_t train_size = 2500;         // examples; windows of text a pass, 0 = all
+    std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
     std::int64_t test_size = 10000;         // examples of each test split; 0 = all
     std::int64_t seed = 0;
@@ -41,7 +41,7 @@ struct DataOptions {
     std::int64_t length = 10;   // sorting: objects of a sequence
     std::int64_t longest = 10;  // sorting: test splits of every length from 11 to this
     bool corruptions = false;   // sorting: test splits of disturbed objects
-    double adversarial = 0.1;   // symbol recovery: share of entries far off
+    double adversarial = 0.1;   // symbol recovery: fraction of entries far off
     std::int64_t nonzero = 5;   // symbol recovery, sparse: symbols of one relation
 
     // SET

@@ -16,7 +16,7 @@ struct GenerateOptions {
     std::int64_t tokens = 200;  // how many to add
     double temperature = 0.8;   // 0: always the likeliest
     std::int64_t top_k = 0;     // only the k likeliest; 0 = all
-    double top_p = 1.0;         // only the likeliest that together have this share
+    double top_p = 1.0;         // only the likeliest that together have this probability
     std::int64_t seed = 0;
     std::string stop;               // ends once this text has been written; empty: never
     std::int64_t alternatives = 8;  // likeliest tokens reported with each

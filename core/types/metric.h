@@ -39,13 +39,13 @@ enum class Metric {
     SequenceAccuracy,  ///< whole answers right
     MeanError,
     LargestError,
-    Recovered,  ///< share of examples whose largest error is tiny
+    Recovered,  ///< fraction of examples whose largest error is tiny
     Other       ///< one that kMetrics does not list
 };
 
 /// How a value is written.
 enum class MetricFormat {
-    Percent,     ///< a share in 0..1: "93.0%"
+    Percent,     ///< a fraction in 0..1: "93.0%"
     Fixed,       ///< "0.513"
     Perplexity,  ///< "6.21"
     General      ///< "0.0123"
@@ -62,7 +62,7 @@ struct MetricInfo {
     double low = 0.0, high = 1.0;  ///< of an axis without points
     int second = 100;  ///< lowest first: what the second plot of the curves shows; 0: never
 
-    bool isShare() const { return format == MetricFormat::Percent; }
+    bool isFraction() const { return format == MetricFormat::Percent; }
     bool operator==(const MetricInfo&) const = default;
 };
 
@@ -99,7 +99,7 @@ constexpr const MetricInfo& metricInfo(Metric metric) {
 
 /// What is known of a metric by its key. One that is not in the table, of another version or a
 /// study's own, is called by its key; higher is better unless the key ends with loss or error, and
-/// it is a share where the key says accuracy.
+/// it is a fraction where the key says accuracy.
 inline const MetricInfo& metricInfo(std::string_view key) {
     for (const auto& info : kMetrics)
         if (info.key == key) return info;
@@ -124,12 +124,12 @@ inline bool lowerIsBetter(std::string_view metric) {
     return metricInfo(metric).lowerIsBetter;
 }
 
-/// "sequence accuracy": a key in words.
-inline std::string metricWords(std::string_view key) {
-    std::string words(key);
-    for (auto& c : words)
+/// "sequence accuracy" for the key "sequence_accuracy".
+inline std::string metricLabel(std::string_view key) {
+    std::string name(key);
+    for (auto& c : name)
         if (c == '_') c = ' ';
-    return words;
+    return name;
 }
 
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
@@ -137,7 +137,7 @@ inline std::string metricWords(std::string_view key) {
 /// also "perplexity" (exp of the loss) and "tokens" (trained on so far). NaN where not finite.
 struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
-    double epoch = 0.0;         ///< passes over the training set, fractional
+    double epoch = 0.0;         ///< epochs done, with a fraction
     std::int64_t examples = 0;  ///< training examples seen
     double seconds = 0.0;       ///< training time since the run began, pauses left out
     Split split = Split::Train;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training images drawn anew on every pass over them (DAT C.3).
+// Training images drawn anew in every epoch (DAT C.3).
 #pragma once
 
 #include <array>
@@ -33,11 +33,11 @@ void autoAugment(Image& image, SplitMix& random);
 enum class Augmentation { CropFlip, AutoAugment };
 
 /// Images after crop and flip, and AutoAugment after them where that is chosen. What becomes of an
-/// image depends on (seed, pass, index) alone; labels stay.
+/// image depends on (seed, epoch, index) alone; labels stay.
 class AugmentedImages : public core::ImageDataset {
 public:
     AugmentedImages(core::ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
-                    std::int64_t pass);
+                    std::int64_t epoch);
     const DatasetInfo& info() const override { return m_images->info(); }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 

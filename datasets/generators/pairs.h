@@ -30,7 +30,7 @@ OrderedObjects sortingObjects(std::uint64_t seed);
 class Pairs : public core::ObjectDataset {
 public:
     Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, std::int64_t first,
-          std::int64_t size, const std::string& part);
+          std::int64_t size, const std::string& split);
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override { return {2, m_objects->width, 1}; }
     void read(std::int64_t index, std::span<float> objects,
@@ -43,7 +43,7 @@ public:
 private:
     std::shared_ptr<const OrderedObjects> m_objects;
     std::int64_t m_first;
-    std::string m_part;
+    std::string m_split;
     DatasetInfo m_info;
     Permutation m_order;
 };

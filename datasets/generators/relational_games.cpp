@@ -75,7 +75,7 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
 
 Scene RelationalGames::scene(std::int64_t index) const {
     const auto pair = static_cast<std::uint64_t>(index) / 2;
-    const std::uint64_t stream = m_options.seed * 1000003ULL + m_options.pass;
+    const std::uint64_t stream = m_options.seed * 1000003ULL + m_options.epoch;
     const bool firstPositive = SplitMix(stream ^ 0xa5a5a5a5a5a5a5a5ULL, pair).below(2) == 1;
     SplitMix random(stream, static_cast<std::uint64_t>(index));
     Scene scene;

@@ -21,8 +21,8 @@ struct RelationalGamesOptions {
     std::int64_t size = 1000;
     std::uint64_t seed = 0;
     std::vector<std::string> patterns = {"AAA", "AAB", "ABA", "ABB", "ABC"};  ///< match_pattern
-    /// Streaming: `pass` moves the whole set to fresh images (one pass = one epoch).
-    std::uint64_t pass = 0;
+    /// Streaming: every `epoch` has new images.
+    std::uint64_t epoch = 0;
 };
 
 /// What stands in each of the nine cells, row by row, and the label.

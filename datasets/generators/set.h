@@ -13,13 +13,14 @@
 
 namespace relascope::datasets {
 
-/// Part of the pool of 10,000 triples, of which half are SETs.
-struct SetPart {
+/// A split of the pool of 10,000 triples, half of which are SETs.
+struct SetSplit {
     std::string name;        ///< "train"
     std::int64_t first = 0;  ///< of the pool
     std::int64_t size = 0;   ///< from there on
-    /// Which of the 1080 SETs and of the 84,240 other triples it draws from, in an order of the
-    /// seed's; in hundredths. All of them: a triple may occur in other parts, too.
+    /// The range, in hundredths, of the 1080 SETs and of the 84,240 other triples that it draws
+    /// from, in a random order that depends on the seed. 0 to 100: a triple may also occur in
+    /// other splits.
     int from = 0, to = 100;
 };
 
@@ -32,7 +33,7 @@ class SetTriples : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kTriplePool;
 
-    SetTriples(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part);
+    SetTriples(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetSplit split);
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> objects,
@@ -44,7 +45,7 @@ public:
 private:
     std::shared_ptr<const core::CardTable> m_table;
     std::uint64_t m_seed;
-    SetPart m_part;
+    SetSplit m_split;
     DatasetInfo m_info;
     Permutation m_order, m_sets, m_others;
 };
@@ -55,7 +56,7 @@ class CardPairs : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kCardPairs;
 
-    CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part);
+    CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetSplit split);
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> objects,
@@ -66,7 +67,7 @@ public:
 
 private:
     std::shared_ptr<const core::CardTable> m_table;
-    SetPart m_part;
+    SetSplit m_split;
     DatasetInfo m_info;
     Permutation m_order;
 };

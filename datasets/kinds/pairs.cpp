@@ -2,7 +2,7 @@
 // Pairwise order as a kind of data (ABS 4.1).
 #include "datasets/generators/pairs.h"
 
-#include "datasets/kinds/parts.h"
+#include "datasets/kinds/split_size.h"
 #include "datasets/opener.h"
 
 namespace relascope::datasets {
@@ -19,16 +19,17 @@ core::DataSplits openPairs(const DataOptions& o, const core::ProgressCallback&, 
         throw OptionError("data.objects",
                           std::to_string(objects->count) +
                               " objects have too few pairs to hold some out; use at least 4");
-    const auto part = [&](const char* name, const char* field, std::int64_t first,
-                          std::int64_t wanted, std::int64_t available) -> core::DatasetPtr {
-        const auto size = partOf(field, wanted, available, "pairs of this split");
+    const auto split = [&](const char* name, const char* field, std::int64_t first,
+                           std::int64_t wanted, std::int64_t available) -> core::DatasetPtr {
+        const auto size = splitSize(field, wanted, available, "pairs of this split");
         return std::make_shared<Pairs>(objects, seed, first, size, name);
     };
     core::DataSplits splits;
-    splits.train = part("train", "train_size", 0, o.train_size, train);
-    splits.validation = part("validation", "validation_size", train, o.validation_size, validation);
+    splits.train = split("train", "train_size", 0, o.train_size, train);
+    splits.validation =
+        split("validation", "validation_size", train, o.validation_size, validation);
     splits.tests.emplace_back("test",
-                              part("test", "test_size", train + validation, o.test_size, test));
+                              split("test", "test_size", train + validation, o.test_size, test));
     return splits;
 }
 

@@ -25,9 +25,9 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop =
 /// Images [N, height, width] and labels [N] of the two parts: train-images-idx3-ubyte,
 /// train-labels-idx1-ubyte and the same with t10k, each also with .gz. Grey, one channel. Throws
 /// FileError also where they do not belong together or a label has no class.
-ImageParts readIdxFolder(const std::string& folder, const std::string& task,
-                         const std::vector<std::string>& classNames,
-                         const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
+                          const std::vector<std::string>& classNames,
+                          const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 /// Where the set-up or Debian's package puts Fashion-MNIST; empty when it is not installed.
 std::string installedFashionMnist();

@@ -18,7 +18,7 @@ inline constexpr int kFolderSide = 32;
 /// cannot be read (damaged, CMYK, another format, smaller than 2 x 2) is left out; the parts'
 /// info().note names the first of it and says how many. Throws FileError where fewer than two
 /// classes have pictures, or test has another class; Cancelled.
-ImageParts readImageFolder(const std::string& folder, int side = kFolderSide,
-                           const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+ImageSplits readImageFolder(const std::string& folder, int side = kFolderSide,
+                            const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 }  // namespace relascope::datasets

@@ -25,7 +25,7 @@ private:
 };
 
 /// The two parts of a published data set; `test` is null where there is none.
-struct ImageParts {
+struct ImageSplits {
     core::ImageDatasetPtr train, test;
 };
 

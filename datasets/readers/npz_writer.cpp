@@ -210,16 +210,16 @@ void writeNpz(const std::string& path, const core::Dataset& data,
     struct Watch {
         const core::ProgressCallback& progress;
         bool cancelled = false;
-        double share = 0.0;
+        double fraction = 0.0;
         void ask() {
-            if (!cancelled && progress && !progress(share)) cancelled = true;
+            if (!cancelled && progress && !progress(fraction)) cancelled = true;
         }
     } watch{progress};
     zip_register_progress_callback_with_state(
         archive, 0.01,
-        [](zip_t*, double share, void* state) {
+        [](zip_t*, double fraction, void* state) {
             auto* w = static_cast<Watch*>(state);
-            w->share = share;
+            w->fraction = fraction;
             w->ask();
         },
         nullptr, &watch);

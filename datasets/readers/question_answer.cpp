@@ -112,10 +112,10 @@ QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most,
     return reader.finish();
 }
 
-QuestionFiles::QuestionFiles(const std::string& module, const std::string& part,
+QuestionFiles::QuestionFiles(const std::string& module, const std::string& split,
                              const std::string& origin, std::vector<QuestionLinesPtr> files,
                              std::int64_t first, std::int64_t size)
-    : QuestionData(module, part, origin, size), m_files(std::move(files)), m_first(first) {}
+    : QuestionData(module, split, origin, size), m_files(std::move(files)), m_first(first) {}
 
 std::int64_t QuestionFiles::available(const std::vector<QuestionLinesPtr>& files) {
     std::int64_t least = files[0]->problems();

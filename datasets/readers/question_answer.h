@@ -35,7 +35,7 @@ QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most = 0,
 /// as each has one.
 class QuestionFiles : public mathematics::QuestionData {
 public:
-    QuestionFiles(const std::string& module, const std::string& part, const std::string& origin,
+    QuestionFiles(const std::string& module, const std::string& split, const std::string& origin,
                   std::vector<QuestionLinesPtr> files, std::int64_t first, std::int64_t size);
     mathematics::Problem problem(std::int64_t index) const override;
 

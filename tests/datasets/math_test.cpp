@@ -215,16 +215,16 @@ TEST(MathData, KeepsItsPartsApart) {
     for (const auto& module : tasksOf("math")) {
         const auto splits = openData(options(module));
         EXPECT_EQ(splits.names(), (std::vector<std::string>{"train", "validation", "interpolate"}));
-        std::map<std::string, std::string> partOf;
+        std::map<std::string, std::string> splitOf;
         for (const auto& name : splits.names()) {
             const auto& data = questions(splits.find(name));
             for (std::int64_t i = 0; i < data.size(); ++i) {
                 const auto p = data.problem(i);
-                const auto [found, isNew] = partOf.emplace(p.question, name);
+                const auto [found, isNew] = splitOf.emplace(p.question, name);
                 ASSERT_TRUE(isNew || found->second == name) << p.question;
             }
         }
-        EXPECT_GT(partOf.size(), 3500u) << module;
+        EXPECT_GT(splitOf.size(), 3500u) << module;
     }
 }
 

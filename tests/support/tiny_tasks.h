@@ -29,7 +29,7 @@ public:
         std::normal_distribution<float> normal;
         for (auto& value : objects) value = normal(random);
         const float gap = objects[0] - objects[4];
-        targets[0] = m_info.targets == TargetKind::Numbers ? gap : static_cast<float>(gap > 0);
+        targets[0] = m_info.targets == TargetKind::Regression ? gap : static_cast<float>(gap > 0);
     }
     ProbeSample sample(std::int64_t index) const override {
         ProbeSample s;

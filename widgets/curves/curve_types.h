@@ -16,7 +16,7 @@ using CurveMetric = Metric;
 constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
 /// Shares lie in 0..1 and are shown as percentages.
 inline bool isShare(CurveMetric metric) {
-    return metricInfo(metric).isShare();
+    return metricInfo(metric).isFraction();
 }
 inline bool lowerIsBetter(CurveMetric metric) {
     return metricInfo(metric).lowerIsBetter;

@@ -264,7 +264,7 @@ QString RunsTable::csv() const {
                 from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
             if (c == RunsModel::Test) {
                 for (const auto& test : tests) {
-                    const bool share = metricInfo(test.second).isShare();
+                    const bool share = metricInfo(test.second).isFraction();
                     const double value = info ? tested(*info, test) : 0.0;
                     cells += quoted(!info ? QStringLiteral("Test %1 %2%3")
                                                 .arg(QString::fromStdString(test.first),

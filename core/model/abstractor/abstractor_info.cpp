@@ -383,7 +383,7 @@ const RegisterArchitecture pairs([] {
     a.order = 110;
     a.fields = pairFields();
     a.problems = problems;
-    a.words = [](const Pairs& o) {
+    a.text = [](const Pairs& o) {
         return !o.abstracts() ? "Transformer " + std::to_string(o.n_heads_sa) + " heads"
                               : (o.relational ? "Abstractor (" : "Ablation (") +
                                     o.abstractor_architecture + ")";
@@ -417,7 +417,7 @@ const RegisterArchitecture objects([] {
     a.constructed.dropout_rate = 0.0;
     a.fields = objectFields();
     a.problems = problems;
-    a.words = [](const Objects& o) { return "Abstractor " + std::to_string(o.heads()) + " heads"; };
+    a.text = [](const Objects& o) { return "Abstractor " + std::to_string(o.heads()) + " heads"; };
     a.tokens = [](const Objects& o) { return o.n_objects; };
     a.outputs = [](const Objects& o) { return o.out_dim; };
     a.shapes = shapes;

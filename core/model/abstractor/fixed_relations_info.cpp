@@ -82,7 +82,7 @@ const RegisterArchitecture pairs([] {
     a.name = "PairRelations";
     a.title = "Relations of pairs";
     a.order = 240;
-    a.words = [](const Pairs&) { return std::string("Pair relations"); };
+    a.text = [](const Pairs&) { return std::string("Pair relations"); };
     return a;
 }());
 
@@ -91,7 +91,7 @@ const RegisterArchitecture fixed([] {
     a.name = "FixedRelationAbstractor";
     a.title = "Abstractor with fixed relations";
     a.order = 250;
-    a.words = [](const Fixed& o) {
+    a.text = [](const Fixed& o) {
         return "Abstractor " + std::to_string(o.n_relations) + " frozen relations";
     };
     a.fields.insert(a.fields.begin() + 2,

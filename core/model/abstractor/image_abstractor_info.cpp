@@ -131,7 +131,7 @@ const RegisterArchitecture model([] {
     a.order = 30;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Abstractor " + std::to_string(o.n_heads_sa) + " heads";
     };
     a.tokens = [](const Options& o) { return o.patches(); };

@@ -161,7 +161,7 @@ const RegisterArchitecture model([] {
     a.order = 120;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Abstractor " + std::to_string(o.n_relations) + " relations";
     };
     a.tokens = [](const Options& o) { return o.n_objects; };

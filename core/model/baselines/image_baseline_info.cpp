@@ -66,7 +66,7 @@ Architecture<CoRelNetOptions> coRelNet(bool softmax) {
     a.fields = fields::joined<Options>(
         {fields::of<Options>(fields::stream()), fields::of<Options>(fields::imageInput())});
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.softmax ? "CoRelNet" : "CoRelNet, linear");
     };
     a.shapes = shapes;
@@ -130,9 +130,7 @@ const RegisterArchitecture predinet([] {
                                                    })},
                                 of<Options>(imageInput())});
     a.problems = problems;
-    a.words = [](const Options& o) {
-        return "PrediNet " + std::to_string(o.n_heads_sa) + " heads";
-    };
+    a.text = [](const Options& o) { return "PrediNet " + std::to_string(o.n_heads_sa) + " heads"; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = [](const Options&) {

@@ -70,7 +70,7 @@ const RegisterArchitecture coRelNet([] {
         list.objects(o);
         return list.take();
     };
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.symmetric_rels ? "CoRelNet, symmetric" : "CoRelNet, asymmetric");
     };
     a.shapes = [](const Options& o, ShapeList& list) {
@@ -115,9 +115,7 @@ const RegisterArchitecture predinet([] {
         list.atLeast("n_relations", o.n_relations, 1);
         return list.take();
     };
-    a.words = [](const Options& o) {
-        return "PrediNet " + std::to_string(o.n_heads_sa) + " heads";
-    };
+    a.text = [](const Options& o) { return "PrediNet " + std::to_string(o.n_heads_sa) + " heads"; };
     a.shapes = [](const Options& o, ShapeList& list) {
         const std::int64_t queries = o.n_heads_sa * o.keyDim(), all = o.n_objects * o.object_dim;
         list.linear("predinet.W_k", o.object_dim, o.keyDim(), false);
@@ -164,7 +162,7 @@ const RegisterArchitecture transformer([] {
         list.add(o.BlockOptions::problems(o.d_model, false, o.rope));
         return list.take();
     };
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Transformer " + std::to_string(o.n_heads_sa) + " heads";
     };
     a.shapes = [](const Options& o, ShapeList& list) {
@@ -214,14 +212,14 @@ Architecture<MlpOptions> mlp(const char* name, const char* title, int order) {
 
 const RegisterArchitecture objectMlp([] {
     auto a = mlp("ObjectMLP", "MLP over objects", 220);
-    a.words = [](const MlpOptions&) { return std::string("MLP"); };
+    a.text = [](const MlpOptions&) { return std::string("MLP"); };
     return a;
 }());
 
 // The same over the twelve bits that say what three cards have in common.
 const RegisterArchitecture symbolicMlp([] {
     auto a = mlp("SymbolicMLP", "Symbolic MLP", 230);
-    a.words = [](const MlpOptions&) { return std::string("Symbolic MLP"); };
+    a.text = [](const MlpOptions&) { return std::string("Symbolic MLP"); };
     return a;
 }());
 

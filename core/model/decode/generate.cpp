@@ -105,7 +105,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
         return token;
     }
     if (!needsOrder) std::iota(order.begin(), order.end(), std::int64_t{0});  // as if never sorted
-    // Weights at that temperature; the sum of a share of them is what top-p cuts.
+    // Weights at that temperature; the sum of a fraction of them is what top-p cuts.
     std::vector<double> weight(static_cast<std::size_t>(candidates));
     double total = 0.0;
     for (std::int64_t i = 0; i < candidates; ++i)

@@ -67,7 +67,7 @@ const RegisterArchitecture model([] {
     a.order = 64;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) { return "ESBN LSTM " + std::to_string(o.controller); };
+    a.text = [](const Options& o) { return "ESBN LSTM " + std::to_string(o.controller); };
     a.tokens = [](const Options& o) { return o.patches(); };
     a.outputs = [](const Options& o) { return o.num_classes; };
     a.shapes = shapes;

@@ -234,7 +234,7 @@ const RegisterArchitecture dual([] {
     a.name = "DualAttnTransformerLM";
     a.title = "Dual Attention Transformer LM";
     a.order = 70;
-    a.words = [](const Dual& o) { return "DAT-LM " + headsText(o); };
+    a.text = [](const Dual& o) { return "DAT-LM " + headsText(o); };
     return a;
 }());
 
@@ -243,7 +243,7 @@ const RegisterArchitecture plain([] {
     a.name = "TransformerLM";
     a.title = "Transformer LM";
     a.order = 80;
-    a.words = [](const Plain& o) {
+    a.text = [](const Plain& o) {
         return "Transformer-LM " + std::to_string(o.n_heads_sa) + " heads";
     };
     return a;

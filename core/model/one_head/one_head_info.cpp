@@ -101,7 +101,7 @@ Architecture<OneHeadOptions> head(HeadKind kind, const char* name, const char* t
           symbolWidth<Options>(&Options::symbol_dim, [](const Options& o) { return o.d_model; })},
          of<Options>(objectInput())});
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.kind == HeadKind::Relational ? "Relational head"
                            : o.kind == HeadKind::Sensory  ? "Sensory head"
                                                           : "RCA head");
@@ -161,7 +161,7 @@ const RegisterArchitecture inner([] {
                         "an inner product has 1 output, not " + std::to_string(o.out_dim));
         return list.take();
     };
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.symmetric_rels ? "Inner product, symmetric"
                                             : "Inner product, asymmetric");
     };

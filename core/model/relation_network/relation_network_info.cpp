@@ -60,7 +60,7 @@ const RegisterArchitecture model([] {
     a.order = 62;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Relation Network " + std::to_string(o.relation_layers.back()) + " relations";
     };
     a.tokens = [](const Options& o) { return o.patches(); };

@@ -32,7 +32,7 @@ const RegisterArchitecture model([] {
                                        std::to_string(o.out_dim));
         return list.take();
     };
-    a.words = [](const Options&) { return std::string("Robust regression"); };
+    a.text = [](const Options&) { return std::string("Robust regression"); };
     a.tokens = [](const Options& o) { return o.n_objects; };
     a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = [](const Options&, ShapeList& list) {

@@ -261,7 +261,7 @@ const RegisterArchitecture dual([] {
     a.name = "Seq2SeqDualAttnTransformer";
     a.title = "Dual Attention Transformer, seq2seq";
     a.order = 90;
-    a.words = [](const Dual& o) { return "DAT seq2seq " + headsText(o); };
+    a.text = [](const Dual& o) { return "DAT seq2seq " + headsText(o); };
     // Each decoder block has two layers: its own and its cross-attention.
     a.symbolLayer = [](const Dual& o, const std::string&, int retrieval) {
         const int encoders = static_cast<int>(o.n_layers_enc);
@@ -286,7 +286,7 @@ const RegisterArchitecture plain([] {
     a.name = "Seq2SeqTransformer";
     a.title = "Transformer, seq2seq";
     a.order = 100;
-    a.words = [](const Plain& o) {
+    a.text = [](const Plain& o) {
         return "Transformer seq2seq " + std::to_string(o.n_heads_sa) + " heads";
     };
     return a;

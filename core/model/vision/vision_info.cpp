@@ -177,7 +177,7 @@ const RegisterArchitecture dual([] {
     a.name = "VisionDualAttnTransformer";
     a.title = "Vision Dual Attention Transformer";
     a.order = 10;
-    a.words = [](const Dual& o) { return "ViDAT " + headsText(o); };
+    a.text = [](const Dual& o) { return "ViDAT " + headsText(o); };
     return a;
 }());
 
@@ -186,7 +186,7 @@ const RegisterArchitecture plain([] {
     a.name = "VisionTransformer";
     a.title = "Vision Transformer";
     a.order = 20;
-    a.words = [](const Plain& o) { return "ViT sa" + std::to_string(o.n_heads_sa); };
+    a.text = [](const Plain& o) { return "ViT sa" + std::to_string(o.n_heads_sa); };
     return a;
 }());
 

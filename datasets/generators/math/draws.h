@@ -56,9 +56,9 @@ public:
     /// One half integers, one half fractions; a fraction's entropy is split at random.
     Rational number(double entropy);
     /// `total` shared out by a Dirichlet distribution with these whole weights; weight 0 gets none.
-    std::vector<double> shares(double total, const std::vector<int>& weights);
-    std::vector<double> shares(double total, int count) {
-        return shares(total, std::vector<int>(static_cast<std::size_t>(count), 1));
+    std::vector<double> dirichlet(double total, const std::vector<int>& weights);
+    std::vector<double> dirichlet(double total, int count) {
+        return dirichlet(total, std::vector<int>(static_cast<std::size_t>(count), 1));
     }
     /// `count` numbers >= 0 of that sum, every choice equally likely.
     std::vector<int> parts(int count, int sum);

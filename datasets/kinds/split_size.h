@@ -9,8 +9,8 @@
 namespace relascope::datasets {
 
 /// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
-inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t available,
-                           const std::string& what) {
+inline std::int64_t splitSize(const char* field, std::int64_t wanted, std::int64_t available,
+                              const std::string& what) {
     if (wanted > available)
         throw OptionError(std::string("data.") + field,
                           std::to_string(wanted) + " is more than the available " +

@@ -12,7 +12,7 @@
 namespace relascope::cli {
 
 /// "93.0 %".
-std::string percentText(double share);
+std::string percentText(double fraction);
 /// "accuracy 93.0 %", "perplexity 6.21", "mean error 0.0123".
 std::string metricText(const std::string& metric, double value);
 /// The measure that says most about the point: "sequence accuracy 12.0 %, accuracy 93.0 %".
