@@ -22,7 +22,7 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
     return text + "]";
 }
 
-// Names come from files: a terminal must not obey them.
+// Names come from files and must not contain control sequences of terminals.
 std::string shown(std::string text) {
     for (auto& c : text)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
@@ -63,7 +63,7 @@ Json infoJson(const CheckpointInfo& info) {
     for (const auto& p : info.problems)
         problems.push_back(
             {{"kind", problemKindName(p.kind)}, {"subject", p.subject}, {"message", p.message}});
-    // A configuration that is no JSON is shown as the text it is.
+    // A configuration that is not JSON is printed unchanged.
     auto config = Json::parse(info.config, nullptr, false);
     if (config.is_discarded()) config = info.config.empty() ? Json() : Json(info.config);
     Json object = {{"path", info.path},          {"form", info.form},

@@ -11,7 +11,7 @@ class ProgressLine {
 public:
     ProgressLine();
     ~ProgressLine();
-    /// Shows `text` behind a bar filled to `fraction` (0..1).
+    /// Shows `text` after a bar filled to `fraction` (0..1).
     void show(double fraction, const std::string& text);
     /// Prints a whole line above the bar.
     void say(const std::string& line);

@@ -53,7 +53,7 @@ int runSideBySide(const std::vector<std::string>& arguments, int count,
     std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
     for (auto& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
-    // The children take signals themselves: they must not inherit the blocked ones.
+    // The children handle signals themselves and must not inherit the blocked ones.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none;

@@ -14,7 +14,7 @@ std::stop_token stopOnSignals() {
     static std::stop_source source;
     static std::once_flag once;
     std::call_once(once, [] {
-        // Signals are taken by one thread that waits for them, never by a handler.
+        // One thread waits for signals; there are no signal handlers.
         sigset_t signals;
         sigemptyset(&signals);
         sigaddset(&signals, SIGINT);

@@ -238,7 +238,7 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
             workAlone(a, stop);
         }
     }
-    // Pictures are the other program's: it finds everything done and goes on from here.
+    // The other program draws the pictures: it finds all cells done and continues from here.
     if (!a.figure.empty() && !renderer) return drawWithSibling(argc, argv);
     const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);

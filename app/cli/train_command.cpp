@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Prints what a run tells while it goes.
+// Prints the events of a run.
 class Reporter {
 public:
     void operator()(const TrainEvent& event) {

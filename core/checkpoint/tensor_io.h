@@ -32,13 +32,13 @@ void saveTensors(const std::string& path,
                  const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                  const std::map<std::string, std::string>& metadata = {});
 
-/// What stands between a checkpoint and a model.
+/// The differences between a checkpoint and a model.
 struct LoadReport {
     std::vector<std::string> missing, unexpected, wrongShape, wrongType, nonFinite;
     bool loads() const {
         return missing.empty() && unexpected.empty() && wrongShape.empty() && wrongType.empty();
     }
-    /// One sentence that lists everything; empty when nothing is wrong.
+    /// One sentence that lists all of them; empty if there are none.
     std::string text() const;
 };
 

@@ -33,7 +33,7 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
     OpenedText opened;
     std::vector<TokenPart> parts;
     for (const auto& file : files) parts.push_back(openShard(file.path));
-    // Shards of 16 bits from one program and of 32 from another are hardly one text.
+    // Shards of 16 and of 32 bits come from different programs, so they are not one text.
     for (std::size_t i = 1; i < parts.size(); ++i)
         if (parts[i].width != parts[0].width)
             throw FileError(files[i].path, "has tokens of " + std::to_string(8 * parts[i].width) +
@@ -85,7 +85,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const std::filesystem::path named = path;
     const std::string name =
         (named.has_filename() ? named : named.parent_path()).filename().string();
-    // By value: the passes are made long after this function has ended.
+    // By value: epochs are created long after this function has returned.
     const auto windows = [name, path, opened, context = o.context](
                              const char* split, std::int64_t count, TokenWindows::Start start) {
         DatasetInfo info;
@@ -126,7 +126,7 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
     const auto total = static_cast<double>(windows->sequence().size());
     double before = 0.0;
     for (const auto& part : parts) {
-        // What was encoded here has no id beyond its tokenizer's.
+        // Text that was encoded here has only ids of its tokenizer.
         if (!part.foreign) return requireVocabulary(*windows->tokenizer(), vocabulary);
         const std::string& path = part.file->path();
         const auto files = listTextFiles(path);

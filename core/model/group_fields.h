@@ -20,15 +20,15 @@ FieldTable<ObjectInput> objectInput();
 /// The kinds of symbols of DAT 2.3.
 inline const std::vector<std::string> kSymbolKinds = {"positional_symbols", "position_relative",
                                                       "symbolic_attention", "rel_sym_attn"};
-/// Those fields of SymbolOptions that one of `kinds` needs. Of 0, symbolic scales and lengths say
-/// what they stand for, in numbers, where the architecture is known: see `symbols`.
+/// The fields of SymbolOptions that one of `kinds` needs. See `symbols` for fields that also tell
+/// what 0 stands for.
 FieldTable<SymbolOptions> symbolOptions(const std::vector<std::string>& kinds);
 
 /// "1/sqrt(32)", the scale of attention with `heads` heads on a stream of width d.
 std::string rootScale(std::int64_t d, std::int64_t heads);
 
 /// symbolOptions() of an architecture whose stream and longest input are known. `owns`: whether the
-/// model has symbols with the other values as they are.
+/// model has symbols with the current other values.
 template <class Options>
 FieldTable<Options> symbols(const std::vector<std::string>& kinds,
                             std::int64_t (*longest)(const Options&),
@@ -53,7 +53,7 @@ FieldTable<Options> symbols(const std::vector<std::string>& kinds,
     return table;
 }
 
-/// The longest input of images; 0 while their sizes are invalid.
+/// The number of objects of an image; 0 if the sizes are invalid.
 template <class Options>
 std::int64_t patchesOf(const Options& o) {
     const bool valid = o.image_shape.size() == 3 && o.patch_size.size() == 2 &&
@@ -61,7 +61,7 @@ std::int64_t patchesOf(const Options& o) {
     return valid ? o.patches() : 0;
 }
 
-// Fields that several architectures have in structs of their own; `member` is where each has it.
+// Fields that several architectures have in their own structs; `member` is the member.
 template <class Options>
 Field<Options> heads(std::int64_t Options::*member) {
     return integer<Options>(member, "n_heads_sa", "Sensory heads",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What every whole model has in common.
+// The base class of complete models.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -20,17 +20,17 @@ struct ModelInput {
         : x(std::move(source)), target(std::move(targetIn)) {}
 
     torch::Tensor x;
-    torch::Tensor target;  ///< of sequence-to-sequence models; undefined for all others
+    torch::Tensor target;  ///< for sequence-to-sequence models; otherwise undefined
 };
 
-/// Gives scores: [b, classes] for images and objects, [b, n, vocabulary] for tokens, [b, m,
-/// out_dim] for a target of m elements. Throws OptionError for an input that is too long, or whose
-/// ids lie outside of the vocabulary.
+/// Returns scores: [b, classes] for images and objects, [b, n, vocabulary] for tokens, [b, m,
+/// out_dim] for a target of m elements. Throws OptionError if the input is too long or has ids
+/// outside of the vocabulary.
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
 
-    /// Training keeps only the input of each block and computes the rest again for the backward
-    /// pass (image and language models).
+    /// Activation checkpointing: training keeps only the input of each block and recomputes the
+    /// rest in the backward pass (image and language models).
     bool checkpointsActivations = false;
 
 protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model as an outline for people: encoder, blocks, heads, relations, symbols, with the
-// parameters of each. From the options alone; no torch here.
+// The outline of a model for display: encoder, blocks, heads, relations, symbols, with the
+// parameters of each. Computed from the options; does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace relascope::core {
 
 OutlineNode modelOutline(const ModelOptions& options);
 
-/// Builds nodes whose parameters are those under a prefix, each tensor counted once.
+/// Builds nodes with the parameters under a prefix, each tensor counted once.
 class OutlineBuilder {
 public:
     explicit OutlineBuilder(const ModelOptions& options);
 
     OutlineNode& root() { return m_root; }
-    /// Adds a child when the model has tensors of that name; null when it has none.
+    /// Adds a child if the model has tensors of that name; otherwise returns null.
     OutlineNode* add(OutlineNode& parent, const std::string& title, const std::string& name,
                      const std::string& detail = {});
     OutlineNode* add(const std::string& title, const std::string& name,

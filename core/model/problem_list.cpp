@@ -18,7 +18,7 @@ void ProblemList::images(const ImageInput& o) {
 }
 
 void ProblemList::symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength) {
-    // Every image has all tokens; a sequence may be short enough for few symbols.
+    // Every image has all tokens, whereas sequences may be short enough for few symbols.
     if (o.symbol_retrieval == "positional_symbols" && o.max_length > 0 &&
         o.max_length < fixedLength)
         refuse("max_length", std::to_string(o.max_length) + " is fewer than the " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collects what of some options cannot be built, in words.
+// Collects the problems of options as messages.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ public:
         for (const auto& p : problems)
             refuse(p.field == "d_model" ? p.field : prefix + p.field, p.message);
     }
-    /// Sizes of the input; the rest may divide by them only when there is none of these.
+    /// Problems of the input sizes; other checks may divide by the sizes only if there are none.
     void images(const ImageInput& o);
     void tokens(const TokenInput& o) {
         atLeast("vocab_size", o.vocab_size, 1);
@@ -53,7 +53,7 @@ public:
         atLeast("object_dim", o.object_dim, 1);
         atLeast("out_dim", o.out_dim, 1);
     }
-    /// `fixedLength`: every input has that many objects, and each needs a row of its own.
+    /// `fixedLength`: every input has that many objects, and each needs its own row.
     void symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);
 
     bool empty() const { return m_found.empty(); }

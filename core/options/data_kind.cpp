@@ -16,7 +16,7 @@ using Make = const DataKind& (*)();
 
 constexpr std::size_t kMostNames = 20000;
 
-// Local, so that it is there for the first registrar, whichever that is.
+// A function-local static, so that it exists before the first registrar runs.
 std::vector<Make>& makers() {
     static std::vector<Make> all;
     return all;
@@ -106,7 +106,7 @@ std::vector<FieldProblem> DataOptions::problems() const {
     if (streaming && !path.empty()) {
         DataOptions generated = *this;
         generated.path.clear();
-        // Other kinds have no such field: what is there is left from a form of another kind.
+        // Other kinds do not have this field; a value in it is left over from another kind.
         if (known->uses("streaming", generated))
             found.push_back({"streaming", "is for generated images only; leave data.path empty"});
     }

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// JSON has no NaN: null stands for it.
+// JSON has no NaN; null is used instead.
 Json number(double value) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -36,7 +36,8 @@ RunState stateFromName(const std::string& name) {
     return RunState::Interrupted;
 }
 
-// Appends with one write call a batch, so that a kill can tear at most the last line.
+// Appends a batch with one write call, so that a killed process can leave at most one incomplete
+// line.
 void appendText(const std::string& path, std::string& text) {
     if (text.empty()) return;
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -53,7 +54,7 @@ void appendText(const std::string& path, std::string& text) {
         }
         done += static_cast<std::size_t>(part);
     }
-    if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all of it or none
+    if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all or nothing
     ::close(file);
     if (error == ENOSPC || error == EDQUOT)
         throw DiskFull(path, "the disk is full; free some disk space");
@@ -400,7 +401,7 @@ std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* pos
     std::uint64_t at = position ? *position : 0;
     file.seekg(static_cast<std::streamoff>(at));
     for (std::string line; std::getline(file, line);) {
-        if (file.eof()) break;  // no line end: torn, or still being written
+        if (file.eof()) break;  // no line end: incomplete, or still being written
         at += line.size() + 1;
         if (auto point = metricFromLine(line)) points.push_back(std::move(*point));
     }
@@ -444,7 +445,7 @@ std::vector<RunInfo> listRuns(const std::string& folder) {
             it.disable_recursion_pending();
             try {
                 runs.push_back(readRunInfo(it->path().string()));
-            } catch (const Error&) {  // a damaged run is not listed; opening it says why
+            } catch (const Error&) {  // damaged runs are not listed; opening one reports the reason
             }
         } else if (it.depth() >= 1) {
             it.disable_recursion_pending();
@@ -498,7 +499,7 @@ void moveRun(const std::string& from, const std::string& to) {
     fs::rename(from, to, error);
     if (error) throw FileError(from, "could not be moved to " + to + ": " + error.message());
     syncDirectory(fs::path(to).parent_path().string());
-    // The folder of a group goes with its last run.
+    // The folder of a group is removed with its last run.
     fs::remove(fs::path(from).parent_path(), error);
 }
 

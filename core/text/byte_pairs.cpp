@@ -74,7 +74,7 @@ void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
 }
 
 void BytePairs::applyToRun(std::vector<std::int32_t>& symbols) const {
-    // A list of neighbours, and a heap of pairs that may have changed since they were put there.
+    // A linked list of symbols, and a heap of candidate pairs that may be outdated.
     struct Candidate {
         std::int32_t rank;
         std::size_t at;

@@ -25,7 +25,7 @@ void copyInto(const std::string& from, const std::string& to) {
     if (error) throw FileError(to, "could not be written: " + error.message());
 }
 
-// What the run had reached by then, which its row shows.
+// The results up to that step, which the list of runs shows.
 void takeMeasures(RunInfo& info, const std::vector<MetricPoint>& points) {
     for (const auto& point : points) {
         if (point.split != Split::Validation) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What others may ask of a running job; served by the loop between two steps.
+// Requests to a running job, served by the loop between two steps.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace relascope::core {
 
 /// Thread-safe. Pausing holds the loop between steps; edits and probes are served even then.
-/// Cancelling is the stop token's: at once, after a checkpoint.
+/// Cancelling uses the stop token: at once, after a checkpoint.
 class Control {
 public:
     void pause() {
@@ -29,7 +29,7 @@ public:
     void step() {
         set([](Requests& r) { ++r.steps; });
     }
-    /// End after the epoch that runs.
+    /// Ends after the current epoch.
     void stopAfterEpoch() {
         set([](Requests& r) { r.stop = true; });
     }

@@ -12,7 +12,7 @@ AutocastScope::AutocastScope(bool enabled) : m_enabled(enabled) {
     if (!enabled) return;
     at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
     at::autocast::set_autocast_enabled(at::kCUDA, true);
-    at::autocast::clear_cache();  // never weights of a step before
+    at::autocast::clear_cache();  // not the weights of an earlier step
 }
 AutocastScope::~AutocastScope() {
     if (!m_enabled) return;

@@ -10,7 +10,7 @@ namespace {
 constexpr double kRecovered = 1e-3;  // experiments.md section 8
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A class of two, told by one score.
+// Two classes, predicted by the sign of one score.
 bool isYesNo(const torch::Tensor& scores, const Batch& batch) {
     return batch.kind == TargetKind::Class && scores.size(-1) == 1;
 }

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A cell held by this process until it goes.
+// Claims a cell for this process until it is destroyed.
 class Claim {
 public:
     explicit Claim(const std::string& path) {
@@ -101,13 +101,13 @@ void moveAside(const std::string& path) {
     }
 }
 
-// A new run for the cell, or the rest of the one that is there.
+// A new run for the cell, or the continuation of an existing one.
 RunRequest requestFor(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
                       const StudyWork& work) {
     RunRequest request{runPath(study, cell), {}, cell.seed};
     std::error_code error;
     const bool again = cell.state == CellState::Failed;
-    // Without run.json a kill came before the first byte of it: an empty folder holds nothing.
+    // Without run.json the process was killed before writing it; the folder is empty.
     if (fs::exists(request.path, error) &&
         (again || (!isRunFolder(request.path) && !fs::is_empty(request.path, error))))
         moveAside(request.path);
@@ -117,7 +117,8 @@ RunRequest requestFor(const std::string& study, const StudyPlan& plan, const Stu
     return request;
 }
 
-// A refused start leaves no folder, but in a study it shall be seen and not tried again and again.
+// A start that fails leaves no folder; in a study the failure must be recorded, or it would be
+// repeated.
 void failCell(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
               const std::string& message) {
     const std::string path = runPath(study, cell);
@@ -128,14 +129,14 @@ void failCell(const std::string& study, const StudyPlan& plan, const StudyCell& 
         folder.info().state = RunState::Failed;
         folder.info().message = message;
         folder.saveInfo();
-    } catch (const Error&) {  // what it says is on its way to the user already
+    } catch (const Error&) {  // the user already gets the message
     }
 }
 
 }  // namespace
 
 void createStudy(const std::string& path, const StudyPlan& plan) {
-    studyCells(plan);  // refuses what cannot be run before anything is made
+    studyCells(plan);  // throws for an invalid plan before anything is created
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_directory(path, error))
         throw FileError(path, "is a file, not a folder");
@@ -170,7 +171,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
     std::vector<StudyCell> assigned;
     for (std::size_t i = 0; i < all.size(); ++i)
         if (static_cast<int>(i) % work.shards == work.shard - 1) assigned.push_back(all[i]);
-    // First one seed of everything, small sizes before large: the picture comes early.
+    // One seed of everything first, small sizes before large ones: the curves appear early.
     std::stable_sort(assigned.begin(), assigned.end(), [](const StudyCell& a, const StudyCell& b) {
         return std::pair(a.seed, a.size) < std::pair(b.seed, b.size);
     });
@@ -180,7 +181,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
     std::set<std::string> tried;
     StudyProgress progress;
     progress.total = assigned.size();
-    for (bool any = true; any;) {  // until a whole round finds nothing that it may do
+    for (bool any = true; any;) {  // until a whole round finds no cell to work on
         any = false;
         progress.done = 0;
         for (auto& cell : assigned) {
@@ -212,7 +213,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             } catch (const Cancelled&) {
                 throw;
             } catch (const DiskFull&) {
-                throw;  // no other cell would fare better
+                throw;  // every other cell would fail as well
             } catch (const std::exception& error) {
                 failCell(path, plan, cell, userMessage(error));
                 progress.cell = cell;

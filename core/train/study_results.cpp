@@ -49,7 +49,7 @@ void summarise(StudyPoint& point) {
     double squares = 0.0;
     for (const double x : v) squares += (x - point.mean) * (x - point.mean);
     point.error = std::sqrt(squares / (n - 1.0) / n);
-    std::mt19937_64 random(20240526);  // any fixed seed: the band of the same values is the same
+    std::mt19937_64 random(20240526);  // a fixed seed, so that equal values give an equal band
     std::vector<double> means(kResamples);
     for (auto& mean : means) {
         double sum = 0.0;
@@ -154,7 +154,7 @@ double sizeToReach(const std::vector<StudyPoint>& points, const std::string& ser
 
 namespace {
 
-// Curves of the preset's own values, for the models of a plan.
+// Curves for the values of the preset, for the models of a plan.
 std::vector<PublishedPoint> ofPlan(const StudyPlan& plan, std::vector<PublishedPoint> curves) {
     if (!plan.vary.empty()) return {};
     if (plan.models.empty()) return curves;

@@ -22,7 +22,7 @@ TrainResult Trainer::run() {
         m_rateExamples = m_state.examples;
         trainEpochs();
     } catch (const NonFinite& problem) {
-        // The optimizer has not touched the weights: what is saved is the last good state.
+        // The optimizer has not changed the weights yet, so the saved state is the last good one.
         checkpoint();
         finish(RunState::Failed, problem.what());
         m_sink(Failed{problem.what()});
@@ -89,7 +89,7 @@ void Trainer::trainEpoch() {
         if (m_state.captureEvery > 0 ? m_state.step % m_state.captureEvery == 0
                                      : isGrowingCaptureStep(m_state.step))
             capture();
-        // A long epoch is not to be lost whole.
+        // Saves within long epochs, so that less is lost.
         const bool timed = secondsSince(m_lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
         if (train.checkpoint_every > 0 ? m_state.step % train.checkpoint_every == 0 : timed)
             checkpoint();
@@ -134,7 +134,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
     try {
         std::tie(loss, accuracy) = accumulate(batches);
     } catch (const Cancelled&) {
-        restoreGenerator(m_device, generator);  // the step never was
+        restoreGenerator(m_device, generator);  // the step is undone
         throw;
     }
     const double norm = m_optimizer->clipGradNorm();
@@ -162,8 +162,8 @@ void Trainer::step(const std::vector<Batch>& batches) {
 
 namespace {
 
-// Trains the stage before the run in `before/`, a run folder of its own, unless that is done. Its
-// progress and notes are told; its curves stay with it.
+// Trains the pretraining stage in the run folder `before/`, unless it is done. Its progress and
+// notes are reported; its curves stay in its folder.
 RunInfo trainBefore(RunFolder& folder, const RunOptions& stage, const DataSplits& data,
                     Control& control, const EventSink& sink, std::stop_token stop) {
     const std::string path = folder.path() + "/before";

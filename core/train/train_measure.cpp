@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is measured along the run: points of the curves, the best weights, captures, tests.
+// Measurements during training: metric points, the best weights, captures, tests.
 #include <cmath>
 
 #include "options/metrics.h"
@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-// What text adds to a point: perplexity, and the tokens trained on so far.
+// The additional values for text: perplexity, and the tokens trained on so far.
 void Trainer::addTextValues(MetricPoint& point) const {
     if (!text()) return;
     point.values.emplace_back("perplexity", std::exp(point.value("loss")));
@@ -19,8 +19,8 @@ void Trainer::addTextValues(MetricPoint& point) const {
                                             static_cast<double>(m_options.data.context));
 }
 
-// What the model makes of the prompt now, as a line of events.jsonl. Its own generator: the run's
-// is left alone.
+// Generates a text from the prompt, as a line of events.jsonl. Uses its own generator, so that
+// training is not affected.
 void Trainer::writeSample() {
     const auto& data = m_options.data;
     if (!text() || !m_data.tokenizer || data.sample_tokens < 1 || data.prompt.empty()) return;
@@ -94,12 +94,12 @@ void Trainer::evaluate() {
 
 bool Trainer::updateBest(const Evaluation& e) {
     const auto& stopping = m_options.train.early_stopping;
-    // Without early stopping the best weights are those of the highest accuracy; of text, and of
-    // data without an accuracy, those of the lowest loss.
+    // Without early stopping the best weights are those with the highest accuracy or, for text and
+    // for data without an accuracy, with the lowest loss.
     const auto usual = text() || std::isnan(e.accuracy) ? Metric::Loss : Metric::Accuracy;
     const auto& metric = stopping.enabled() ? metricInfo(stopping.metric) : metricInfo(usual);
     const bool maximize = stopping.enabled() ? stopping.maximize() : !metric.lowerIsBetter;
-    // A metric that is none of validation is the loss of training since the last evaluation.
+    // A metric that is not a validation metric is the training loss since the last evaluation.
     const double value = metric.id == Metric::Other
                              ? m_state.sinceLoss / static_cast<double>(std::max<std::int64_t>(
                                                        1, m_state.sinceExamples))
@@ -111,7 +111,7 @@ bool Trainer::updateBest(const Evaluation& e) {
         m_state.best = value;
         m_state.bestStep = m_state.step;
         m_state.badEvaluations = 0;
-        return stopping.restore_best;  // then these very weights are needed at the end
+        return stopping.restore_best;  // these weights are then needed at the end
     }
     if (stopping.enabled() && m_state.epoch >= stopping.from_epoch &&
         ++m_state.badEvaluations >= stopping.patience)
@@ -137,7 +137,7 @@ void Trainer::checkpoint() {
     TrainState state = m_state;
     state.seconds = elapsed();
     whileDiskFull([&] {
-        m_folder.flush();  // first: a checkpoint never knows more steps than the metrics
+        m_folder.flush();  // first, so that a checkpoint never has more steps than the metrics
         saveCheckpoint(m_folder.checkpointsPath(), *m_model, *m_optimizer, state);
         auto& info = m_folder.info();
         info.step = m_state.step, info.epoch = epochNow(), info.seconds = state.seconds;
@@ -147,7 +147,7 @@ void Trainer::checkpoint() {
     note(Note::Level::Checkpoint, "checkpoint at step " + std::to_string(m_state.step));
 }
 
-// What the finished model reaches on every test split, kept with the run.
+// Evaluates the finished model on every test split and stores the results with the run.
 void Trainer::test() {
     auto& results = m_folder.info().results;
     results.clear();

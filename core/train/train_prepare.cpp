@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What happens before the first step: the data and the model are held against each other, weights,
-// optimizer and position come from the checkpoint or from the stage before.
+// Preparation before the first step: checks that data and model fit together, and takes weights,
+// optimizer and position from the checkpoint or from the pretraining stage.
 #include <ATen/Context.h>
 #include <torch/utils.h>
 
@@ -34,7 +34,7 @@ void Trainer::requireData() {
     requireReadable(m_options.model, *m_data.validation);
 }
 
-// A folder of images says itself how large they are and how many classes it has.
+// The size of images and the number of classes of a folder of images follow from its files.
 void Trainer::fitImages() {
     const auto& kind = dataKind(m_options.data.kind);
     if (!kind.sizesFromFiles || !kind.sizesFromFiles(m_options.data) ||
@@ -48,9 +48,8 @@ void Trainer::fitImages() {
     m_folder.setOptions(m_options);
 }
 
-// A new model takes the vocabulary of its tokenizer: that of the text's characters, or room for
-// another's tokens; one that has weights already must fit. The tokenizer stays with the run,
-// whatever becomes of the text.
+// A new model takes the size of its vocabulary from the tokenizer; a model that already has weights
+// must match. The tokenizer is stored with the run, so that the text may change later.
 void Trainer::fitVocabulary() {
     const auto& tokenizer = m_data.tokenizer;
     const bool fresh = checkpointSteps(m_folder.checkpointsPath()).empty();
@@ -113,11 +112,11 @@ void Trainer::prepare() {
     }
     const auto& stopping = m_options.train.early_stopping;
     m_stoppedEarly = stopping.enabled() && m_state.badEvaluations >= stopping.patience;
-    // At step 0 the first evaluation is made again, too.
+    // At step 0 the first evaluation is repeated as well.
     m_folder.rewindMetrics(m_state.step > 0 ? m_state.step : -1);
     for (const auto& point : readMetrics(m_folder.path())) {
         if (point.split != Split::Validation || point.step != m_state.step) continue;
-        m_lastEvaluated = point.step;  // a finished run that is resumed is not measured twice
+        m_lastEvaluated = point.step;  // a finished run that is resumed is not evaluated twice
         m_lastValidation = point;
     }
     info.device = m_device.str();
@@ -133,7 +132,7 @@ void Trainer::prepare() {
     chooseProbes();
 }
 
-// Captures keep within their budget: fewer inputs where the maps are large.
+// Captures stay within their budget: fewer inputs if the maps are large.
 void Trainer::chooseProbes() {
     const auto& model = m_options.model;
     const double tokens = static_cast<double>(model.tokens());
@@ -149,7 +148,7 @@ void Trainer::chooseProbes() {
         std::min<std::int64_t>({m_options.train.capture_samples, static_cast<std::int64_t>(fits),
                                 m_data.validation->size()});
     if (text()) {
-        // One sentence, much shorter than the context: as much of it as the budget holds.
+        // One sentence, usually much shorter than the context, cut to the budget.
         const auto longest = static_cast<std::int64_t>(tokens * std::sqrt(fits));
         if (m_data.tokenizer && m_options.train.capture_samples > 0 && longest > 0 &&
             !m_options.data.pinned_text.empty())
@@ -159,7 +158,8 @@ void Trainer::chooseProbes() {
     }
     for (std::int64_t i = 0; i < samples; ++i) {
         auto sample = m_data.validation->sample(i);
-        // The maps of one capture have one shape: of sequences, those as long as the first.
+        // All maps of a capture have the same shape: only sequences as long as the first one are
+        // used.
         if (i > 0 && (sample.source.size() != m_probes[0].source.size() ||
                       sample.target.size() != m_probes[0].target.size()))
             continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Between two steps: wishes of others, and what they are told.
+// Serves requests between two steps and reports progress.
 #include "options/field_text.h"
 #include "probe/probe.h"
 #include "train/continue_text.h"
@@ -31,7 +31,7 @@ void Trainer::waitWhilePaused() {
     }
     m_resumed = m_rateStart = Clock::now();
     m_rateExamples = m_state.examples;
-    m_rate = 0.0;  // the speed before the pause says nothing about the time left now
+    m_rate = 0.0;  // the speed before the pause is useless for estimating the remaining time
     if (!m_control.paused()) report(RunState::Running);
 }
 
@@ -75,7 +75,7 @@ void Trainer::takeLiveOptions() {
     m_state.baseRate = m_options.train.learning_rate;
     m_state.evaluateEvery = m_options.train.evaluate_every;
     m_state.captureEvery = m_options.train.capture_every;
-    // A kept checkpoint has the mark of its edit already.
+    // A checkpoint that is kept already has the mark of its edit.
     if (before == m_options || hasKeptCheckpoint(m_folder.path(), m_state.step)) return;
     whileDiskFull([&] {
         keepCheckpoint(m_folder.checkpointsPath() + "/step-" + std::to_string(m_state.step),

@@ -26,8 +26,7 @@ inline double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Thrown by a step whose loss or gradient is not finite; the weights are still those of the step
-/// before.
+/// Thrown by a step with a non-finite loss or gradient; the weights are unchanged.
 struct NonFinite : Error {
     using Error::Error;
 };
@@ -55,7 +54,8 @@ private:
     void fitImages();
     void chooseProbes();
     void step(const std::vector<Batch>& batches);
-    /// Adds the batches' gradients; gives the mean loss and the fraction of right answers.
+    /// Accumulates the gradients of the batches; returns the mean loss and the fraction of correct
+    /// targets.
     std::pair<double, double> accumulate(const std::vector<Batch>& batches);
     void writeSample();
     void addTextValues(MetricPoint& point) const;
@@ -68,10 +68,10 @@ private:
     void serve();
     void waitWhilePaused();
     void applyEdits();
-    /// Keeps the checkpoint of this step with the options in force before an edit.
+    /// Keeps the checkpoint of this step with the options before an edit.
     void keepBefore(const RunOptions& options);
-    /// Takes the live fields from the options; what a form changed while the run stood still is
-    /// marked as an edit.
+    /// Applies the live fields of the options; a change made while the run was stopped is marked as
+    /// an edit.
     void takeLiveOptions();
     void noteEdit(const Field<RunOptions>& field, const FieldValue& before);
     void answerProbe();
@@ -88,7 +88,7 @@ private:
     std::int64_t epochBatches() const {
         return (m_data.train->size() + m_options.train.batch_size - 1) / m_options.train.batch_size;
     }
-    /// Batches whose gradients are added up in one optimizer step.
+    /// Number of batches that one optimizer step accumulates.
     std::int64_t batchesPerStep() const { return stepBatches(m_options); }
     /// Starts the generator that mixes the batch after the `ahead` that wait.
     std::uint64_t batchSeed(std::size_t ahead) const {
@@ -127,8 +127,8 @@ private:
     MetricPoint m_lastValidation;
 };
 
-// A full disk pauses the run: what is in memory stays, the write is tried again every two seconds
-// and at once when somebody presses resume.
+// A full disk pauses the run. The state stays in memory, and the write is repeated every two
+// seconds and at once on resume.
 template <class Write>
 void Trainer::whileDiskFull(Write write) {
     bool reported = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a dataset is, for lists and for the Data page.
+// Description of a dataset, for lists and for the Data page.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct DatasetInfo {
     /// Of a regression: whether the targets follow exactly from the input, so that the fraction of
     /// examples that a model recovers exactly is a metric.
     bool exactTargets = false;
-    /// The first version of this program whose generator makes these examples; empty: all of them.
-    /// A run that an earlier version began has trained on others.
+    /// The first version of this program that generates these examples; empty: all versions do. A
+    /// run that an earlier version began was trained on other examples.
     std::string since;
-    std::string note;  ///< what was left out or is special, in words; empty otherwise
+    std::string note;  ///< remark on what was left out or is special; empty otherwise
 };
 
 }  // namespace relascope

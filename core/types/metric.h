@@ -30,20 +30,20 @@ inline const char* splitName(Split split) {
     return "";
 }
 
-/// The metrics that the program knows, by their places in kMetrics.
+/// The known metrics, in the order of kMetrics.
 enum class Metric {
     Loss,
-    Accuracy,  ///< of sequences: of each element with the right ones before it (teacher forcing)
+    Accuracy,  ///< of sequences: with teacher forcing
     Perplexity,
-    ElementAccuracy,   ///< of generated sequences: elements right at their place
+    ElementAccuracy,   ///< of generated sequences: fraction of correct elements
     SequenceAccuracy,  ///< whole answers right
     MeanError,
     LargestError,
-    Recovered,  ///< fraction of examples whose largest error is tiny
-    Other       ///< one that kMetrics does not list
+    Recovered,  ///< fraction of examples that are recovered almost exactly
+    Other       ///< not listed in kMetrics
 };
 
-/// How a value is written.
+/// How a value is formatted.
 enum class MetricFormat {
     Percent,     ///< a fraction in 0..1: "93.0%"
     Fixed,       ///< "0.513"
@@ -55,11 +55,11 @@ struct MetricInfo {
     Metric id = Metric::Other;
     std::string_view key;         ///< in metrics.jsonl: "sequence_accuracy"
     std::string_view title;       ///< "Sequence accuracy"
-    std::string_view shortTitle;  ///< for narrow places: "seq. acc."
+    std::string_view shortTitle;  ///< where space is limited: "seq. acc."
     std::string_view unit;        ///< written behind values: "%", "ppl"; empty: none
     bool lowerIsBetter = false;
     MetricFormat format = MetricFormat::General;
-    double low = 0.0, high = 1.0;  ///< of an axis without points
+    double low = 0.0, high = 1.0;  ///< range of an axis without points
     int second = 100;  ///< lowest first: what the second plot of the curves shows; 0: never
 
     bool isFraction() const { return format == MetricFormat::Percent; }
@@ -97,9 +97,9 @@ constexpr const MetricInfo& metricInfo(Metric metric) {
     return kMetrics[static_cast<std::size_t>(metric)];
 }
 
-/// What is known of a metric by its key. One that is not in the table, of another version or a
-/// study's own, is called by its key; higher is better unless the key ends with loss or error, and
-/// it is a fraction where the key says accuracy.
+/// Looks a metric up by its key. A metric that is not in the table (of another version, or defined
+/// by a study) gets its key as title; higher is better unless the key ends with "loss" or "error",
+/// and it is a fraction if the key contains "accuracy".
 inline const MetricInfo& metricInfo(std::string_view key) {
     for (const auto& info : kMetrics)
         if (info.key == key) return info;
@@ -119,7 +119,7 @@ inline const MetricInfo& metricInfo(std::string_view key) {
     return found->second;
 }
 
-/// Whether less of a metric is better.
+/// Whether lower values of a metric are better.
 inline bool lowerIsBetter(std::string_view metric) {
     return metricInfo(metric).lowerIsBetter;
 }
@@ -139,7 +139,7 @@ struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
     double epoch = 0.0;         ///< epochs done, with a fraction
     std::int64_t examples = 0;  ///< training examples seen
-    double seconds = 0.0;       ///< training time since the run began, pauses left out
+    double seconds = 0.0;       ///< training time since the run began, without pauses
     Split split = Split::Train;
     std::vector<std::pair<std::string, double>> values;
 

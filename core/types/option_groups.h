@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options that several architectures have: what they read, how wide they are, and the symbols of
-// their relational heads. An architecture's own struct inherits the groups that it has.
+// Groups of options that several architectures share: inputs, widths, and the symbols of relational
+// heads. The option struct of an architecture inherits its groups.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ struct ObjectInput {
     bool operator==(const ObjectInput&) const = default;
 };
 
-/// How each sender is given its symbol (DAT 2.3).
+/// How symbols are assigned to senders (DAT 2.3).
 struct SymbolOptions {
     std::string symbol_retrieval = "positional_symbols";
     std::int64_t max_length = 0;   // positional: 0 = as many as the longest input has objects

@@ -19,7 +19,7 @@ struct StudyAxis {
     bool operator==(const StudyAxis&) const = default;
 };
 
-/// What is run: every model with every size, every value of each axis and every seed.
+/// The runs of a study: every model with every size, every value of each axis and every seed.
 struct StudyPlan {
     std::string preset;
     std::vector<std::string> models;  ///< of the preset
@@ -51,13 +51,13 @@ inline const char* cellStateName(CellState state) {
 
 /// One run of a study.
 struct StudyCell {
-    std::string name;  ///< of its run folder, under runs/: "abstractor-n1000-s0"
+    std::string name;  ///< name of its run folder, under runs/: "abstractor-n1000-s0"
     std::string model;
     std::int64_t size = 0;            ///< data.train_size
-    std::vector<std::string> values;  ///< one an axis of the plan
+    std::vector<std::string> values;  ///< one for each axis of the plan
     std::int64_t seed = 0;
     CellState state = CellState::Waiting;
-    RunInfo info;         ///< once it began; its path is empty before
+    RunInfo info;         ///< valid after it began; before, the path is empty
     std::string message;  ///< why it failed
 };
 
@@ -73,11 +73,11 @@ struct StudyInfo {
     }
 };
 
-/// What the seeds of one model, size and choice of values reached together.
+/// The results of all seeds of one model, size and choice of values.
 struct StudyPoint {
     std::string series;  ///< model and values: "dat", "abstractor, n_heads_ra=2"
     std::int64_t size = 0;
-    std::vector<double> values;  ///< one a finished run, in the order of seeds
+    std::vector<double> values;  ///< one for each finished run, in the order of seeds
     double mean = std::numeric_limits<double>::quiet_NaN();
     double error = std::numeric_limits<double>::quiet_NaN();  ///< standard error of the mean
     double low = std::numeric_limits<double>::quiet_NaN();    ///< 95% bootstrap band of the mean
@@ -85,12 +85,12 @@ struct StudyPoint {
     std::int64_t parameters = 0;
 };
 
-/// Where a curve beside a study's own comes from: the papers, or runs of this program.
+/// The origin of a comparison curve: the papers, or runs of this program.
 enum class CurveSource { Published, Relascope };
 
-/// A point of a published curve, or of a reference curve of this program, beside a series.
+/// A point of a published curve, or of a reference curve of this program.
 struct PublishedPoint {
-    std::string series;  ///< as StudyPoint::series, where it is a model of the preset
+    std::string series;  ///< the same as StudyPoint::series, if it is a model of the preset
     std::int64_t size = 0;
     double mean = 0.0;
     double error = 0.0;

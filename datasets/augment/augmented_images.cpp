@@ -93,7 +93,7 @@ void autoAugment(Image& image, SplitMix& random) {
     const auto& policy = cifarPolicy();
     const auto chosen = static_cast<std::size_t>(random.below(static_cast<int>(policy.size())));
     for (const auto& step : policy[chosen]) {
-        // Drawn whether needed or not, so that each step is one decision whatever the others are.
+        // Always drawn, so that each step uses the same number of draws.
         const bool applied = random.uniform() < step.probability, positive = random.below(2) == 1;
         const int side = step.operation == TranslateY ? image.height : image.width;
         if (applied) applyOperation(image, step.operation, amountOf(step, side, positive));

@@ -35,7 +35,7 @@ std::vector<double> unitVector(std::int64_t dim, SplitMix& random) {
     return v;
 }
 
-// Uniform in the unit ball: any direction, and a radius whose power is uniform.
+// Uniform in the unit ball: a uniform direction, and a radius with uniform radius^dim.
 void drawInBall(SplitMix& random, std::span<float> point) {
     const auto direction = unitVector(static_cast<std::int64_t>(point.size()), random);
     const double radius = std::pow(random.uniform(), 1.0 / static_cast<double>(point.size()));
@@ -162,7 +162,7 @@ std::vector<std::string> SelectRelate::words(Vector objects, Vector) const {
     const auto best = static_cast<std::size_t>(chosen(objects)) + 1;
     std::vector<std::string> all = {"x"};
     for (std::size_t i = 1; i < static_cast<std::size_t>(shape().objects); ++i) {
-        // The one that x prefers is marked where a narrow tile still shows it.
+        // The selected one is marked at the beginning, where a narrow tile still shows it.
         std::string word = (i == best ? "\u2713 y" : "y") + std::to_string(i) + ": R";
         for (const double r : relate(object(objects, width, 0), object(objects, width, i)))
             word += " " + shortNumber(r);
@@ -214,7 +214,7 @@ void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,
     const auto symbols = objects.first(m * d);
     const double deviation = 1.0 / std::sqrt(static_cast<double>(d));
     for (auto& s : symbols) s = static_cast<float>(deviation * random.gaussian());
-    // Uniform in the simplex: exponential numbers, divided by their sum.
+    // Uniform in the simplex: exponential variables, divided by their sum.
     const auto count = m_options.nonzero > 0 ? static_cast<std::size_t>(m_options.nonzero) : m;
     std::vector<std::size_t> places(m);
     for (std::size_t i = 0; i < m; ++i) places[i] = i;
@@ -228,7 +228,7 @@ void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,
         double value = 0.0;
         for (std::size_t i = 0; i < m; ++i)
             value += static_cast<double>(targets[i]) * static_cast<double>(symbols[i * d + k]);
-        // Both are drawn whether they are needed or not: more noise leaves the rest as it was.
+        // Both are always drawn, so that the amount of noise does not change the other values.
         const bool off = random.uniform() < m_options.adversarial;
         const double error = 10.0 * random.gaussian();
         a[k] = static_cast<float>(off ? value + error : value);

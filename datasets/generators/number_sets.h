@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Objects with numbers to predict of them, to see what a model can compute: selecting and relating
+// Regression tasks on sets of objects, for testing what a model can compute: selecting and relating
 // (DAT 2.4 and appendix A; ABS 3), inner products, and the recovery of relations from noisy symbols
 // (the earlier manuscript of ABS, 3.4-3.5).
 #pragma once
@@ -37,10 +37,10 @@ protected:
     /// Draws an example: [objects, width] numbers and [targets] answers.
     virtual void draw(SplitMix& random, std::span<float> objects,
                       std::span<float> targets) const = 0;
-    /// What the screens call each object.
+    /// Display names of the objects.
     virtual std::vector<std::string> words(std::span<const float> objects,
                                            std::span<const float> targets) const = 0;
-    /// Of what all examples of the seed have in common.
+    /// The generator of everything that all examples of the seed share.
     static SplitMix common(std::uint64_t seed) { return {seed, 0}; }
 
 private:
@@ -49,8 +49,8 @@ private:
     DatasetInfo m_info;
 };
 
-/// The functions R(x, y) of select-relate, infinitely smooth and of values up to 1: one needs
-/// endlessly many inner products (kernel), one is made of two (wave).
+/// The functions R(x, y) of select-relate, infinitely smooth and bounded by 1: one requires
+/// infinitely many inner products (kernel), one only two (wave).
 class SmoothRelations {
 public:
     /// `a` and `b` of the wave: unit vectors of R^dim from the seed.
@@ -116,14 +116,14 @@ private:
 struct SymbolRecoveryOptions {
     std::int64_t symbols = 10;  ///< m
     std::int64_t dim = 40;      ///< d
-    double adversarial = 0.1;   ///< fraction of the numbers of a, each drawn for itself
+    double adversarial = 0.1;   ///< probability of an outlier, for each number of a
     std::int64_t nonzero = 0;   ///< of r; 0: all of them
 };
 
-/// One column of A = S R + noise: every example has symbols of its own, S_ij ~ N(0, 1/d), and the
+/// One column of A = S R + noise: every example has its own symbols, S_ij ~ N(0, 1/d), and the
 /// objects are the m symbols and, last, a = S r + e, all of R^d. The target is r, uniform in the
-/// simplex (of `nonzero` symbols, drawn evenly, where it is sparse). A number of e is 0, but for a
-/// fraction of them N(0, 100): variance 100, against the 1/d of a symbol's.
+/// simplex (of `nonzero` symbols, drawn evenly, where it is sparse). Each number of e is 0, or with
+/// the probability `adversarial` N(0, 100), where the variance of a symbol is 1/d.
 class SymbolRecovery : public NumberSets {
 public:
     SymbolRecovery(const NumberSplit& split, const std::string& task,

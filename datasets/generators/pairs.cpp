@@ -29,7 +29,7 @@ OrderedObjects randomObjects(std::int64_t count, std::int64_t width, std::uint64
 OrderedObjects sortingObjects(std::uint64_t seed) {
     const SortingObjects objects(seed);
     OrderedObjects ordered{SortingObjects::kCount, SortingObjects::kWidth, {}, true};
-    // Unpermuted, an object's place is its number.
+    // Without a permutation, the position of an object is its number.
     for (int object = 0; object < SortingObjects::kCount; ++object) {
         const auto vector = objects.vector(object);
         ordered.vectors.insert(ordered.vectors.end(), vector.begin(), vector.end());

@@ -10,13 +10,13 @@
 namespace relascope::datasets {
 namespace {
 
-// What is drawn from one seed, apart from each other. Each example has a stream from DrawStream on.
+// Independent random streams of one seed. Each example has a stream, from DrawStream on.
 enum Stream : std::uint64_t { KindStream = 201, SetStream, OtherStream, PairStream, DrawStream };
 
 using Triple = std::array<int, 3>;
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairsOfThree = {{{0, 1}, {0, 2}, {1, 2}}};
 
-// Every triple a < b < c of cards, those that are SETs and those that are not.
+// All triples a < b < c of cards: those that are SETs and the others.
 struct AllTriples {
     std::vector<Triple> sets, others;
     AllTriples() {
@@ -31,7 +31,7 @@ const AllTriples& allTriples() {
     return all;
 }
 
-// One of those hundredths of `triples`, in the order of a permutation, that a split draws from.
+// One of the triples in the range of the split, in the order of a permutation.
 const Triple& drawn(const std::vector<Triple>& triples, const Permutation& order,
                     const SetSplit& split, SplitMix& random) {
     const std::uint64_t first = triples.size() * static_cast<std::uint64_t>(split.from) / 100,

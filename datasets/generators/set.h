@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The card game SET: three cards, do they make one? And two cards, what do they share? (ABS 4.5)
+// The card game SET: whether three cards are a SET, and which attributes two cards share (ABS 4.5)
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct SetSplit {
     int from = 0, to = 100;
 };
 
-/// Triples of different cards. Half of the pool, in an order of the seed's, are SETs, drawn
-/// uniformly; the rest are drawn uniformly from the triples that are none; the cards of each lie in
-/// random order. The class is 1 for a SET. Objects are the three cards, as the table has them; or,
-/// without a table, their three pairs (1 2, 1 3, 2 3), as four bits: 1 where the attribute (in the
-/// order of cards.h) is the same.
+/// Triples of different cards. Half of the pool, in a random order that depends on the seed, are
+/// SETs, drawn uniformly; the others are drawn uniformly from the other triples. The cards of each
+/// are in random order. The class is 1 for a SET. Objects are the vectors of the three cards from
+/// the table or, without a table, their three pairs (1 2, 1 3, 2 3), as four bits: 1 where the
+/// attribute (in the order of cards.h) is the same.
 class SetTriples : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kTriplePool;
@@ -50,8 +50,8 @@ private:
     Permutation m_order, m_sets, m_others;
 };
 
-/// All ordered pairs of different cards in an order of the seed's, each once: numbers `first` on.
-/// The answer is four bits, in the order of cards.h: 1 where the attribute is the same.
+/// All ordered pairs of different cards in a random order that depends on the seed, from number
+/// `first` on. The answer is four bits, in the order of cards.h: 1 where the attribute is the same.
 class CardPairs : public core::ObjectDataset {
 public:
     static constexpr std::int64_t kPool = kCardPairs;

@@ -15,7 +15,7 @@
 namespace relascope::datasets {
 namespace {
 
-// Images in a fixed random order, for those that lie in the order of their classes.
+// Images in a fixed random order, for files that are sorted by class.
 class Shuffled : public core::ImageDataset {
 public:
     explicit Shuffled(core::ImageDatasetPtr images)
@@ -50,7 +50,7 @@ ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progr
         splits.test = std::make_shared<Shuffled>(splits.test);
         return splits;
     }
-    // A fifth is tested on, whatever is trained on.
+    // A fifth is the test split, independent of the training size.
     const std::int64_t all = splits.train->size(), test = all / 5;
     if (test == 0)
         throw FileError(o.path,
@@ -78,7 +78,7 @@ core::DataSplits openImages(const DataOptions& o, const core::ProgressCallback& 
                 splitSize("test_size", o.test_size, images.test->size(), "images to test on"),
                 name("test"));
     splits.tests.emplace_back("test", tested);
-    // As published, none is held out: then those that are watched are those that are tested on.
+    // As published, no images are held out; then validation uses the test images.
     splits.validation =
         held > 0 ? sliceOf(images.train, all - held, held, name("validation")) : tested;
     splits.mix = o.mix;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Labelled images (DAT 4.3): what the program knows of them before they are opened.
+// Labelled images (DAT 4.3): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/class_names.h"
 

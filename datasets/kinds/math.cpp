@@ -19,7 +19,7 @@ using mathematics::Side;
 
 using mathematics::kUsualTest, mathematics::kUsualTrain, mathematics::kUsualValidation;
 
-// The training files of a module, in turn: three difficulties, or one file of all.
+// The training files of a module: three difficulties, or one file with all.
 std::vector<std::string> trainingFiles(const std::string& folder, const std::string& module) {
     std::vector<std::string> paths;
     for (const char* regime : {"train-easy", "train-medium", "train-hard"})
@@ -62,7 +62,7 @@ core::DatasetPtr interpolation(const DataOptions& o, const std::string& folder, 
 core::DataSplits openFiles(const DataOptions& o, const core::ProgressCallback& progress,
                            const std::stop_token& stop) {
     const auto paths = trainingFiles(o.path, o.task);
-    // Validation comes first, so that training sets of all sizes have the same.
+    // Validation comes first, so that it is the same for all training sizes.
     const auto count = static_cast<std::int64_t>(paths.size());
     const bool limited = o.train_size > 0 && o.validation_size > 0;
     const auto files =
@@ -123,7 +123,7 @@ core::DatasetPtr evaluateMath(const std::string& path, const DataOptions& o,
     return data;
 }
 
-// A file of questions has no parts; the published folder has.
+// A single file of questions has no splits, in contrast to the published folder.
 NamedSplits importMath(const DataOptions& o, const core::ProgressCallback& progress,
                        std::stop_token stop) {
     if (fs::is_directory(o.path)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Mathematics (DAT 4.2): what the program knows of it before it is opened.
+// Mathematics (DAT 4.2): the descriptor.
 #include "datasets/generators/math/symbols.h"
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/math_sizes.h"
@@ -9,7 +9,7 @@ namespace {
 
 const DataKind& math();
 
-// A module of which the folder has a file.
+// A module with a file in the folder.
 std::string moduleIn(const FolderNames& names) {
     for (const auto& task : math().tasks)
         if (names.hasFile(task.name + ".txt")) return task.name;
@@ -68,7 +68,7 @@ const DataKind& math() {
         k.freeMetric = "sequence_accuracy";
         k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}};
         k.fit = [](const DataOptions&, ModelOptions& m) {
-            // Both sides end with one token more than they have characters.
+            // Source and target have one token more than characters.
             fitSequences(m, "token", kMostQuestion + 1, kVocabulary, kMostAnswer + 1, kVocabulary,
                          kVocabulary, kPadding);
         };

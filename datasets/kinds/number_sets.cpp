@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sets of objects with numbers to predict as kinds of data (DAT 2.4, ABS 3, and the recovery of
-// relations in the earlier manuscript of ABS).
+// Regression on sets of objects as kinds of data (DAT 2.4, ABS 3, and the recovery of relations in
+// the earlier manuscript of ABS).
 #include "datasets/generators/number_sets.h"
 
 #include "datasets/opener.h"
@@ -8,7 +8,7 @@
 namespace relascope::datasets {
 namespace {
 
-// One example is drawn at a time, into memory of its size.
+// Limits the memory of one example.
 void requireSize(const DataOptions& o, std::int64_t objects) {
     constexpr std::int64_t most = 10000000;
     if (objects > most / o.dim || o.dim > most / o.dim)
@@ -18,7 +18,7 @@ void requireSize(const DataOptions& o, std::int64_t objects) {
                 " values exceed the limit of 10 million per example; use smaller values");
 }
 
-// The three splits: `make` builds the one that it is handed.
+// The three splits, each created by `make`.
 template <class Make>
 core::DataSplits openSplits(const DataOptions& o, Make make) {
     const auto split = [&](std::uint64_t number, const char* name, std::int64_t size) {

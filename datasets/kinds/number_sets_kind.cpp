@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sets of objects with numbers to predict (DAT 2.4, ABS 3, and the recovery of relations in the
-// earlier manuscript of ABS): what the program knows of these kinds before they are opened.
+// Regression on sets of objects (DAT 2.4, ABS 3, and the recovery of relations in the earlier
+// manuscript of ABS): the descriptors.
 #include "datasets/kinds/kind_parts.h"
 
 namespace relascope::datasets {
@@ -10,7 +10,7 @@ bool sparse(const DataOptions& o) {
     return o.task == "sparse";
 }
 
-// What the three have in common.
+// The common part of the three kinds.
 DataKind numberSets() {
     DataKind k;
     k.input = InputKind::Objects;
@@ -110,7 +110,7 @@ const DataKind& symbolRecovery() {
         };
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             fitObjects(m, o.objects + 1, o.dim, o.objects);
-            // The weight of |u|_1 belongs to sparse relations, and only to them.
+            // The weight of |u|_1 is used for sparse relations only.
             if (!m.has("sparsity")) return;
             if (!sparse(o))
                 m.set("sparsity", 0.0);

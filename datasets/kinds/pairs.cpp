@@ -12,7 +12,7 @@ core::DataSplits openPairs(const DataOptions& o, const core::ProgressCallback&, 
     const auto seed = static_cast<std::uint64_t>(o.seed);
     const auto objects = std::make_shared<const OrderedObjects>(
         o.task == "order" ? randomObjects(o.objects, o.dim, seed) : sortingObjects(seed));
-    // 50, 15 and 35 %: of a test pair, neither its objects nor their order is new, only the pair.
+    // 50, 15 and 35 %: all objects of test pairs occur in training, only the pairs are new.
     const std::int64_t all = objects->count * (objects->count - 1), train = all / 2,
                        validation = all * 15 / 100, test = all - train - validation;
     if (validation == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pairwise order (ABS 4.1): what the program knows of it before it is opened.
+// Pairwise order (ABS 4.1): the descriptor.
 #include "datasets/generators/sorting.h"
 #include "datasets/kinds/kind_parts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational Games (DAT 4.1): what the program knows of them before they are opened.
+// Relational Games (DAT 4.1): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/relational_games_files.h"
 

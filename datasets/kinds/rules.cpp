@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The abstract rule tasks, drawn by the program: 100 glyphs of 32 x 32 pixels in one row, and rules
-// over which of them are the same (Webb, Sinha and Cohen 2021, section 3). A test problem is made
-// of held-out glyphs alone.
+// over which of them are the same (Webb, Sinha and Cohen 2021, section 3). Test problems use only
+// held-out glyphs.
 #include <algorithm>
 #include <array>
 #include <numeric>

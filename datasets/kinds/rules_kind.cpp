@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The abstract rule tasks (Webb, Sinha and Cohen 2021): what the program knows of them before they
-// are drawn.
+// The abstract rule tasks (Webb, Sinha and Cohen 2021): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 
 namespace relascope::datasets {

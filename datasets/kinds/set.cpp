@@ -9,7 +9,7 @@
 namespace relascope::datasets {
 namespace {
 
-// 70, 10 and 20 % of a pool, each cut to the size wanted.
+// 70, 10 and 20 % of a pool, each limited to its size.
 template <class Data>
 core::DataSplits splitsOf(const DataOptions& o, std::shared_ptr<const core::CardTable> table,
                           const std::string& examples) {
@@ -34,7 +34,7 @@ core::DataSplits splitsOf(const DataOptions& o, std::shared_ptr<const core::Card
 core::DataSplits openSet(const DataOptions& o, const core::ProgressCallback& progress,
                          std::stop_token stop) {
     const bool triples = o.task == "sets", bits = triples && o.set_input == "relations";
-    // Bits need no network.
+    // Bits require no card network.
     const auto table = bits ? nullptr
                             : cardTable(o.embedding, static_cast<std::uint64_t>(o.seed), progress,
                                         std::move(stop));

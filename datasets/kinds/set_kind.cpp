@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The card game SET (ABS 4.5): what the program knows of it before it is opened.
+// The card game SET (ABS 4.5): the descriptor.
 #include "datasets/generators/cards.h"
 #include "datasets/kinds/kind_parts.h"
 

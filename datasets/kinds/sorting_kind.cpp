@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sorting of random objects (ABS 4.2-4.4): what the program knows of it before it is opened.
+// The sorting of random objects (ABS 4.2-4.4): the descriptor.
 #include "datasets/generators/sorting.h"
 #include "datasets/kinds/kind_parts.h"
 
@@ -47,7 +47,7 @@ const DataKind& sorting() {
         };
         k.fit = [](const DataOptions& o, ModelOptions& m) {
             const auto longest = std::max(o.length, o.longest);
-            // One token more than places to name: the start, which is never an answer.
+            // One token more than positions: the start, which is never an answer.
             fitSequences(m, "vector", longest, SortingObjects::kWidth, longest, longest + 1,
                          longest);
         };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kinds of data share when they cut a whole into training, validation and test.
+// The size of a split, for all kinds of data.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text (DAT 4.4): what the program knows of it before it is opened.
+// Text (DAT 4.4): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 
 namespace relascope::datasets {

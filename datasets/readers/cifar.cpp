@@ -42,7 +42,7 @@ const Layout& layoutOf(int classes) {
     return classes == 10 ? ten : hundred;
 }
 
-// The folder itself, or the one in it.
+// The folder itself, or the archive folder in it.
 fs::path folderWith(const Layout& layout, const std::string& folder) {
     const fs::path here = folder, inner = here / layout.unpacked;
     if (fs::exists(here / layout.train[0])) return here;
@@ -119,7 +119,7 @@ ImageSplits readCifar(int classes, const std::string& folder,
                       const core::ProgressCallback& progress, std::stop_token stop) {
     const auto& layout = layoutOf(classes);
     const auto path = folderWith(layout, folder);
-    // What is missing is said before anything is read.
+    // Reports missing files before reading any.
     const auto require = [&](const std::string& name, std::int64_t images) {
         openCifarFile((path / name).string(), layout.labels, classes, images);
     };

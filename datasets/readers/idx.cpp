@@ -38,7 +38,7 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
         for (std::size_t i = 0; i < 4; ++i)
             size = size << 8 | byte(4 + 4 * static_cast<std::size_t>(d) + i);
         shape.push_back(static_cast<std::int64_t>(size));
-        // Below 2^36 times below 2^32: no product wraps.
+        // Less than 2^36 times less than 2^32 cannot overflow.
         bytes = bytes > kMostBytes ? bytes : bytes * size;
     }
     if (bytes > kMostBytes)

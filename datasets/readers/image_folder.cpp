@@ -18,7 +18,7 @@ struct ClassFolder {
     std::vector<fs::path> files;
 };
 
-// Entries in the order of their names; hidden ones are none of the user's pictures.
+// Entries in the order of their names, without hidden ones.
 std::vector<fs::path> entriesOf(const fs::path& folder, bool folders) {
     std::error_code error;
     std::vector<fs::path> paths;
@@ -55,7 +55,7 @@ public:
         requireMemory(m_root, m_files * imageBytes());
     }
 
-    // The images of those classes, labelled by their place among `names`.
+    // The images of those classes, labelled by their index in `names`.
     core::ImageDatasetPtr read(const std::vector<ClassFolder>& classes,
                                const std::vector<std::string>& names, const char* split) {
         std::vector<std::uint8_t> pixels;
@@ -84,7 +84,7 @@ public:
         return std::make_shared<LoadedImages>(std::move(info), std::move(pixels),
                                               std::move(labels));
     }
-    /// A class of the last split had no picture that can be read.
+    /// Whether a class of the last split had no readable picture.
     bool hasEmptyClass() const { return m_empty; }
     const std::string& note() const { return m_note; }
 

@@ -180,7 +180,7 @@ void addBlocks(ShapeList& list, const std::string& name, std::int64_t layers,
     }
 }
 
-// One Abstractor for inputs of `objects`, its symbols for as many as `longest`.
+// An Abstractor for inputs of `objects` objects, with symbols for up to `longest`.
 void addAbstractor(ShapeList& list, const std::string& name, const AbstractorOptions& o,
                    std::int64_t objects, std::int64_t longest) {
     if (o.symbol_retrieval == "learned")
@@ -295,7 +295,7 @@ std::vector<LayerPlace> layers(const Pairs& o) {
     return places;
 }
 
-// Symbols belong to the first layer of the Abstractor that retrieves them.
+// Symbol retrievals belong to the first layer of their Abstractor.
 std::string symbolLayer(const AbstractorOptions&, const std::string& retriever, int) {
     return retriever.substr(0, retriever.rfind(".symbol_retriever")) + ".layers.0";
 }

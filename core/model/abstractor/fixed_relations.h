@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relations learned on pairs of objects, and the Abstractor that takes them as they are (ABS 4.5:
-// SET, the comparison with a symbolic input).
+// Relations learned on pairs of objects, and the Abstractor that uses them frozen (ABS 4.5: SET,
+// the comparison with a symbolic input).
 #pragma once
 
 #include "model/abstractor/abstractor_options.h"
@@ -11,7 +11,7 @@
 namespace relascope::core {
 
 /// r_ij = <wq x_i, wk x_j>, n_relations of them; sigmoid(50 r_ij / rel_proj_dim) where `sharp`:
-/// relations that were learned as scores, pushed towards yes and no.
+/// this pushes learned scores towards 0 and 1.
 struct PairwiseRelationsImpl : torch::nn::Module, RecordingPoint {
     PairwiseRelationsImpl(const PairRelationsOptions& options, bool sharp);
     /// x [b, n, object_dim] -> [b, n_relations, n, n].
@@ -25,7 +25,7 @@ private:
 };
 TORCH_MODULE(PairwiseRelations);
 
-/// `relation` alone: the scores of two objects, one a bit to be told (same or different).
+/// Only `relation`: the scores of two objects, one for each bit to predict (same or different).
 struct PairRelationsImpl : ModelImpl {
     explicit PairRelationsImpl(const PairRelationsOptions& options);
     /// objects [b, 2, dim] -> [b, n_relations].
@@ -37,8 +37,8 @@ private:
     PairRelationsOptions m_options;
 };
 
-/// `relation` frozen, as a stage before learned it (train.start_from), and fixed random symbols:
-/// E_i = concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
+/// A frozen `relation` from a pretraining stage (train.start_from) and fixed random symbols: E_i =
+/// concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
 struct FixedRelationAbstractorImpl : ModelImpl {
     explicit FixedRelationAbstractorImpl(const FixedRelationOptions& options);
     /// objects [b, n, dim] -> [b, out_dim].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The descriptors of the relations of pairs and of the Abstractor that keeps them (ABS 4.5).
+// The descriptors of the relations of pairs and of the Abstractor with frozen relations (ABS 4.5).
 #include "model/abstractor/abstractor_options.h"
 #include "model/group_fields.h"
 #include "model/problem_list.h"

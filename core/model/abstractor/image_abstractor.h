@@ -14,8 +14,8 @@
 namespace relascope::core {
 
 /// A <- A + SA(norm1 A);  A <- x + RCA(norm1 x, A);  A <- A + FF(norm2 A). Post-norm: each sum is
-/// normalised instead. The residual of the second line is of the objects: sensory information gets
-/// through (models.md section 5).
+/// normalised instead. The second line adds the objects, so that sensory information is passed on
+/// (models.md section 5).
 struct ImageAbstractorLayerImpl : torch::nn::Module, RecordingPoint {
     explicit ImageAbstractorLayerImpl(const ImageAbstractorOptions& options);
     torch::Tensor forward(torch::Tensor a, const torch::Tensor& x);

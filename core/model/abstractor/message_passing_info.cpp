@@ -180,7 +180,7 @@ const RegisterArchitecture model([] {
     };
     a.readConfig = readConfig;
     a.writeConfig = writeConfig;
-    // How wide the keys of its self-attention are, the configuration does not say.
+    // The configuration does not contain the key width of the self-attention.
     a.readTensors = [](Options& o, const auto& shape) {
         const auto wq = shape("layers.0.self_attn.wq.weight");
         if (o.use_self_attn && o.key_dim == 0 && o.n_heads_sa > 0 && wq.size() == 2)

@@ -18,7 +18,7 @@ ObjectAbstractorImpl::ObjectAbstractorImpl(const ObjectAbstractorOptions& option
 
 torch::Tensor ObjectAbstractorImpl::forward(const ModelInput& input) {
     requireObjects(input.x, m_options);
-    // As the sorting models see them: positions, too (x sqrt(d) + pe).
+    // With positions (x sqrt(d) + pe), as in the sorting models.
     const auto x = withHalvedPositions(source_embedder(input.x));  // [b, n, d]
     const auto a = abstractor(x);                                  // [b, n, d]
     return final_out(torch::relu(hidden(a.flatten(1))));

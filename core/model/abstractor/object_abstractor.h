@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The Abstractor of the sorting models on a set of objects: learns a relation on pairs, which a
-// sorting model may start from (ABS 4.4).
+// The Abstractor of the sorting models on a set of objects: learns a relation on pairs, for
+// initialising a sorting model (ABS 4.4).
 #pragma once
 
 #include "model/abstractor/abstractor.h"

@@ -9,11 +9,11 @@
 
 namespace relascope::core {
 
-/// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder sees the encoder and
-/// an abstractor of the input. (d) the decoder sees the encoder and its abstractor. Two contexts
-/// are seen "in-turn" (one decoder block each a layer, encoder first: decoder_blocks.{2i} and
-/// {2i+1}) or "concatenated" along the sequence. "none" has no abstractor: the Transformer that the
-/// others are compared with, of the same blocks.
+/// (a) abstractor, decoder. (b) encoder, abstractor, decoder. (c) the decoder attends to the
+/// encoder and an abstractor of the input. (d) the decoder attends to the encoder and its
+/// abstractor. Two contexts are used "in-turn" (one decoder block each a layer, encoder first:
+/// decoder_blocks.{2i} and {2i+1}) or "concatenated" along the sequence. "none" has no abstractor:
+/// the Transformer baseline, made of the same blocks.
 struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     explicit Seq2SeqAbstractorImpl(const Seq2SeqAbstractorOptions& options);
     /// The encoder's output and the last abstractor's.
@@ -28,7 +28,7 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     Linear final_out{nullptr};
 
 private:
-    /// Starts the weights as the published framework does (experiments.md section 5).
+    /// Initialises the weights as the published framework does (experiments.md section 5).
     void initialise();
 
     Seq2SeqAbstractorOptions m_options;

@@ -151,7 +151,7 @@ const RegisterArchitecture predinet([] {
         if (o.key_dim > 0 && o.key_dim != o.d_model / o.n_heads_sa) json["key_dim"] = o.key_dim;
         return json;
     };
-    // How wide the keys are, the configuration does not say.
+    // The configuration does not contain the key width.
     a.readTensors = [](Options& o, const auto& shape) {
         const auto keys = shape("predinet.W_k.weight");
         if (o.key_dim == 0 && keys.size() == 2) o.key_dim = keys[0];

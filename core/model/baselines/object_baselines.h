@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Baselines on sets of objects [b, n, dim], beside the message-passing Abstractor: CoRelNet,
-// PrediNet, a Transformer, an MLP and, for SET, the symbolic MLP (ABS 4.1, 4.5).
+// Baselines on sets of objects [b, n, dim]: CoRelNet, PrediNet, a Transformer, an MLP and, for SET,
+// the symbolic MLP (ABS 4.1, 4.5).
 #pragma once
 
 #include "model/baselines/baseline_options.h"

@@ -31,7 +31,7 @@ private:
 };
 TORCH_MODULE(Mlp);
 
-/// R = x x^T over the objects, softmax over j where asked for. x [b, n, d] -> [b, n, n].
+/// R = x x^T over the objects, optionally with softmax over j. x [b, n, d] -> [b, n, n].
 struct SimilarityImpl : torch::nn::Module, RecordingPoint {
     explicit SimilarityImpl(bool softmax) : m_softmax(softmax) {}
     torch::Tensor forward(const torch::Tensor& left, const torch::Tensor& right);

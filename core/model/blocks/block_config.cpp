@@ -57,7 +57,7 @@ void readSymbolsConfig(SymbolOptions& m, std::int64_t d, JsonArguments a) {
                                                          std::to_string(d));
 }
 
-// What every block constructor takes, in the names of the plain or of the dual one.
+// The arguments of every block constructor, with the names of the plain or the dual one.
 void readBlockConfig(BlockOptions& b, JsonArguments& a) {
     a.read("dff", b.dff);
     a.read("dropout_rate", b.dropout_rate);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the stacks of Transformer and dual-attention blocks say of themselves: fields, shapes,
-// outline, layers of the probe and the published constructors' arguments, for every architecture
-// that is made of them.
+// Descriptor parts of stacks of Transformer and dual-attention blocks: fields, shapes, outline,
+// layers of the probe and arguments of the published constructors, for every architecture that
+// consists of them.
 #pragma once
 
 #include <string>
@@ -27,12 +27,13 @@ inline const std::vector<std::string> kPlainHeads = {"sa_n_kv_heads", "sa_key_di
 /// The description of a block option, for architectures that have it without the group.
 const FieldSpec& blockSpec(const std::string& name);
 
-/// What 0 stands for in a block option that follows the stream's width; empty for the others.
+/// What 0 stands for in a block option that depends on the width of the stream; empty for the
+/// others.
 std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
                        const std::string& name);
 
-/// Block fields of an architecture: `block` gives its block options, `prefix` leads the names of a
-/// decoder's.
+/// Block fields of an architecture: `block` returns its block options, `prefix` precedes the names
+/// of those of a decoder.
 template <class Options, class BlockOf>
 FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual, BlockOf block,
                           bool decoder = false) {
@@ -104,7 +105,7 @@ WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const Symb
 void setConstructorDefaults(BlockOptions& block, bool dual);
 void readBlockConfig(BlockOptions& block, JsonArguments& a);
 void readDualHeadsConfig(BlockOptions& block, JsonArguments& a, const std::string& symbols);
-/// A null `biasOut`: those heads have none.
+/// `biasOut` is null for heads without an output bias.
 void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
                          bool* biasOut);
 void readSymbolsConfig(SymbolOptions& o, std::int64_t d, JsonArguments a);
@@ -112,7 +113,7 @@ void writeBlockConfig(ConfigJson& a, const BlockOptions& block);
 void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& block, const std::string& symbols);
 ConfigJson plainAttentionConfig(const BlockOptions& block);
 ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t longest);
-/// null for 0, which stands for "as the model decides".
+/// null for 0, the default of the model.
 ConfigJson orNull(std::int64_t n);
 
 }  // namespace relascope::core

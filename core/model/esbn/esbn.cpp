@@ -54,7 +54,7 @@ struct BindingImpl : torch::nn::Module, RecordingPoint {
             }
             keys.push_back(written);
         }
-        step();  // it answers after the last object's retrieval
+        step();  // the output follows the retrieval of the last object
         if (auto* recorder = activeRecorder()) {
             recorder->relations(path, similar.tril(-1).unsqueeze(-1));
             recorder->scores(path, torch::stack(weights, 1).unsqueeze(1));

@@ -19,7 +19,7 @@ StackOptions stackOf(const TransformerLMOptions& o) {
 StackOptions stackOf(const DualAttnTransformerLMOptions& o) {
     auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
     s.dual = true;
-    // The published class never hands `bias` to its blocks, whose default is true.
+    // The published class does not pass `bias` to its blocks, which default to true.
     s.feedForwardBias = true;
     return s;
 }
@@ -171,7 +171,7 @@ void readConfig(Options& o, JsonArguments& a) {
                             o.sa_add_bias_kv, nullptr);
         block.done();
     }
-    // Research configurations; only what the published class does can be honoured.
+    // Research configurations; only the behaviour of the published class is supported.
     a.neutral("use_rope", o.rotary());
     a.neutral("update_symbols_each_layer", true);
     a.neutral("attn_kwargs", nullptr);

@@ -46,7 +46,7 @@ torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
     const auto scores = torch::matmul(query(x), key(y).transpose(1, 2)) * m_scale;
     const auto alpha = torch::softmax(scores, -1);  // [b, 1, n]
     auto* recorder = activeRecorder();
-    // On the screens a row of all objects, of which x sends nothing to itself.
+    // Displayed as a row of all objects, where x sends nothing to itself.
     if (recorder) recorder->scores(path, torch::constant_pad_nd(alpha, {1, 0}).unsqueeze(1));
     if (!value.is_empty()) return torch::matmul(alpha, value(y)).squeeze(1);
     auto sent = wv(symbols).unsqueeze(0);  // [1, n, out]

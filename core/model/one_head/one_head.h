@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one head can compute: an object x attends to objects y_1 .. y_n through feature maps that
-// are MLPs (DAT 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
+// A single attention head: an object x attends to objects y_1 .. y_n with MLPs as feature maps (DAT
+// 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
 #pragma once
 
 #include "model/baselines/relational_baselines.h"
@@ -13,9 +13,9 @@ namespace relascope::core {
 ///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
 ///   sensory     sum_i alpha_i phi_v y_i,
 ///   RCA         sum_i alpha_i W_s s_i.
-/// No MLP follows, and the object itself is not added: the head is alone. As its relations the
-/// relational one shows what each y_i sends, W_r r_i + W_s s_i, for that is measured as the answer
-/// is: where alpha has settled on one y, it is R(x, y).
+/// No MLP follows, and there is no residual connection. The relational head records W_r r_i + W_s
+/// s_i, the message of each y_i, as its relations, because it has the scale of the output: if alpha
+/// selects one y, it is R(x, y).
 struct OneHeadImpl : torch::nn::Module, RecordingPoint {
     explicit OneHeadImpl(const OneHeadOptions& options);
     /// objects [b, 1 + n, dim], x first -> [b, out_dim].

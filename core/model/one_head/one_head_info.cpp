@@ -28,7 +28,8 @@ std::int64_t featureWidth(const OneHeadOptions& o) {
     if (o.kind == HeadKind::Relational) return o.d_model;
     const auto wanted = headParameters(o, HeadKind::Relational, o.d_model);
     const auto has = [&](std::int64_t width) { return headParameters(o, o.kind, width); };
-    // The count grows with the width: the first that has as many, or the one before.
+    // The count grows with the width: takes the first width with at least as many parameters, or
+    // the one before.
     std::int64_t below = 1, enough = 2;
     while (has(enough) < wanted) below = enough, enough *= 2;
     while (enough - below > 1) {

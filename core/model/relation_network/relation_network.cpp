@@ -36,7 +36,7 @@ struct RelationNetworkImpl : ModelImpl {
     torch::Tensor forward(const ModelInput& input) override {
         requireImages(input.x, m_options);
         auto x = m_patches(input.x);  // [b, n, d]
-        // Objects carry their place, as the published ones carry coordinates.
+        // Objects get their position, as in the published model.
         const std::int64_t n = x.size(1);
         const auto place = torch::arange(n, x.options()).div(n).view({1, n, 1});
         x = torch::cat({x, place.expand({x.size(0), -1, 1})}, 2);   // [b, n, d + 1]

@@ -14,7 +14,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
     std::vector<std::int64_t> relation_layers = {256, 256, 64};  // of g; the last: relations
     std::vector<std::int64_t> hidden_layers = {256};             // of f
 
-    /// Of g: two objects, each with its place as its last number.
+    /// Input of g: two objects, each with its position as the last number.
     std::vector<std::int64_t> relationWidths() const {
         std::vector<std::int64_t> widths = {2 * (d_model + 1)};
         widths.insert(widths.end(), relation_layers.begin(), relation_layers.end());

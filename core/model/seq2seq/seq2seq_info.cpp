@@ -262,14 +262,14 @@ const RegisterArchitecture dual([] {
     a.title = "Dual Attention Transformer, seq2seq";
     a.order = 90;
     a.text = [](const Dual& o) { return "DAT seq2seq " + headsText(o); };
-    // Each decoder block has two layers: its own and its cross-attention.
+    // Each decoder block has two layers: self-attention and cross-attention.
     a.symbolLayer = [](const Dual& o, const std::string&, int retrieval) {
         const int encoders = static_cast<int>(o.n_layers_enc);
         return retrieval < encoders
                    ? "layers.encoder_blocks." + std::to_string(retrieval)
                    : "layers.decoder_blocks." + std::to_string(retrieval - encoders);
     };
-    // The published class builds as many decoder blocks as encoder blocks, whatever was asked for.
+    // The published class ignores n_layers_dec and builds as many decoder blocks as encoder blocks.
     a.readTensors = [](Dual& o, const auto& shape) {
         const auto block = [&](std::int64_t i) {
             return !shape("layers.decoder_blocks." + std::to_string(i) + ".ff_block.linear1.weight")

@@ -35,7 +35,7 @@ void requireImages(const torch::Tensor& images, const ImageInput& options);
 /// section 3): "none", "cifar10", "cifar100", "fashion-mnist".
 torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet);
 
-/// What both models share: patches, class token, learned positions, pooling and the classifier.
+/// Common base of both models: patches, class token, learned positions, pooling and the classifier.
 struct VisionModelImpl : ModelImpl {
     VisionModelImpl(const VisionTransformerOptions& options);
     torch::Tensor forward(const ModelInput& images) override;
@@ -68,7 +68,7 @@ struct VisionDualAttnTransformerImpl : VisionModelImpl {
     explicit VisionDualAttnTransformerImpl(const VisionDualAttnTransformerOptions& options);
 
     std::shared_ptr<SymbolRetrieverImpl>
-        symbol_retriever;  ///< stored, as published, even without relational heads
+        symbol_retriever;  ///< stored, as published, also without relational heads
 
 protected:
     torch::Tensor encode(torch::Tensor x) override;

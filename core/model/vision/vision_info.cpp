@@ -132,7 +132,7 @@ ConfigJson writeConfig(const Options& o) {
         a["symbol_retrieval"] = o.symbol_retrieval;
         a["symbol_retrieval_kwargs"] = symbolsConfig(o, o.d_model, o.tokens());
         writeDualHeadsConfig(a, o, o.symbol_retrieval);
-        // Ours alone: the published image model cannot be asked for it.
+        // An extension: the published image model has no such option.
         if (!o.share_attn_params) a.erase("share_attn_params");
     } else {
         a["n_heads"] = o.n_heads_sa;

@@ -75,13 +75,13 @@ Expression Entities::arithmetic(const Rational& value, int operations, double en
         possible.push_back(Operation::Add);
         possible.push_back(Operation::Subtract);
     }
-    // A product of two whole numbers has only the entropy of the factors.
+    // The entropy of a product of integers is that of its factors.
     if (operations >= 2 || (value.isInteger() && entropy <= factorEntropy(value.numerator)))
         possible.push_back(Operation::Multiply);
     const auto operation = m_draws.oneOf(possible);
     const auto [left, right] = operandsOf(m_draws, operation, value, operations, part);
 
-    // A fraction needs an operation of its own to be written with whole numbers.
+    // Writing a fraction with integers requires one operation.
     const int fractions = (left.isInteger() ? 0 : 1) + (right.isInteger() ? 0 : 1);
     if (fractions > operations - 1) throw Outgrown();
     auto counts = m_draws.parts(2, operations - 1 - fractions);
@@ -121,7 +121,7 @@ struct Multiple {
     bool isLetter() const { return factor->isLetter(); }
 };
 
-// As the published generator orders the two: letters before numbers, then by the alphabet.
+// The order of the published generator: letters before numbers, then alphabetical.
 bool comesBefore(const Multiple& a, const Multiple& b) {
     if (a.isLetter() != b.isLetter()) return a.isLetter();
     return a.isLetter() ? a.factor->handle < b.factor->handle

@@ -145,7 +145,8 @@ Entity Entities::evaluated(std::int64_t value, SampleArgs args) {
     std::vector<int> weights;
     for (int i = 1; i <= degree; ++i) weights.push_back(i);
     const auto entropies = m_draws.dirichlet(entropy, weights);
-    // From the highest power down, each coefficient takes what it can of the value that is left.
+    // From the highest power down, each coefficient takes as much of the remaining value as
+    // possible.
     std::vector<std::int64_t> coefficients(static_cast<std::size_t>(degree) + 1);
     std::int64_t left = value;
     for (int i = 0; i < degree; ++i) {

@@ -25,9 +25,9 @@ struct SampleArgs {
     }
 };
 
-/// A value as the question speaks of it.
+/// A value as it is written in the question.
 struct Entity {
-    std::string premises;    ///< sentences on what it rests on
+    std::string premises;    ///< sentences that define the entities it uses
     std::string sentence;    ///< its own; empty for a plain number
     std::string handle;      ///< "-3", a letter, or the name of a function
     std::string expression;  ///< a polynomial that may stand in place of its sentence
@@ -49,10 +49,10 @@ public:
     Entity polynomial(const Polynomial& p, SampleArgs args);
     /// Divides `args` among `count` entities.
     std::vector<SampleArgs> split(const SampleArgs& args, int count);
-    /// The sentences of several entities in random order, those written in place left out.
+    /// The sentences of several entities in random order, without those written in place.
     std::string tell(const std::vector<Entity>& entities);
 
-    /// The heart of polynomials__add: two numbers and two functions with a f(x) + b g(x) = p.
+    /// The core of polynomials__add: two numbers and two functions with a f(x) + b g(x) = p.
     struct Sum {
         std::string premises, text, variable;
     };
@@ -78,7 +78,7 @@ private:
 
 /// "first", "second", "third".
 const char* ordinalWord(int n);
-/// Sentences or parts of them with a blank between, empty ones left out.
+/// Joins sentences or parts of them with a space; leaves out empty ones.
 std::string joined(const std::string& a, const std::string& b);
 
 }  // namespace relascope::datasets::mathematics

@@ -137,7 +137,7 @@ private:
     }
 
     Bracketed added(int degree, int left, int right, const std::vector<double>& entropies) {
-        // Again until the highest powers do not cancel.
+        // Repeats until the highest powers do not cancel.
         for (int tries = 0; tries < 100; ++tries) {
             auto a = make(degree, entropies[0], left, true),
                  b = make(degree, entropies[1], right, false);
