@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/outline.h"
+#include "model/problem_list.h"
 #include "model/shapes.h"
 #include "options/json_arguments.h"
 #include "types/model_options.h"
@@ -26,6 +27,11 @@ struct LayerPlace {
     bool causal = false;
     bool relational = false;  ///< its attention mixes relations, or symbols weighted by them
 };
+
+/// For Architecture::layers: the same for all options.
+inline auto fixedLayers(std::vector<LayerPlace> places) {
+    return [places = std::move(places)](const auto&) { return places; };
+}
 
 /// Sizes of one layer, for estimates of memory and time.
 struct WorkEstimate {
@@ -48,26 +54,24 @@ template <class Options>
 struct Architecture {
     std::string name;   ///< the published class, in files and on the command line
     std::string title;  ///< on screens
-    InputKind input = InputKind::Objects;
-    int order = 0;  ///< place in the form
+    int order = 0;      ///< place in the form
     Options defaults = {};
     FieldTable<Options> fields;
-    std::vector<FieldProblem> (*problems)(const Options&) = nullptr;
+    /// Adds to the problems of the groups (ProblemList::groups). Null: there are no others.
+    void (*problems)(const Options&, ProblemList&) = nullptr;
     /// "ViDAT sa4 ra4", for lists of runs.
     std::string (*text)(const Options&) = nullptr;
-    /// Objects of the longest input, and the number of outputs.
-    std::int64_t (*tokens)(const Options&) = nullptr;
-    std::int64_t (*outputs)(const Options&) = nullptr;
     void (*shapes)(const Options&, ShapeList&) = nullptr;
     void (*outline)(const Options&, OutlineBuilder&) = nullptr;
-    /// All layers with maps, in the order of computation; null if there are none.
-    std::vector<LayerPlace> (*layers)(const Options&) = nullptr;
+    /// All layers with maps, in the order of computation; empty if there are none.
+    std::function<std::vector<LayerPlace>(const Options&)> layers;
     /// The module of the layer that a symbol retrieval belongs to; null: retrieval i belongs to
     /// layer i.
     std::string (*symbolLayer)(const Options&, const std::string& retriever,
                                int retrieval) = nullptr;
     /// Further objects along the maps, besides those of the input: "selection" with E1 and E2.
     std::vector<ProbeSide> furtherSides = {};
+    /// Without tokenNumbers and vocabulary, which follow from the input.
     WorkEstimate (*work)(const Options&) = nullptr;
     /// The published constructor's arguments, read over its defaults, and written. Null: the fields
     /// under their own names, over `constructed`.
@@ -185,10 +189,18 @@ FieldTable<Options> joined(std::vector<FieldTable<Options>> tables) {
 }  // namespace fields
 
 template <class Options>
+constexpr InputKind inputOf() {
+    return std::is_base_of_v<ImageInput, Options>   ? InputKind::Images
+           : std::is_base_of_v<TokenInput, Options> ? InputKind::Tokens
+           : std::is_base_of_v<PairInput, Options>  ? InputKind::Pairs
+                                                    : InputKind::Objects;
+}
+
+template <class Options>
 ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
     : name(a.name),
       title(a.title),
-      input(a.input),
+      input(inputOf<Options>()),
       order(a.order),
       numbers(a.numbers),
       dual(a.dual),
@@ -196,15 +208,29 @@ ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
       plainConfig(a.plainConfig),
       fields(fields::of<ModelOptions>(a.fields)),
       furtherSides(a.furtherSides),
-      problems(asking(a.problems)),
       text(asking(a.text)),
-      tokens(asking(a.tokens)),
-      outputs(asking(a.outputs)),
-      outline(asking(a.outline)),
-      work(asking(a.work)) {
+      tokens([](const ModelOptions& m) { return m.get<Options>().tokens(); }),
+      outputs([](const ModelOptions& m) { return m.get<Options>().outputs(); }),
+      outline(asking(a.outline)) {
     defaults = [this, options = a.defaults] { return ModelOptions(*this, options); };
     constructed = [this, options = a.readConfig ? a.defaults : a.constructed] {
         return ModelOptions(*this, options);
+    };
+    problems = [function = a.problems](const ModelOptions& m) {
+        const auto& o = m.get<Options>();
+        ProblemList list;
+        list.groups(o);
+        if (function) function(o, list);
+        return list.take();
+    };
+    work = [function = a.work](const ModelOptions& m) {
+        const auto& o = m.get<Options>();
+        WorkEstimate estimate = function(o);
+        if constexpr (inputOf<Options>() == InputKind::Tokens)
+            estimate.vocabulary = o.vocab_size;
+        else
+            estimate.tokenNumbers = o.tokenNumbers();
+        return estimate;
     };
     shapes = [function = a.shapes](const ModelOptions& m) {
         ShapeList list;

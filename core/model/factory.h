@@ -22,7 +22,7 @@ class RegisterModel {
 public:
     using Initialise = void (*)(torch::nn::Module& model);
 
-    template <class Impl, class Options>
+    template <class Impl, class Options = typename Impl::Options>
     static RegisterModel of(const char* architecture, Initialise initialise = nullptr) {
         return RegisterModel(
             architecture,

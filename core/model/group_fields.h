@@ -17,6 +17,21 @@ FieldTable<TokenInput> tokenInput();
 FieldTable<PairInput> pairInput();
 FieldTable<ObjectInput> objectInput();
 
+/// The fields of an architecture: `own` between those of its depth and stream and of its input.
+template <class Options>
+FieldTable<Options> withGroups(std::vector<FieldTable<Options>> own) {
+    FieldTable<Options> before, input;
+    if constexpr (std::is_base_of_v<StackDepth, Options>) before = of<Options>(depth());
+    if constexpr (std::is_base_of_v<StreamOptions, Options>)
+        before = joined<Options>({before, of<Options>(stream())});
+    if constexpr (std::is_base_of_v<ImageInput, Options>) input = of<Options>(imageInput());
+    if constexpr (std::is_base_of_v<PairInput, Options>) input = of<Options>(pairInput());
+    if constexpr (std::is_base_of_v<ObjectInput, Options>) input = of<Options>(objectInput());
+    own.insert(own.begin(), std::move(before));
+    own.push_back(std::move(input));
+    return joined<Options>(std::move(own));
+}
+
 /// The kinds of symbols of DAT 2.3.
 inline const std::vector<std::string> kSymbolKinds = {"positional_symbols", "position_relative",
                                                       "symbolic_attention", "rel_sym_attn"};

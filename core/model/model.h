@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "model/attention/chunked_attention.h"
+#include "types/option_groups.h"
 
 namespace relascope::core {
 
@@ -40,5 +41,27 @@ protected:
     }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
+
+/// Throws OptionError unless images [b, c, H, W] have the model's shape.
+void requireInput(const torch::Tensor& images, const ImageInput& options);
+/// Throws OptionError unless objects are [b, n_objects, object_dim] of floating point.
+void requireInput(const torch::Tensor& objects, const ObjectInput& options);
+
+/// A model of images or of objects with options of type `OptionsType`, for inputs of their shape.
+template <class OptionsType>
+struct ModelWith : ModelImpl {
+    using Options = OptionsType;
+    explicit ModelWith(const Options& options) : m_options(options) {}
+    torch::Tensor forward(const ModelInput& input) final {
+        requireInput(input.x, m_options);
+        return outputs(input.x);
+    }
+
+protected:
+    /// images [b, c, H, W] or objects [b, n, dim] -> [b, classes] or [b, out_dim].
+    virtual torch::Tensor outputs(const torch::Tensor& x) = 0;
+
+    Options m_options;
+};
 
 }  // namespace relascope::core

@@ -38,6 +38,10 @@ private:
     OutlineNode m_root;
 };
 
+/// "3 objects of 8 numbers".
+std::string objectText(const ObjectInput& o);
+/// The hidden layer between relations and outputs, of models over objects.
+void addHiddenOutline(OutlineBuilder& builder, std::int64_t hidden, std::int64_t outputs);
 /// "1 head", "3 heads".
 std::string countText(std::int64_t n, const std::string& one);
 

@@ -29,4 +29,11 @@ void ProblemList::symbols(const SymbolOptions& o, std::int64_t d, std::int64_t f
     if (neighbours) divides("rel_n_heads", o.rel_n_heads, d);
 }
 
+void ProblemList::blockSymbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength) {
+    if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
+        refuse("symbol_retrieval",
+               "'" + o.symbol_retrieval + "' symbols are supported by the Abstractor only");
+    symbols(o, d, fixedLength);
+}
+
 }  // namespace relascope::core

@@ -54,6 +54,11 @@ public:
     void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
     /// Linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
+    /// `hidden` and `final_out`, the layers between relations and outputs.
+    void hidden(std::int64_t in, std::int64_t hidden, std::int64_t outputs) {
+        linear("hidden", in, hidden);
+        linear("final_out", hidden, outputs);
+    }
     /// dff 0: 4 d, of swiglu 8/3 d.
     void feedForward(const std::string& name, std::int64_t d, std::int64_t dff,
                      const std::string& activation, bool bias);

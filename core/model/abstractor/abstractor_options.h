@@ -101,6 +101,9 @@ struct FixedRelationOptions : PairRelationsOptions {
     std::vector<std::int64_t> hidden_layers = {32, 32};
 
     std::int64_t symbolDim() const { return symbol_dim > 0 ? symbol_dim : 128; }
+    std::vector<std::int64_t> widths() const {
+        return mlpWidths(n_objects * n_relations * symbolDim(), hidden_layers, out_dim);
+    }
     bool operator==(const FixedRelationOptions&) const = default;
 };
 

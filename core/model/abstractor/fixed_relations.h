@@ -26,30 +26,28 @@ private:
 TORCH_MODULE(PairwiseRelations);
 
 /// Only `relation`: the scores of two objects, one for each bit to predict (same or different).
-struct PairRelationsImpl : ModelImpl {
-    explicit PairRelationsImpl(const PairRelationsOptions& options);
-    /// objects [b, 2, dim] -> [b, n_relations].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct PairRelationsImpl : ModelWith<PairRelationsOptions> {
+    explicit PairRelationsImpl(const Options& options);
 
     PairwiseRelations relation{nullptr};
 
-private:
-    PairRelationsOptions m_options;
+protected:
+    /// objects [b, 2, dim] -> [b, n_relations].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 /// A frozen `relation` from a pretraining stage (train.start_from) and fixed random symbols: E_i =
 /// concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
-struct FixedRelationAbstractorImpl : ModelImpl {
-    explicit FixedRelationAbstractorImpl(const FixedRelationOptions& options);
-    /// objects [b, n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct FixedRelationAbstractorImpl : ModelWith<FixedRelationOptions> {
+    explicit FixedRelationAbstractorImpl(const Options& options);
 
     PairwiseRelations relation{nullptr};
     torch::Tensor symbols;  ///< [n, symbol_dim]
     Mlp layers{nullptr};
 
-private:
-    FixedRelationOptions m_options;
+protected:
+    /// objects [b, n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 }  // namespace relascope::core

@@ -34,21 +34,17 @@ TORCH_MODULE(MessagePassingLayer);
 
 /// Embedded objects, layers that pass messages between learned symbols along relations, flattened,
 /// one hidden relu layer, outputs.
-struct MessagePassingAbstractorImpl : ModelImpl {
-    explicit MessagePassingAbstractorImpl(const MessagePassingOptions& options);
-    /// objects [b, n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct MessagePassingAbstractorImpl : ModelWith<MessagePassingOptions> {
+    explicit MessagePassingAbstractorImpl(const Options& options);
 
     Linear embedder{nullptr};
     torch::Tensor symbols;  ///< [n, symbol_dim]
     torch::nn::ModuleList layers;
     Linear hidden{nullptr}, final_out{nullptr};
 
-private:
-    MessagePassingOptions m_options;
+protected:
+    /// objects [b, n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
-
-/// Throws OptionError unless objects are [b, n_objects, object_dim] of floating point.
-void requireObjects(const torch::Tensor& objects, const ObjectInput& options);
 
 }  // namespace relascope::core

@@ -21,8 +21,8 @@ FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without);
 FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names);
 inline const std::vector<std::string> kPlainBlock = {
     "n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type", "bias"};
-inline const std::vector<std::string> kPlainHeads = {"sa_n_kv_heads", "sa_key_dim",
-                                                     "sa_add_bias_kv"};
+/// kPlainBlock, the options of keys and values, and `further`.
+std::vector<std::string> plainHeads(const std::vector<std::string>& further = {});
 
 /// The description of a block option, for architectures that have it without the group.
 const FieldSpec& blockSpec(const std::string& name);
@@ -89,17 +89,32 @@ std::string symbolText(const SymbolOptions& o, std::int64_t longest);
 /// "swiglu, 256 wide".
 std::string feedForwardText(const std::string& activation, std::int64_t dff);
 
+/// Whether a model of blocks has relational heads and therefore symbols.
+template <class Options>
+constexpr bool kDual = std::is_base_of_v<SymbolOptions, Options>;
+
 constexpr int kSourceSide = 0, kTargetSide = 1, kFurtherSide = 1, kBothSides = 2;
 /// Layers "NAME 1", "NAME 2", ... of the modules MODULE0, MODULE1, ...
 void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::int64_t layers,
                const std::string& name, bool causal = false);
+/// The same for models that have no other layers.
+std::vector<LayerPlace> layersOf(const std::string& module, std::int64_t layers,
+                                 const std::string& name, bool causal = false);
 /// A decoder block and its cross-attention to `context`.
 void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
                      const std::string& name, int context, bool causal);
 
 /// "sa4 ra4".
 std::string headsText(const BlockOptions& block);
+/// `symbols` is null for models without symbols.
 WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const SymbolOptions* symbols);
+template <class Options>
+WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t layers) {
+    if constexpr (kDual<Options>)
+        return blockWork(plan, layers, &o);
+    else
+        return blockWork(plan, layers, nullptr);
+}
 
 /// The published constructors' defaults of a block, where they differ from ours.
 void setConstructorDefaults(BlockOptions& block, bool dual);

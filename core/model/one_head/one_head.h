@@ -35,29 +35,27 @@ private:
 TORCH_MODULE(OneHead);
 
 /// `RelationalHead`, `SensoryHead`, `RcaHead`.
-struct OneHeadModelImpl : ModelImpl {
-    explicit OneHeadModelImpl(const OneHeadOptions& options);
-    /// objects [b, 1 + n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct OneHeadModelImpl : ModelWith<OneHeadOptions> {
+    explicit OneHeadModelImpl(const Options& options);
 
     OneHead head{nullptr};
 
-private:
-    OneHeadOptions m_options;
+protected:
+    /// objects [b, 1 + n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 /// <left x, right y>: MLPs to rel_proj_dim numbers, with two hidden layers of d_model; symmetric:
 /// one for both.
-struct InnerProductRelationImpl : ModelImpl {
-    explicit InnerProductRelationImpl(const InnerProductOptions& options);
-    /// objects [b, 2, dim] -> [b, 1].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct InnerProductRelationImpl : ModelWith<InnerProductOptions> {
+    explicit InnerProductRelationImpl(const Options& options);
 
     Mlp left{nullptr}, right{nullptr};
     Similarity relation{nullptr};
 
-private:
-    InnerProductOptions m_options;
+protected:
+    /// objects [b, 2, dim] -> [b, 1].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 }  // namespace relascope::core

@@ -22,10 +22,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
     }
     /// Of f: the sum of all relations, to the classes.
     std::vector<std::int64_t> answerWidths() const {
-        std::vector<std::int64_t> widths = {relation_layers.back()};
-        widths.insert(widths.end(), hidden_layers.begin(), hidden_layers.end());
-        widths.push_back(num_classes);
-        return widths;
+        return mlpWidths(relation_layers.back(), hidden_layers, num_classes);
     }
     bool operator==(const RelationNetworkOptions&) const = default;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/abstractor/message_passing.h"
 #include "model/blocks/parameters.h"
 #include "model/factory.h"
 
@@ -138,19 +137,17 @@ torch::Tensor RobustRegressionLayerImpl::forward(const torch::Tensor& objects) {
     return u;
 }
 
-RobustRegressionImpl::RobustRegressionImpl(const RobustRegressionOptions& o) : m_options(o) {
+RobustRegressionImpl::RobustRegressionImpl(const Options& o) : ModelWith(o) {
     regression = register_module("regression", RobustRegressionLayer(o.sparsity));
 }
 
-torch::Tensor RobustRegressionImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    return regression(input.x);
+torch::Tensor RobustRegressionImpl::outputs(const torch::Tensor& input) {
+    return regression(input);
 }
 
 namespace {
 
-const auto model =
-    RegisterModel::of<RobustRegressionImpl, RobustRegressionOptions>("RobustRegression");
+const auto model = RegisterModel::of<RobustRegressionImpl>("RobustRegression");
 
 }  // namespace
 }  // namespace relascope::core

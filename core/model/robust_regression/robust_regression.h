@@ -27,15 +27,14 @@ struct RobustRegressionLayerImpl : torch::nn::Module, RecordingPoint {
 TORCH_MODULE(RobustRegressionLayer);
 
 /// `RobustRegression`: no parameters are trained. `rel_scale` is lambda, 0 for dense relations.
-struct RobustRegressionImpl : ModelImpl {
-    explicit RobustRegressionImpl(const RobustRegressionOptions& options);
-    /// objects [b, m + 1, d], the symbols and then the column -> [b, m], without gradient.
-    torch::Tensor forward(const ModelInput& objects) override;
+struct RobustRegressionImpl : ModelWith<RobustRegressionOptions> {
+    explicit RobustRegressionImpl(const Options& options);
 
     RobustRegressionLayer regression{nullptr};
 
-private:
-    RobustRegressionOptions m_options;
+protected:
+    /// objects [b, m + 1, d], the symbols and then the column -> [b, m], without gradient.
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 }  // namespace relascope::core

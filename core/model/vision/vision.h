@@ -28,9 +28,6 @@ private:
 };
 TORCH_MODULE(PatchEmbedding);
 
-/// Throws OptionError unless images [b, c, H, W] have the model's shape.
-void requireImages(const torch::Tensor& images, const ImageInput& options);
-
 /// Images [b, c, H, W] in 0..1 with a data set's mean and deviation taken out (experiments.md
 /// section 3): "none", "cifar10", "cifar100", "fashion-mnist".
 torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet);
