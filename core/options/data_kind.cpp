@@ -3,6 +3,7 @@
 #include "types/data_kind.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <stdexcept>
 
@@ -12,7 +13,7 @@ namespace relascope {
 namespace {
 
 namespace fs = std::filesystem;
-using Make = const DataKind& (*)();
+using Make = DataKind (*)();
 
 constexpr std::size_t kMostNames = 20000;
 
@@ -34,14 +35,15 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-DataKindRegistrar::DataKindRegistrar(const DataKind& (*make)()) {
+DataKindRegistrar::DataKindRegistrar(DataKind (*make)()) {
     makers().push_back(make);
 }
 
 const std::vector<const DataKind*>& dataKinds() {
     static const std::vector<const DataKind*> kinds = [] {
+        static std::deque<DataKind> made;
         std::vector<const DataKind*> all;
-        for (const auto make : makers()) all.push_back(&make());
+        for (const auto make : makers()) all.push_back(&made.emplace_back(make()));
         std::sort(all.begin(), all.end(), [](const DataKind* a, const DataKind* b) {
             return std::pair(a->order, a->name) < std::pair(b->order, b->name);
         });

@@ -148,7 +148,7 @@ const ImportForm* importFormOf(const DataOptions& options);
 /// Registers a kind from a static object in its own file, so that no list names all of them. `make`
 /// is called when the kinds are first asked for, not before.
 struct DataKindRegistrar {
-    explicit DataKindRegistrar(const DataKind& (*make)());
+    explicit DataKindRegistrar(DataKind (*make)());
 };
 
 }  // namespace relascope
