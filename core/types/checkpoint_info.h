@@ -3,6 +3,7 @@
 // checking it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,21 +35,9 @@ struct StoredTensor {
 enum class ProblemKind { Missing, Unexpected, WrongShape, NotFinite, Configuration, File };
 
 inline const char* problemKindName(ProblemKind kind) {
-    switch (kind) {
-        case ProblemKind::Missing:
-            return "missing";
-        case ProblemKind::Unexpected:
-            return "unexpected";
-        case ProblemKind::WrongShape:
-            return "wrong shape";
-        case ProblemKind::NotFinite:
-            return "not finite";
-        case ProblemKind::Configuration:
-            return "configuration";
-        case ProblemKind::File:
-            return "file";
-    }
-    return "";
+    static constexpr std::array names = {"missing",    "unexpected",    "wrong shape",
+                                         "not finite", "configuration", "file"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 /// One line of the problems list. NotFinite is a warning; every other kind keeps the weights from

@@ -19,15 +19,8 @@ namespace relascope {
 enum class Split { Train, Validation, Test };
 
 inline const char* splitName(Split split) {
-    switch (split) {
-        case Split::Train:
-            return "train";
-        case Split::Validation:
-            return "validation";
-        case Split::Test:
-            return "test";
-    }
-    return "";
+    static constexpr std::array names = {"train", "validation", "test"};
+    return names.at(static_cast<std::size_t>(split));
 }
 
 /// The known metrics, in the order of kMetrics.

@@ -2,6 +2,7 @@
 // The results of a probe, in one layout for all models, screens and files.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,19 +26,9 @@ enum class MapKind {
 };
 
 inline const char* mapKindName(MapKind kind) {
-    switch (kind) {
-        case MapKind::Relation:
-            return "relation";
-        case MapKind::RelationalAttention:
-            return "attention-ra";
-        case MapKind::SensoryAttention:
-            return "attention-sa";
-        case MapKind::AttentionTimesRelation:
-            return "attention-x-relation";
-        case MapKind::Symbols:
-            return "symbols";
-    }
-    return "";
+    static constexpr std::array names = {"relation", "attention-ra", "attention-sa",
+                                         "attention-x-relation", "symbols"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 /// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values row-major.

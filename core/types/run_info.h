@@ -3,6 +3,7 @@
 // rail.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,23 +18,9 @@ namespace relascope {
 enum class RunState { Queued, Running, Paused, Done, Stopped, Failed, Interrupted };
 
 inline const char* runStateName(RunState state) {
-    switch (state) {
-        case RunState::Queued:
-            return "queued";
-        case RunState::Running:
-            return "running";
-        case RunState::Paused:
-            return "paused";
-        case RunState::Done:
-            return "done";
-        case RunState::Stopped:
-            return "stopped";
-        case RunState::Failed:
-            return "failed";
-        case RunState::Interrupted:
-            return "interrupted";
-    }
-    return "";
+    static constexpr std::array names = {"queued",  "running", "paused",     "done",
+                                         "stopped", "failed",  "interrupted"};
+    return names.at(static_cast<std::size_t>(state));
 }
 
 /// The results of a finished run on one test split: "accuracy", "loss", "sequence_accuracy" and so

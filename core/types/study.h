@@ -2,6 +2,7 @@
 // A study: one experiment over models, training sizes, seeds and any option's values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -34,19 +35,8 @@ struct StudyPlan {
 enum class CellState { Waiting, Running, Done, Failed, Interrupted };
 
 inline const char* cellStateName(CellState state) {
-    switch (state) {
-        case CellState::Waiting:
-            return "waiting";
-        case CellState::Running:
-            return "running";
-        case CellState::Done:
-            return "done";
-        case CellState::Failed:
-            return "failed";
-        case CellState::Interrupted:
-            return "interrupted";
-    }
-    return "";
+    static constexpr std::array names = {"waiting", "running", "done", "failed", "interrupted"};
+    return names.at(static_cast<std::size_t>(state));
 }
 
 /// One run of a study.

@@ -3,6 +3,7 @@
 
 #include <ATen/SDPBackend.h>
 #include <ATen/ops/_fused_sdp_choice.h>
+#include <array>
 
 #include <cmath>
 #include <limits>
@@ -32,19 +33,8 @@ torch::Tensor joinHeads(const torch::Tensor& x) {
 }
 
 const char* attentionFormName(AttentionForm form) {
-    switch (form) {
-        case AttentionForm::Automatic:
-            return "automatic";
-        case AttentionForm::Explicit:
-            return "explicit";
-        case AttentionForm::Factored:
-            return "factored";
-        case AttentionForm::Chunked:
-            return "chunked";
-        case AttentionForm::Fused:
-            return "fused";
-    }
-    return "";
+    static constexpr std::array names = {"automatic", "explicit", "factored", "chunked", "fused"};
+    return names.at(static_cast<std::size_t>(form));
 }
 
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
