@@ -370,7 +370,7 @@ void PickleReader::reduce() {
     push(add({PickleKind::Object, false, 0, {}, {callee, arguments}}));
 }
 
-// Calls whose result is plain data; false for all others.
+// Handles calls that give plain data; false for all others.
 bool PickleReader::evaluated(std::string_view callee, const std::vector<std::uint32_t>& arguments) {
     const auto kindOf = [&](std::size_t i) { return m_values[arguments[i]].kind; };
     const std::size_t count = arguments.size();

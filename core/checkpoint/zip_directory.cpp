@@ -171,7 +171,7 @@ void ZipDirectory::readDirectory(const Found& found) {
 // From the local header's offset to that of the bytes, which end before the directory.
 void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     if (entry.offset > directory || directory - entry.offset < 30)
-        fail(quoted(entry.name) + "lies beyond the end of the entries");
+        fail(quoted(entry.name) + "is beyond the end of the entries");
     std::uint8_t local[30];
     m_bytes->read(entry.offset, local);
     const std::uint64_t start = entry.offset + 30 + u16(local + 26) + u16(local + 28);

@@ -19,7 +19,7 @@ struct OpenedText {
     TokenizerPtr tokenizer;
 };
 
-// Null for characters, whose vocabulary comes from the text.
+// Null for characters: their vocabulary comes from the text.
 TokenizerPtr chosenTokenizer(const DataOptions& o) {
     if (o.tokenizer == "characters") return nullptr;
     try {

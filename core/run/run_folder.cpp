@@ -2,7 +2,6 @@
 #include "run/run_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,14 +110,6 @@ std::vector<SplitResult> resultsFromJson(const Json& json) {
     return results;
 }
 
-bool heldByAnother(const std::string& path) {
-    const int lock = ::open((path + "/.lock").c_str(), O_RDWR | O_CLOEXEC);
-    if (lock < 0) return false;
-    const bool held = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
-    ::close(lock);
-    return held;
-}
-
 }  // namespace
 
 std::string metricToLine(const MetricPoint& p) {
@@ -161,42 +152,18 @@ std::optional<MetricPoint> metricFromLine(const std::string& line) {
 
 RunFolder::RunFolder(std::string path)
     : m_path(std::move(path)), m_flushed(std::chrono::steady_clock::now()) {}
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : m_path(std::move(other.m_path)),
-      m_options(std::move(other.m_options)),
-      m_info(std::move(other.m_info)),
-      m_facts(std::move(other.m_facts)),
-      m_metricLines(std::move(other.m_metricLines)),
-      m_eventLines(std::move(other.m_eventLines)),
-      m_flushed(other.m_flushed),
-      m_lock(std::exchange(other.m_lock, -1)) {}
-RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
-    if (this != &other) {
-        this->~RunFolder();
-        new (this) RunFolder(std::move(other));
-    }
-    return *this;
-}
-
 RunFolder::~RunFolder() {
-    if (m_lock < 0) return;
+    if (!m_lock.held()) return;
     try {
         flush();
     } catch (const Error&) {  // nothing more can be done here; the run itself has reported it
     }
-    ::close(m_lock);
 }
 
 void RunFolder::claim() {
-    const std::string path = m_path + "/.lock";
-    m_lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (m_lock < 0)
-        throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-    if (::flock(m_lock, LOCK_EX | LOCK_NB) != 0) {
-        ::close(m_lock);
-        m_lock = -1;
+    m_lock = FileLock(m_path + "/.lock");
+    if (!m_lock.held())
         throw FileError(m_path, "is being trained by another process; stop that one first");
-    }
 }
 
 RunFolder RunFolder::create(const std::string& path, const RunOptions& options) {
@@ -380,7 +347,7 @@ RunInfo readRunInfo(const std::string& path) {
     if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
-    if (active && !heldByAnother(path)) i.state = RunState::Interrupted;
+    if (active && !FileLock::isHeld(path + "/.lock")) i.state = RunState::Interrupted;
     return i;
 }
 
@@ -491,7 +458,7 @@ std::string trashPath(const std::string& root, const std::string& path) {
 }
 
 void moveRun(const std::string& from, const std::string& to) {
-    if (heldByAnother(from))
+    if (FileLock::isHeld(from + "/.lock"))
         throw FileError(from, "is being trained; stop the run before it is moved");
     makeDirectories(fs::path(to).parent_path().string());
     std::error_code error;

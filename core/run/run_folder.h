@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "files/file_lock.h"
 #include "types/metric.h"
 #include "types/run_info.h"
 #include "types/run_options.h"
@@ -26,8 +27,7 @@ public:
     /// Opens an existing run to resume it. Throws FileError if it is not a run, damaged, or claimed
     /// by another process.
     static RunFolder open(const std::string& path);
-    RunFolder(RunFolder&&) noexcept;
-    RunFolder& operator=(RunFolder&&) noexcept;
+    RunFolder(RunFolder&&) = default;
     ~RunFolder();
 
     const std::string& path() const { return m_path; }
@@ -65,7 +65,7 @@ private:
     std::vector<std::pair<std::string, std::string>> m_facts;
     std::string m_metricLines, m_eventLines;
     std::chrono::steady_clock::time_point m_flushed;
-    int m_lock = -1;
+    FileLock m_lock;
 };
 
 /// Whether the folder contains a run.json.

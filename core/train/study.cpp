@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/study.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "files/atomic_file.h"
+#include "files/file_lock.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
@@ -24,38 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Claims a cell for this process until it is destroyed.
-class Claim {
-public:
-    explicit Claim(const std::string& path) {
-        m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-        if (m_file < 0)
-            throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-        m_held = ::flock(m_file, LOCK_EX | LOCK_NB) == 0;
-    }
-    ~Claim() { ::close(m_file); }
-    Claim(const Claim&) = delete;
-    Claim& operator=(const Claim&) = delete;
-    bool held() const { return m_held; }
-
-private:
-    int m_file = -1;
-    bool m_held = false;
-};
-
 std::string runPath(const std::string& study, const StudyCell& cell) {
     return study + "/runs/" + cell.name;
 }
 std::string claimPath(const std::string& study, const StudyCell& cell) {
     return study + "/claims/" + cell.name + ".lock";
-}
-
-bool heldByAnother(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool held = ::flock(file, LOCK_EX | LOCK_NB) != 0;
-    ::close(file);
-    return held;
 }
 
 // The state of a cell, from its run folder and, unless this process holds that, its claim.
@@ -88,7 +56,7 @@ void updateState(const std::string& study, StudyCell& cell, bool claimed) {
             return;
         }
     }
-    if (!claimed && heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
+    if (!claimed && FileLock::isHeld(claimPath(study, cell))) cell.state = CellState::Running;
 }
 
 // What is left of a run that cannot be resumed is moved aside; nothing is deleted.
@@ -186,7 +154,7 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
         progress.done = 0;
         for (auto& cell : assigned) {
             if (stop.stop_requested()) throw Cancelled();
-            const Claim claim(claimPath(path, cell));
+            const FileLock claim(claimPath(path, cell));
             if (!claim.held()) continue;
             cell.state = CellState::Waiting;
             if (const auto run = runPath(path, cell); isRunFolder(run))
