@@ -26,7 +26,7 @@ namespace {
 
 QString modelChip(const ModelOptions& model, const QString& parameters) {
     return QString("%1 · %2 parameters")
-        .arg(QString::fromStdString(core::modelWords(model)), parameters);
+        .arg(QString::fromStdString(core::modelText(model)), parameters);
 }
 
 // The text of the bar without a training.
@@ -38,7 +38,7 @@ QString idleSentence(const Controllers& c) {
     const int changed = c.experiment.changedFields();
     return QString("Ready: %1 steps of %2%3.")
         .arg(widgets::groupedNumber(core::totalSteps(c.experiment.options())),
-             QString::fromStdString(core::modelWords(c.experiment.options().model)),
+             QString::fromStdString(core::modelText(c.experiment.options().model)),
              changed == 0   ? QString()
              : changed == 1 ? QStringLiteral(", 1 field changed from the preset")
                             : QString(", %1 fields changed from the preset").arg(changed));

@@ -10,7 +10,7 @@
 namespace relascope::datasets {
 namespace {
 
-// Local, so that it is there for the first registrar, whichever that is.
+// A function-local static, so that it exists before the first registrar runs.
 std::map<std::string, KindOpener>& openers() {
     static std::map<std::string, KindOpener> all;
     return all;
@@ -52,13 +52,13 @@ core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& 
     throw OptionError("data", o.kind + " has no files for evaluation");
 }
 
-DataParts openImported(const DataOptions& o, const core::ProgressCallback& progress,
-                       std::stop_token stop) {
-    // A file on its own may have no task and no sizes: only what is opened as a whole is checked.
+NamedSplits openImported(const DataOptions& o, const core::ProgressCallback& progress,
+                         std::stop_token stop) {
+    // A single file may have no task and no sizes, so only complete data are checked.
     if (const auto import = openerOf(dataKind(o.kind)).import)
         if (auto parts = import(o, progress, stop); !parts.empty()) return parts;
     const core::DataSplits splits = openData(o, progress, std::move(stop));
-    DataParts parts;
+    NamedSplits parts;
     for (const auto& name : splits.names()) parts.emplace_back(name, splits.find(name));
     return parts;
 }

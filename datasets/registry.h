@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tasks by name: from data options to the parts that a run reads.
+// Opens the splits of data options.
 #pragma once
 
 #include <stop_token>
@@ -13,28 +13,28 @@
 
 namespace relascope::datasets {
 
-/// Opens what the options name: generated splits, parts of real files, or text (openText). Where
-/// passes over the training set differ (streaming, augmentation), `trainPass` makes them. Throws
-/// OptionError, FileError or Cancelled.
+/// Opens the data of the options: generated splits, splits of files, or text (openText). Where
+/// epochs differ (streaming, augmentation), `trainEpoch` makes them. Throws OptionError, FileError
+/// or Cancelled.
 core::DataSplits openData(const DataOptions& options, const core::ProgressCallback& progress = {},
                           std::stop_token stop = {});
 
-/// The data of a run, and in `pretraining` those of the stage before it where there is one
-/// (RunOptions::pretraining()). Throws what openData() throws.
+/// The data of a run, and in `pretraining` those of its pretraining stage, if there is one
+/// (RunOptions::pretraining()). Throws the same as openData().
 core::DataSplits openRunData(const RunOptions& options, const core::ProgressCallback& progress = {},
                              std::stop_token stop = {});
 
-/// Files other than the run's own, for evaluation: of Relational Games an .npz file, or a folder
-/// with <task>_<split>.npz; `split` chooses there. Of other kinds a folder as data.path takes it;
-/// an empty split is then its test. Throws OptionError for kinds that have no files.
+/// Opens other files for evaluation. For Relational Games an .npz file, or a folder with
+/// <task>_<split>.npz, from which `split` selects. For other kinds a folder as in data.path; an
+/// empty split means test. Throws OptionError for kinds that have no files.
 core::DatasetPtr openEvaluationData(const std::string& path, const DataOptions& options,
                                     const std::string& split,
                                     const core::ProgressCallback& progress = {},
                                     std::stop_token stop = {});
 
-/// Everything that imported files hold, in its parts.
-DataParts openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
-                       std::stop_token stop = {});
+/// All contents of imported files, by split.
+NamedSplits openImported(const DataOptions& options, const core::ProgressCallback& progress = {},
+                         std::stop_token stop = {});
 
 /// A task that `datasets` lists.
 struct DatasetEntry {

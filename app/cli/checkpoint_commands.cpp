@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string shapeWords(const std::vector<std::int64_t>& shape) {
+std::string shapeText(const std::vector<std::int64_t>& shape) {
     std::string text = "[";
     for (const auto size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
     return text + "]";
 }
 
-// Names come from files: a terminal must not obey them.
+// Names come from files and must not contain control sequences of terminals.
 std::string shown(std::string text) {
     for (auto& c : text)
         if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
@@ -63,7 +63,7 @@ Json infoJson(const CheckpointInfo& info) {
     for (const auto& p : info.problems)
         problems.push_back(
             {{"kind", problemKindName(p.kind)}, {"subject", p.subject}, {"message", p.message}});
-    // A configuration that is no JSON is shown as the text it is.
+    // A configuration that is not JSON is printed unchanged.
     auto config = Json::parse(info.config, nullptr, false);
     if (config.is_discarded()) config = info.config.empty() ? Json() : Json(info.config);
     Json object = {{"path", info.path},          {"form", info.form},
@@ -83,7 +83,7 @@ Json infoJson(const CheckpointInfo& info) {
 void printInfo(const CheckpointInfo& info) {
     for (const auto& t : info.tensors)
         std::printf("%-72s %-6s %-20s %12llu bytes%s\n", shown(t.name).c_str(), t.dtype.c_str(),
-                    shapeWords(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
+                    shapeText(t.shape).c_str(), static_cast<unsigned long long>(t.bytes),
                     t.sameAs.empty() ? "" : ("  same as " + shown(t.sameAs)).c_str());
     std::printf("%s: %s, %zu tensors, %lld numbers, %llu bytes\n", info.name.c_str(),
                 info.form.c_str(), info.tensors.size(), static_cast<long long>(info.parameters),
@@ -116,8 +116,8 @@ int info(const std::string& path, bool json) {
 int convert(const std::string& in, const std::string& out, bool json) {
     const auto stop = stopOnSignals();
     ProgressLine line;
-    core::convertCheckpoint(in, out, stop, [&](double share) {
-        line.show(share, "writing " + out);
+    core::convertCheckpoint(in, out, stop, [&](double fraction) {
+        line.show(fraction, "writing " + out);
         return !stop.stop_requested();
     });
     line.say("wrote " + out);

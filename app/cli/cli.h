@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command line, compiled into both programs: relascope-cli has these words, the window takes
-// the same.
+// The command line, which both programs have.
 #pragma once
 
 #include <functional>
@@ -35,14 +34,14 @@ struct StudyFigure {
 };
 using StudyRenderer = std::function<bool(const StudyFigure&, std::string* error)>;
 
-/// What draws; empty ones leave it to the sibling program `relascope`.
+/// Functions that draw; empty ones leave this to the program `relascope`.
 struct Renderers {
     FigureRenderer map;
     StudyRenderer study;
 };
 
 /// Runs a command line; the results go to stdout, everything else to stderr. Without renderers,
-/// pictures are drawn by the sibling program `relascope`.
+/// pictures are drawn by the program `relascope`.
 int runCommandLine(int argc, char** argv, const Renderers& renderers = {});
 
 /// A stop token that SIGINT and SIGTERM trigger; a second signal ends the process at once. Call

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One function a command; each returns the exit code and throws relascope::Error for the rest.
+// One function for each command. It returns the exit code and throws relascope::Error.
 #pragma once
 
 #include <string>

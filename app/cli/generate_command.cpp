@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// generate: a text continued by a language model, token by token.
+// generate: continues a text with a language model, token by token.
 #include <cerrno>
 #include <chrono>
 #include <cstdio>

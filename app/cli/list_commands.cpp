@@ -47,7 +47,7 @@ int listPresets(bool json) {
             const auto options = core::presetOptions(preset.name, variant);
             models.push_back({{"name", variant},
                               {"parameters", core::parameterCount(options.model)},
-                              {"model", core::modelWords(options.model)}});
+                              {"model", core::modelText(options.model)}});
         }
         list.push_back({{"name", preset.name},
                         {"family", preset.family},
@@ -114,8 +114,8 @@ int makeData(const DataArguments& arguments) {
     const auto stop = stopOnSignals();
     const auto splits = datasets::openData(options.data);
     ProgressLine line;
-    datasets::writeNpz(arguments.out, *splits.train, [&](double share) {
-        line.show(share, "writing " + arguments.out);
+    datasets::writeNpz(arguments.out, *splits.train, [&](double fraction) {
+        line.show(fraction, "writing " + arguments.out);
         return !stop.stop_requested();
     });
     line.say("wrote " + std::to_string(arguments.count) + " examples to " + arguments.out);

@@ -17,26 +17,26 @@ ProgressLine::~ProgressLine() {
     done();
 }
 
-void ProgressLine::show(double share, const std::string& words) {
+void ProgressLine::show(double fraction, const std::string& text) {
     const auto now = std::chrono::steady_clock::now();
     if (now - m_shown <
         (m_terminal ? std::chrono::milliseconds(100) : std::chrono::milliseconds(60000)))
         return;
     m_shown = now;
-    const int percent = static_cast<int>(std::clamp(share, 0.0, 1.0) * 100.0);
+    const int percent = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * 100.0);
     if (!m_terminal) {
-        std::fprintf(stderr, "%3d %%  %s\n", percent, words.c_str());
+        std::fprintf(stderr, "%3d %%  %s\n", percent, text.c_str());
         return;
     }
     winsize size{};
     const int width =
         ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
     const int bar = 24;
-    const std::string text = " " + std::to_string(percent) + " %  " + words;
+    const std::string label = " " + std::to_string(percent) + " %  " + text;
     std::fprintf(stderr, "\r[%s%s]%s\x1b[K",
                  std::string(static_cast<std::size_t>(bar * percent / 100), '#').c_str(),
                  std::string(static_cast<std::size_t>(bar - bar * percent / 100), '.').c_str(),
-                 text.substr(0, static_cast<std::size_t>(std::max(0, width - bar - 3))).c_str());
+                 label.substr(0, static_cast<std::size_t>(std::max(0, width - bar - 3))).c_str());
     std::fflush(stderr);
     m_open = true;
 }

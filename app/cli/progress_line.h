@@ -11,8 +11,8 @@ class ProgressLine {
 public:
     ProgressLine();
     ~ProgressLine();
-    /// Shows `words` behind a bar filled to `share` (0..1).
-    void show(double share, const std::string& words);
+    /// Shows `text` after a bar filled to `fraction` (0..1).
+    void show(double fraction, const std::string& text);
     /// Prints a whole line above the bar.
     void say(const std::string& line);
     /// Ends the bar's line.

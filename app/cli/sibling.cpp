@@ -38,21 +38,22 @@ int drawWithSibling(int argc, char** argv) {
             "figures are drawn by the program relascope, which was not found next to this one; "
             ".csv works without it");
     setenv("QT_QPA_PLATFORM", "offscreen", 1);
-    std::vector<char*> words(argv, argv + argc);
+    std::vector<char*> arguments(argv, argv + argc);
     std::string name = sibling.string();
-    words[0] = name.data();
-    words.push_back(nullptr);
-    execv(name.c_str(), words.data());
+    arguments[0] = name.data();
+    arguments.push_back(nullptr);
+    execv(name.c_str(), arguments.data());
     throw Error("relascope cannot be started: " + std::string(std::strerror(errno)));
 }
 
-int runSideBySide(const std::vector<std::string>& words, int count, const std::stop_token& stop) {
+int runSideBySide(const std::vector<std::string>& arguments, int count,
+                  const std::stop_token& stop) {
     const std::string program = ownProgram();
-    std::vector<std::string> texts = words;
-    std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
-    for (auto& text : texts) arguments.push_back(text.data());
-    arguments.push_back(nullptr);
-    // The children take signals themselves: they must not inherit the blocked ones.
+    std::vector<std::string> texts = arguments;
+    std::vector<char*> pointers = {const_cast<char*>(program.c_str())};
+    for (auto& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    // The children handle signals themselves and must not inherit the blocked ones.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none;
@@ -62,18 +63,18 @@ int runSideBySide(const std::vector<std::string>& words, int count, const std::s
     std::vector<pid_t> children;
     for (int i = 0; i < count; ++i) {
         pid_t child = 0;
-        if (posix_spawn(&child, program.c_str(), nullptr, &attributes, arguments.data(), environ) ==
+        if (posix_spawn(&child, program.c_str(), nullptr, &attributes, pointers.data(), environ) ==
             0)
             children.push_back(child);
     }
     posix_spawnattr_destroy(&attributes);
     if (children.empty()) throw Error(program + " cannot be restarted");
     int exit = 0;
-    bool told = false;
+    bool signalled = false;
     while (!children.empty()) {
-        if (stop.stop_requested() && !told) {
+        if (stop.stop_requested() && !signalled) {
             for (const auto child : children) kill(child, SIGINT);
-            told = true;
+            signalled = true;
         }
         std::erase_if(children, [&](pid_t child) {
             int status = 0;

@@ -8,13 +8,14 @@
 
 namespace relascope::cli {
 
-/// The file that runs now.
+/// The path of the running executable.
 std::string ownProgram();
-/// Pictures need Qt: the sibling program draws them, from the same words, in place of this process.
-/// Throws Error when it is not there.
+/// Replaces this process by the program `relascope` with the same arguments, as pictures require
+/// Qt. Throws Error if it is not found.
 int drawWithSibling(int argc, char** argv);
-/// Starts `count` processes of this program with these words and waits for them; a requested stop
-/// is passed on as SIGINT. Gives the worst exit code.
-int runSideBySide(const std::vector<std::string>& words, int count, const std::stop_token& stop);
+/// Starts `count` processes of this program with these arguments and waits for them; a requested
+/// stop is passed on as SIGINT. Returns the highest exit code.
+int runSideBySide(const std::vector<std::string>& arguments, int count,
+                  const std::stop_token& stop);
 
 }  // namespace relascope::cli

@@ -14,7 +14,7 @@ std::stop_token stopOnSignals() {
     static std::stop_source source;
     static std::once_flag once;
     std::call_once(once, [] {
-        // Signals are taken by one thread that waits for them, never by a handler.
+        // One thread waits for signals; there are no signal handlers.
         sigset_t signals;
         sigemptyset(&signals);
         sigaddset(&signals, SIGINT);
@@ -26,8 +26,8 @@ std::stop_token stopOnSignals() {
             for (;;) {
                 int signal = 0;
                 if (sigwait(&signals, &signal) != 0) continue;
-                // A supervisor sends to the process and to its group at once: that is one wish. A
-                // person who asks again does not want to wait for the checkpoint.
+                // A supervisor sends to the process and to its group at once: that is one request.
+                // A person who asks again does not want to wait for the checkpoint.
                 if (first && Clock::now() - *first > std::chrono::seconds(1))
                     _exit(kExitInterrupted);
                 if (!first) first = Clock::now();

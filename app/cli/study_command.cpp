@@ -9,7 +9,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
-#include "app/cli/run_words.h"
+#include "app/cli/run_text.h"
 #include "app/cli/sibling.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
@@ -225,20 +225,20 @@ int study(const StudyArguments& a, const StudyRenderer& renderer, int argc, char
     }
     if (!a.show) {
         if (a.jobs > 1) {
-            std::vector<std::string> words = {"study", "--out", a.out, "--device", a.device};
-            if (!a.shard.empty()) words.insert(words.end(), {"--shard", a.shard});
-            if (a.retry) words.emplace_back("--retry");
+            std::vector<std::string> arguments = {"study", "--out", a.out, "--device", a.device};
+            if (!a.shard.empty()) arguments.insert(arguments.end(), {"--shard", a.shard});
+            if (a.retry) arguments.emplace_back("--retry");
             const int threads =
                 a.threads > 0
                     ? a.threads
                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / a.jobs);
-            words.insert(words.end(), {"--threads", std::to_string(threads), "--quiet"});
-            exit = runSideBySide(words, a.jobs, stop);
+            arguments.insert(arguments.end(), {"--threads", std::to_string(threads), "--quiet"});
+            exit = runSideBySide(arguments, a.jobs, stop);
         } else {
             workAlone(a, stop);
         }
     }
-    // Pictures are the other program's: it finds everything done and goes on from here.
+    // The other program draws the pictures: it finds all cells done and continues from here.
     if (!a.figure.empty() && !renderer) return drawWithSibling(argc, argv);
     const auto study = a.show ? begun : core::readStudy(a.out);
     const auto measure = measureOf(a, study);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1u << 16;
 
-// Standard output by large pieces; what it cannot take is an error, not a shorter text.
+// Writes standard output in large pieces; a failed write is an error, not a truncated text.
 class Output {
 public:
     void write(std::string_view text) {

@@ -7,11 +7,12 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/progress_line.h"
-#include "app/cli/run_words.h"
+#include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
+#include "run/run_list.h"
 #include "train/execute_run.h"
 #include "train/open_model.h"
 #include "train/text_evaluation.h"
@@ -22,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Prints what a run tells while it goes.
+// Prints the events of a run.
 class Reporter {
 public:
     void operator()(const TrainEvent& event) {
@@ -167,11 +168,11 @@ int evaluate(const EvalArguments& a) {
         split = !a.split.empty() ? a.split : a.data.empty() ? "validation" : "text";
         data = core::openEvaluationText(
             opened, {opened.isRun() ? a.path : "", a.data, a.split, 0},
-            [&](double share) { return line.show(share, "reading the text"), true; }, stop);
+            [&](double fraction) { return line.show(fraction, "reading the text"), true; }, stop);
     } else if (!a.data.empty()) {
         data = datasets::openEvaluationData(
             a.data, opened.run().data, a.split,
-            [&](double share) { return line.show(share, "reading " + a.data), true; }, stop);
+            [&](double fraction) { return line.show(fraction, "reading " + a.data), true; }, stop);
         if (split.empty()) split = std::filesystem::path(a.data).stem().string();
     } else {
         if (!opened.isRun())
@@ -184,7 +185,7 @@ int evaluate(const EvalArguments& a) {
     }
     const auto result = opened.evaluate(
         data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
-        [&](double share) { return line.show(share, "evaluating " + split), true; });
+        [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
     line.done();
     if (a.json) {
         Json object = {{"split", split},

@@ -45,8 +45,8 @@ void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, s
     const ProbeSequence& source = shown.sample.source;
     const ProbeSequence& target = shown.sample.target;
     if (target.text) {
-        for (std::size_t k = 1; k < target.words.size(); ++k)  // behind the start
-            shown.answer += text(target.words[k]);
+        for (std::size_t k = 1; k < target.labels.size(); ++k)  // behind the start
+            shown.answer += text(target.labels[k]);
         return;
     }
     const auto answer = answerOf(data, index);
@@ -54,8 +54,8 @@ void addAnswer(widgets::ShownSample& shown, const core::SequenceDataset& data, s
     QStringList parts;
     for (const auto token : answer) {
         const auto at = static_cast<std::size_t>(token);
-        parts << (!shown.order.empty() && at < source.words.size() ? text(source.words[at])
-                                                                   : QString::number(token));
+        parts << (!shown.order.empty() && at < source.labels.size() ? text(source.labels[at])
+                                                                    : QString::number(token));
     }
     shown.answer = parts.join(QStringLiteral(", "));
 }
@@ -71,7 +71,7 @@ void addAnswer(widgets::ShownSample& shown, const core::ObjectDataset& data, std
         return;
     }
     QStringList parts;
-    if (info.targets == TargetKind::Bits) {
+    if (info.targets == TargetKind::MultiLabel) {
         for (std::size_t k = 0; k < targets.size(); ++k)
             if (targets[k] > 0.5F)
                 parts << (k < info.classNames.size() ? text(info.classNames[k])
@@ -152,9 +152,9 @@ std::vector<std::string> tokenNames(const core::Dataset& data) {
     const auto shape = pairs->shape();
     std::vector<std::string> names(static_cast<std::size_t>(shape.targetVocabulary));
     const auto learn = [&](const ProbeSequence& sequence) {
-        for (std::size_t k = 0; k < std::min(sequence.words.size(), sequence.tokens.size()); ++k) {
+        for (std::size_t k = 0; k < std::min(sequence.labels.size(), sequence.tokens.size()); ++k) {
             const auto token = static_cast<std::size_t>(sequence.tokens[k]);
-            if (token < names.size() && names[token].empty()) names[token] = sequence.words[k];
+            if (token < names.size() && names[token].empty()) names[token] = sequence.labels[k];
         }
     };
     for (std::int64_t i = 0; i < std::min(kExamplesRead, data.size()); ++i) {

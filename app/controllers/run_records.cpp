@@ -8,6 +8,7 @@
 #include "run/captures.h"
 #include "run/kept_checkpoints.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 
 namespace relascope::app {
 namespace {

@@ -10,6 +10,7 @@
 #include "options/metrics.h"
 #include "options/presets.h"
 #include "run/run_folder.h"
+#include "run/run_list.h"
 #include "train/branch.h"
 
 namespace relascope::app {
@@ -340,14 +341,7 @@ void RunsController::livePoints(const std::vector<MetricPoint>& points) {
         if (info.path != m_live.toStdString()) continue;
         for (const auto& point : points) {
             info.step = std::max(info.step, point.step);
-            if (point.split != Split::Validation) continue;
-            info.lastLoss = point.value("loss"), info.lastAccuracy = point.value("accuracy");
-            if (!(info.bestLoss <= info.lastLoss)) info.bestLoss = info.lastLoss;
-            if (!(info.bestAccuracy >= info.lastAccuracy)) info.bestAccuracy = info.lastAccuracy;
-            const double shown = point.value(info.metric);
-            const bool worse =
-                lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown;
-            if (!std::isnan(shown) && !worse) info.bestMetric = shown;
+            if (point.split == Split::Validation) core::takeValidation(info, point);
         }
     }
     rebuildRows();

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "run/run_folder.h"
+#include "run/run_list.h"
 #include "train/study.h"
 
 namespace relascope::app {

@@ -72,7 +72,7 @@ widgets::StudyMetric studyMetric(const core::StudyMeasure& measure) {
     widgets::StudyMetric metric;
     metric.name = QString::fromStdString(measure.metric);
     metric.split = QString::fromStdString(measure.split);
-    metric.percent = metricInfo(measure.metric).isShare();
+    metric.percent = metricInfo(measure.metric).isFraction();
     metric.lowerIsBetter = lowerIsBetter(measure.metric);
     return metric;
 }

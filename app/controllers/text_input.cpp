@@ -44,7 +44,7 @@ ProbeSample tokenSample(const core::Tokenizer* tokenizer, std::vector<std::int64
     sample.source.text = tokenizer != nullptr;
     if (tokenizer)
         for (const auto id : tokens)
-            sample.source.words.push_back(
+            sample.source.labels.push_back(
                 id >= 0 && id < tokenizer->size()
                     ? std::string(tokenizer->piece(static_cast<std::int32_t>(id)))
                     : std::to_string(id));
@@ -56,7 +56,7 @@ void shorten(ProbeSample& sample, std::int64_t longest) {
     const auto most = static_cast<std::size_t>(longest);
     if (sample.source.tokens.size() <= most) return;
     sample.source.tokens.resize(most);
-    if (sample.source.words.size() > most) sample.source.words.resize(most);
+    if (sample.source.labels.size() > most) sample.source.labels.resize(most);
 }
 
 std::string beginningOfText(const std::string& path) {

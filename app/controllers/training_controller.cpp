@@ -9,6 +9,7 @@
 #include "app/controllers/runtime.h"
 #include "files/atomic_file.h"
 #include "options/field_text.h"
+#include "run/run_list.h"
 #include "train/execute_run.h"
 
 namespace relascope::app {

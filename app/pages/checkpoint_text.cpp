@@ -102,7 +102,7 @@ void CheckpointText::loaded() {
 void CheckpointText::showNextTokens() {
     const ProbeResult* result = m_inspector.result();
     if (!result || !result->sample.source.text) return;
-    const auto& words = result->sample.source.words;
+    const auto& words = result->sample.source.labels;
     m_inspector.sourcePane()->outcome()->setNextTokens(
         words.empty() ? QStringLiteral("Next token")
                       : QStringLiteral("Next token after \u201C%1\u201D")

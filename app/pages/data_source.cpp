@@ -61,8 +61,8 @@ DataSource::Read DataSource::read(const DataChoice& choice, const core::Progress
         }
         const core::DataSplits splits = datasets::openData(found.options, progress, stop);
         for (const auto& name : splits.names()) opened.emplace_back(name, splits.find(name));
-        if (choice.kind == DataChoice::Kind::Generated && splits.trainPass)
-            opened[0].second = splits.trainPass(choice.epoch);
+        if (choice.kind == DataChoice::Kind::Generated && splits.trainEpoch)
+            opened[0].second = splits.trainEpoch(choice.epoch);
     }
     for (auto& [name, data] : opened) {
         if (!data) continue;

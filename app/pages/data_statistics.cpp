@@ -114,15 +114,15 @@ void count(const core::ObjectDataset& data, Counting& c) {
     const auto shape = data.shape();
     std::vector<float> objects(static_cast<std::size_t>(shape.objects * shape.width)),
         targets(static_cast<std::size_t>(shape.targets));
-    std::vector<qint64> classes(info.targets == TargetKind::Bits ? targets.size()
-                                                                 : info.classNames.size());
+    std::vector<qint64> classes(info.targets == TargetKind::MultiLabel ? targets.size()
+                                                                       : info.classNames.size());
     Range numbers, answers;
     for (; c.next(); ++c.s.counted) {
         data.read(c.s.counted, objects, targets);
         for (const float v : objects) numbers.add(v);
         for (std::size_t k = 0; k < targets.size(); ++k) {
-            if (info.targets == TargetKind::Numbers) answers.add(targets[k]);
-            if (info.targets == TargetKind::Bits) classes[k] += targets[k] > 0.5F;
+            if (info.targets == TargetKind::Regression) answers.add(targets[k]);
+            if (info.targets == TargetKind::MultiLabel) classes[k] += targets[k] > 0.5F;
             if (info.targets == TargetKind::Class && k == 0 && targets[k] >= 0) {
                 const auto label = static_cast<std::size_t>(targets[k]);
                 if (label >= classes.size()) classes.resize(label + 1);
@@ -130,12 +130,12 @@ void count(const core::ObjectDataset& data, Counting& c) {
             }
         }
     }
-    if (info.targets != TargetKind::Numbers) nameClasses(c.s, info, classes);
-    if (info.targets == TargetKind::Bits) c.s.what = QStringLiteral("same");
+    if (info.targets != TargetKind::Regression) nameClasses(c.s, info, classes);
+    if (info.targets == TargetKind::MultiLabel) c.s.what = QStringLiteral("same");
     c.s.rows = {{QStringLiteral("Objects"),
                  QString::fromUtf8("%1 \u00d7 %2 values").arg(shape.objects).arg(shape.width)},
                 {QStringLiteral("Values"), numbers.text(2)}};
-    if (info.targets == TargetKind::Numbers)
+    if (info.targets == TargetKind::Regression)
         c.s.rows.emplace_back(shape.targets == 1
                                   ? QStringLiteral("Answer")
                                   : QStringLiteral("Answers (%1)").arg(shape.targets),

@@ -16,7 +16,7 @@ QString text(const std::string& s) {
 }
 
 ImportGuess guessOf(const DataImport& import, const ImportMatch& match) {
-    return {import.form->id, match.task, match.path, text(match.words)};
+    return {import.form->id, match.task, match.path, text(match.message)};
 }
 
 ImportGuess ofFolder(const std::string& folder) {

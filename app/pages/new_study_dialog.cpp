@@ -231,7 +231,7 @@ void NewStudyDialog::presetChosen() {
                 item->setToolTip(
                     QStringLiteral("%1\n%2, %3 parameters")
                         .arg(QString::fromStdString(info.helpOf(model)),
-                             QString::fromStdString(core::modelWords(options.model)),
+                             QString::fromStdString(core::modelText(options.model)),
                              widgets::groupedNumber(core::parameterCount(options.model))));
                 if (m_models->count() == 1)
                     m_sizes->setPlaceholderText(

@@ -67,7 +67,7 @@ QString optionOf(const RunInfo& info, const char* key) {
 
 /// For a text: i is the last token with the same text before j.
 void showTextMap(const ProbeSequence& text, widgets::InspectorView* view) {
-    const auto& pieces = text.words;
+    const auto& pieces = text.labels;
     view->source = std::max(0, text.size() - 1);
     view->target = std::max(0, text.size() - 2);
     for (auto i = std::ssize(pieces) - 1; i > 0; --i) {
@@ -383,7 +383,7 @@ void WorkbenchPage::showOutcome() {
     auto newest = step ? samples.upper_bound(*step) : samples.end();
     // The likeliest next tokens are shown below a typed text.
     if (newest == samples.begin() || result->sample.origin == kTyped) {
-        const auto& words = result->sample.source.words;
+        const auto& words = result->sample.source.labels;
         outcome->setNextTokens(words.empty() ? QStringLiteral("Next token")
                                              : QStringLiteral("Next token after \u201C%1\u201D")
                                                    .arg(widgets::pieceLabel(words.back())),

@@ -16,18 +16,18 @@
 namespace relascope::core {
 
 /// Reads headers only, whatever the size of the weights: tensors, configuration, the model's
-/// outline, and every difference between the two. Throws FileError when the file is no checkpoint.
+/// outline, and every difference between the two. Throws FileError if the file is not a checkpoint.
 CheckpointInfo readCheckpointInfo(const std::string& path);
 
-/// Reads one tensor (by CheckpointInfo's name) and describes its numbers. Throws FileError,
-/// Cancelled.
+/// Reads one tensor (by its name in CheckpointInfo) and computes statistics of its values. Throws
+/// FileError, Cancelled.
 TensorStatistics tensorStatistics(const std::string& path, const std::string& tensor, int bins = 64,
                                   std::stop_token stop = {});
 
 /// Writes `in` as `out`: a .safetensors file, a folder (config.json and model.safetensors, as the
 /// published package loads it) or a .pt state dictionary that torch.load(weights_only=True) opens.
-/// Whole or not at all. `progress` gets the share done and returns false to cancel. Throws
-/// FileError, Cancelled.
+/// Writes everything or nothing. `progress` gets the fraction done and returns false to cancel.
+/// Throws FileError, Cancelled.
 void convertCheckpoint(const std::string& in, const std::string& out, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});
 

@@ -9,7 +9,7 @@
 namespace relascope::core {
 namespace {
 
-// The model, what it is made of and how the file differs from it.
+// The model, its outline and the differences between the file and the model.
 void describeModel(CheckpointInfo& info, const CheckpointSource& source) {
     try {
         auto model = checkpointModel(source, &info.configFrom);

@@ -14,12 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every weight of a model is F32; these can be made one.
+// Weights of models are F32; these types can be converted.
 bool widens(const std::string& dtype) {
     return dtype == "F32" || dtype == "F16" || dtype == "BF16" || dtype == "F64";
 }
 
-// What the configuration does not say and the tensors do.
+// Options that the configuration lacks and the tensors show.
 void takeFromTensors(ModelOptions& m, const CheckpointSource& source) {
     if (!m.info().readTensors) return;
     m.info().readTensors(m, [&source](const std::string& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which model a checkpoint belongs to, and what stands between the two. No torch here.
+// The model of a checkpoint, and the differences between the two. Does not include torch.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace relascope::core {
 
-/// The model that the checkpoint's configuration describes, or the run that a run's checkpoint
-/// folder lies in; what only the tensors tell (a norm before the classifier, the decoder blocks
-/// that published code builds) is taken from them. `from` gets what was read: "config.json",
-/// "run.json". Throws FileError with the reason, in words, when there is none or it cannot be
-/// honoured.
+/// The model options from the configuration of the checkpoint, or from the run whose folder
+/// contains it. Options that only the tensors show (a norm before the classifier, the decoder
+/// blocks that published code builds) are taken from them. `from` is set to the source:
+/// "config.json", "run.json". Throws FileError with the reason if there is no configuration or it
+/// is not supported.
 ModelOptions checkpointModel(const CheckpointSource& source, std::string* from = nullptr);
 
 /// Every difference between a model and the tensors of a file, in one list: missing (a tied tensor
-/// may be stored under any of its names), unexpected, wrongly shaped, or of
-/// numbers that cannot become weights.
+/// may be stored under any of its names), unexpected, of another shape, or of a type that cannot be
+/// converted to weights.
 std::vector<CheckpointProblem> compareTensors(const std::vector<TensorShape>& model,
                                               const std::vector<StoredTensor>& stored);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Gives the bytes of one tensor after the other, a piece at a time.
+// Reads the bytes of one tensor after the other, in pieces.
 class Pump {
 public:
     Pump(const CheckpointSource& source, std::stop_token stop,
@@ -56,7 +56,7 @@ private:
 
 // How tensors with several names are stored: once, under the first of their names, with the others
 // in the metadata (save_model() of the published package, which the hub's language models are
-// loaded by), or under every name (what load_state_dict() of all other models asks for).
+// loaded by), or under every name (required by load_state_dict() of all other models).
 enum class SharedTensors { Once, EveryName };
 
 void writeAsSafetensors(const CheckpointSource& source, const std::string& path, Pump& pump,
@@ -101,7 +101,7 @@ void requireRoom(const CheckpointSource& source, const std::string& out) {
                                 std::to_string(room >> 20) + " MiB are free; free some disk space");
 }
 
-// The output must be none of the files that are read.
+// The output must not be one of the input files.
 void requireAnother(const CheckpointSource& source, const std::string& out) {
     std::error_code error;
     for (const auto& file : source.files())
@@ -118,8 +118,8 @@ void requireCheckpointFolder(const std::string& out) {
         throw FileError(out, "is a folder with other files; choose an empty folder or a new name");
 }
 
-// The configuration in the names that the published package takes; as it stands where it describes
-// none of our models. A run's own checkpoint gets the one of its run.
+// The configuration with the names of the published package; unchanged if it describes no known
+// model. The checkpoint of a run gets the configuration of the run.
 std::string publishedConfig(const CheckpointSource& source, bool* hubModel) {
     try {
         const auto model = checkpointModel(source);
@@ -153,11 +153,11 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     if (folder) requireAnother(*source, out + "/config.json");
     requireRoom(*source, out);
 
-    // A language model is of little use without its tokenizer: it goes along.
+    // A language model is of little use without its tokenizer, which is therefore copied.
     TokenizerPtr tokenizer;
     try {
         if (folder && hubModel) tokenizer = tokenizerBeside(source->files().at(0), 0);
-    } catch (const Error&) {  // one that cannot be read stays where it is; the weights matter
+    } catch (const Error&) {  // an unreadable one is not copied; the conversion still succeeds
     }
     Pump pump(*source, std::move(stop), progress);
     if (torch) {
@@ -168,7 +168,7 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
     const bool made = folder && !fs::exists(out, error);
     if (folder) makeDirectories(out);
     try {
-        // The configuration is small and certain to succeed once the weights have.
+        // The configuration is small; writing it succeeds if writing the weights did.
         std::optional<AtomicFile> config;
         if (folder) {
             config.emplace(out + "/config.json");
@@ -179,7 +179,7 @@ void convertCheckpoint(const std::string& in, const std::string& out, std::stop_
         if (config) config->commit();
         if (folder && tokenizer) writeTokenizer(*tokenizer, out + "/tokenizer.json");
     } catch (...) {
-        if (made) fs::remove(out, error);  // empty again: the temporary files are gone
+        if (made) fs::remove(out, error);  // empty again, as the temporary files have been removed
         throw;
     }
 }

@@ -6,8 +6,8 @@
 namespace relascope::core {
 namespace {
 
-// A number is not finite when its exponent is all ones. Blocks of a fixed length become vector
-// instructions.
+// A number is not finite if all bits of its exponent are set. Blocks of a fixed length let the
+// compiler vectorise.
 template <typename T>
 bool finite(std::span<const std::uint8_t> bytes, T exponent) {
     constexpr std::size_t kBlock = 1024;

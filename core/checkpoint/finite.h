@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether stored numbers are finite, at the speed of memory.
+// A fast check whether stored numbers are finite.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace relascope::core {
 
-/// False when a floating-point number among `bytes` (whole elements) is infinite or no
-/// number; true for dtypes without such.
+/// False if `bytes` (whole elements) contain an infinite or NaN value; true for integer types.
 bool allFinite(std::string_view dtype, std::span<const std::uint8_t> bytes);
 
 }  // namespace relascope::core

@@ -39,12 +39,12 @@ public:
            const std::function<bool(double)>& progress, std::uint64_t total)
         : m_source(source), m_stop(std::move(stop)), m_progress(progress), m_total(total) {}
 
-    /// True when every number is finite.
+    /// Returns whether all values are finite.
     bool load(const StoredTensor& stored, torch::Tensor parameter) {
         const auto type = *scalarType(stored.dtype);
         const bool direct = parameter.device().is_cpu() && parameter.scalar_type() == type &&
                             parameter.is_contiguous();
-        // Views only; a parameter that is laid out otherwise is filled through a copy of it.
+        // Works on a view of a contiguous parameter; any other one is filled through a copy.
         const auto target = parameter.is_contiguous() ? parameter : parameter.contiguous();
         const auto flat = target.view({-1});
         const auto size = static_cast<std::uint64_t>(torch::elementSize(type));

@@ -28,7 +28,7 @@ public:
         : m_out(out), m_values(out.m_values), m_path(path), m_rest(out.m_bytes) {}
 
     void run() {
-        m_values.resize(4);  // the values that are one and the same wherever they stand
+        m_values.resize(4);  // singletons, shared by all their uses
         m_values[kFalse].kind = m_values[kTrue].kind = PickleKind::Bool;
         m_values[kTrue].integer = 1;
         m_values[kEmptyTuple].kind = PickleKind::Tuple;
@@ -84,7 +84,7 @@ private:
         if (kind == PickleKind::String && !isUtf8(text)) fail("holds a string that is not UTF-8");
         push(add({kind, false, 0, text}));
     }
-    // What the stack holds above the innermost mark.
+    // The values of the stack above the innermost mark.
     std::size_t height() const { return m_stack.size() - (m_marks.empty() ? 0 : m_marks.back()); }
     std::uint32_t pop(const char* what) {
         if (height() == 0) misplaced(what);
@@ -117,7 +117,8 @@ private:
     }
     void extend(PickleKind kind, const char* what, const std::vector<std::uint32_t>& items) {
         auto& value = top(what);
-        // Lightning's own dictionaries and lists are kept unread, like all of its objects.
+        // Lightning's own dictionaries and lists are kept without interpretation, like all its
+        // objects.
         if (value.kind == PickleKind::Object && globalUse(m_out.callee(value)) == GlobalUse::Opaque)
             return;
         if (value.kind != kind) misplaced(what);
@@ -322,7 +323,7 @@ void PickleReader::integer(std::uint64_t length) {
 }
 
 void PickleReader::real() {
-    std::uint64_t bits = 0;  // the one big-endian number of the format
+    std::uint64_t bits = 0;  // the only big-endian number of the format
     for (const auto byte : take(8)) bits = bits << 8 | byte;
     push(add({PickleKind::Real, false, static_cast<std::int64_t>(bits)}));
 }
@@ -369,7 +370,7 @@ void PickleReader::reduce() {
     push(add({PickleKind::Object, false, 0, {}, {callee, arguments}}));
 }
 
-// Calls whose result is plain data; false for all others.
+// Handles calls that give plain data; false for all others.
 bool PickleReader::evaluated(std::string_view callee, const std::vector<std::uint32_t>& arguments) {
     const auto kindOf = [&](std::size_t i) { return m_values[arguments[i]].kind; };
     const std::size_t count = arguments.size();
@@ -393,7 +394,7 @@ bool PickleReader::evaluated(std::string_view callee, const std::vector<std::uin
     if (callee == "_codecs.encode" && count == 2 && kindOf(0) == PickleKind::String &&
         m_values[arguments[1]].text == "latin1" &&
         m_values[arguments[0]].text.size() <= kMaxEncoded) {
-        // How protocol 2 writes bytes: as text whose code points are the bytes.
+        // Protocol 2 writes bytes as text with the bytes as code points.
         const auto encoded = m_values[arguments[0]].text;
         auto& bytes = m_out.m_decoded.emplace_back();
         for (std::size_t i = 0; i < encoded.size(); ++i) {
@@ -455,11 +456,11 @@ const std::vector<std::uint32_t>& Pickle::arguments(const PickleValue& value) co
 }
 
 std::string Pickle::describe(const PickleValue& value) const {
-    static constexpr const char* kWords[] = {
+    static constexpr const char* kNames[] = {
         "None",   "a boolean", "an integer", "an integer", "a number", "a string",  "bytes",
         "a list", "a tuple",   "a set",      "a dict",     "a class",  "an object", "a storage"};
     if (value.kind == PickleKind::Object) return "a " + std::string(callee(value));
-    return kWords[static_cast<int>(value.kind)];
+    return kNames[static_cast<int>(value.kind)];
 }
 
 }  // namespace relascope::core

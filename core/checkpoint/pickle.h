@@ -2,10 +2,10 @@
 // Python pickles as a tree of plain values: nothing is imported, called or built (formats.md
 // section 2). No torch here, so that it can be fuzzed.
 //
-// Understood: the binary opcodes of protocols 2 to 5 that hold data. A name of a class or function
-// must stand in one of two lists (pickle_globals.h); a call of such a name becomes an Object node
-// that says what would have been called with what. Memory is bounded by the length of the pickle:
-// each opcode makes at most one node, memoised values are shared and strings point into the bytes.
+// Understood: the binary opcodes of protocols 2 to 5 that hold data. The name of a class or
+// function must be in one of two lists (pickle_globals.h); a call becomes an Object node with the
+// callee and its arguments. Memory is bounded by the length of the pickle: each opcode makes at
+// most one node, memoised values are shared and strings point into the bytes.
 #pragma once
 
 #include <bit>
@@ -71,7 +71,7 @@ private:
     friend class PickleReader;
     std::vector<std::uint8_t> m_bytes;
     std::vector<PickleValue> m_values;
-    std::set<std::string, std::less<>> m_names;  // each Global's text once
+    std::set<std::string, std::less<>> m_names;  // the text of each Global, stored once
     std::deque<std::string> m_decoded;           // bytes that protocol 2 writes as text
     std::uint32_t m_root = 0;
 };

@@ -7,7 +7,7 @@
 namespace relascope::core {
 namespace {
 
-// Made into values by pickle.cpp and torch_archive.cpp. Sorted.
+// Interpreted by pickle.cpp and torch_archive.cpp. Sorted.
 constexpr std::array<std::string_view, 19> kRead = {"_codecs.encode",
                                                     "collections.Counter",
                                                     "collections.OrderedDict",
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 19> kRead = {"_codecs.encode",
                                                     "torch.storage._TypedStorage",
                                                     "torch.storage._UntypedStorage"};
 
-// Plain types that stand in Lightning's files and in numpy's random state. Sorted.
+// Plain types in files of Lightning and in numpy's random state. Sorted.
 constexpr std::array<std::string_view, 13> kOpaque = {"argparse.Namespace",
                                                       "datetime.datetime",
                                                       "datetime.timedelta",
@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 15> kBuiltins = {
     "bool", "bytearray", "bytes", "complex", "dict",  "float", "frozenset", "int",
     "list", "object",    "range", "set",     "slice", "str",   "tuple"};
 
-// Libraries whose objects Lightning stores beside the weights.
+// Libraries with objects that Lightning stores next to the weights.
 constexpr std::array<std::string_view, 6> kOpaquePrefixes = {
     "lightning.", "lightning_fabric.",  "lightning_utilities.",
     "omegaconf.", "pytorch_lightning.", "torch.optim."};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which names of Python a checkpoint may mention.
+// The Python names that a checkpoint may refer to.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,9 @@ namespace relascope::core {
 
 enum class GlobalUse {
     Refused,
-    Read,   ///< we know what it makes: tensors, storages, ordered dictionaries, numpy scalars
+    Read,   ///< interpreted: tensors, storages, ordered dictionaries, numpy scalars
     Opaque  ///< may stand beside the weights (Lightning, optimisers), is kept unread, never
-            ///< executed
+            // /< executed
 };
 
 /// `name` is "module.name".

@@ -18,7 +18,7 @@ class Walk {
 public:
     Walk(const Pickle& pickle, const std::string& path) : m_pickle(pickle), m_path(path) {}
 
-    // A value shared in many places is written in each: hence the limits.
+    // A shared value is written at each of its places, which the limits bound.
     std::optional<Json> json(const PickleValue& value, int depth) {
         if (depth > kMaxDepth)
             throw FileError(m_path, "its configuration is nested deeper than 64 levels");
@@ -57,7 +57,7 @@ private:
         Json array = Json::array();
         for (const auto item : value.items) {
             auto element = json(m_pickle[item], depth + 1);
-            if (!element) return std::nullopt;  // a list with a hole would say something else
+            if (!element) return std::nullopt;  // leaving it out would change the list
             array.push_back(std::move(*element));
         }
         return array;

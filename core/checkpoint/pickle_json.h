@@ -11,9 +11,9 @@
 namespace relascope::core {
 
 /// Dictionaries with text as keys, lists, tuples, text, numbers (numpy's scalars too), booleans and
-/// None. Entries of a dictionary that are anything else are left out; nothing when `value` itself
-/// is. Throws FileError for values within themselves, more than 64 levels, or more than 100,000
-/// values or 16 MiB of text, each counted wherever it stands.
+/// None. Other entries of a dictionary are left out; returns nothing if `value` itself is something
+/// else. Throws FileError for values that contain themselves, more than 64 levels, or more than
+/// 100,000 values or 16 MiB of text; shared values count at each of their places.
 std::optional<nlohmann::json> plainJson(const Pickle& pickle, const PickleValue& value,
                                         const std::string& path);
 

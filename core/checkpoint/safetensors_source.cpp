@@ -75,7 +75,7 @@ private:
         }
         for (const auto& t : m_tensors) {
             if (t.sameAs.empty()) continue;
-            m_metadata.erase(t.stored);  // said by the tensor itself
+            m_metadata.erase(t.stored);  // the tensor refers to itself
         }
     }
 

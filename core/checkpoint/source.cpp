@@ -23,15 +23,15 @@ bool stripPrefix(std::string& name, std::string_view prefix) {
 
 enum class Content { Safetensors, Zip, OldPickle, Tar };
 
-// By the first bytes, as names lie. A safetensors file has none of its own: what is nothing else is
-// taken for one, and its reader says what is wrong with it.
+// By the first bytes, as file names are not reliable. safetensors has no signature: every other
+// file is taken for one, and its reader reports the problem.
 Content contentOf(const std::string& path) {
     const auto bytes = openFileBytes(path);
     std::uint8_t start[262] = {};
     bytes->read(0, std::span(start).first(std::min<std::uint64_t>(bytes->size(), sizeof(start))));
     const std::string_view text(reinterpret_cast<const char*>(start), sizeof(start));
     if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return Content::Zip;
-    // The length of its header may begin as a pickle does: 640 is 80 02.
+    // The length of its header may look like the start of a pickle: 640 is 80 02.
     if (text.substr(4, 5) == std::string_view("\0\0\0\0{", 5)) return Content::Safetensors;
     if (start[0] == 0x80 && start[1] >= 2 && start[1] <= 5) return Content::OldPickle;
     if (text.substr(257, 5) == "ustar") return Content::Tar;
@@ -59,14 +59,14 @@ std::unique_ptr<CheckpointParts> openFile(const std::string& path) {
     return openSafetensors(path);
 }
 
-// Files that may hold a model; the references of a golden case and an optimiser's state do not.
+// Files that may contain a model, in contrast to references of golden cases and optimizer states.
 bool mayBeWeights(const fs::path& path) {
     static const std::set<std::string> endings = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"},
                                        others = {"io.safetensors", "optimizer.safetensors"};
     return endings.count(path.extension().string()) && !others.count(path.filename().string());
 }
 
-// The weights of a folder: the published names first, else the only file that looks like weights.
+// The weights of a folder: the published names first, else the only other candidate.
 std::string weightsOf(const fs::path& folder) {
     for (const char* name : {"model.safetensors", "model.safetensors.index.json"})
         if (fs::is_regular_file(folder / name)) return (folder / name).string();
@@ -135,7 +135,7 @@ std::unique_ptr<CheckpointSource> CheckpointSource::open(const std::string& path
     if (error || !fs::exists(absolute, error)) throw FileError(path, "does not exist");
     if (!fs::is_directory(absolute, error)) {
         auto source = openFile(absolute.string());
-        // Choosing the weights of a published folder means the folder.
+        // The weights file of a published folder stands for the folder.
         const auto name = absolute.filename().string();
         if (name == "model.safetensors" || name == "model.safetensors.index.json")
             source->addConfigFile((absolute.parent_path() / "config.json").string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any file of weights as a list of named tensors whose bytes can be had on demand. No torch here,
+// Any file of weights as a list of named tensors that are read on demand. Does not include torch,
 // so that the readers can be fuzzed.
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace relascope::core {
 
 /// The weights of one checkpoint. Headers are read and checked when it is opened; bytes are read
-/// with pread when asked for, so that a file cut short behind our back is an error, not a fault.
+/// with pread on demand, so that a file that another process truncates is an error and not a fault.
 class CheckpointSource {
 public:
     virtual ~CheckpointSource() = default;
@@ -32,15 +32,15 @@ public:
     /// Names as the model calls them; second names of shared storage carry `sameAs`.
     virtual const std::vector<StoredTensor>& tensors() const = 0;
     virtual const std::map<std::string, std::string>& metadata() const = 0;
-    /// The configuration as JSON text, and where it was found; empty without one.
+    /// The configuration as JSON text, and its source; empty without one.
     virtual const std::string& config() const = 0;
     virtual const std::string& configFrom() const = 0;
     /// Copies a tensor's bytes, row-major and little-endian; `out` is exactly tensor.bytes long.
     /// Throws FileError, Cancelled.
     virtual void read(const StoredTensor& tensor, std::span<std::uint8_t> out,
                       std::stop_token stop = {}) const;
-    /// Copies a part of them, from byte `at`; both a multiple of the element's size. Parts in order
-    /// cost no more than the whole. Throws FileError, Cancelled.
+    /// Copies a part of them, from byte `at`; both are multiples of the element size. Reading all
+    /// parts in order is as fast as reading the whole. Throws FileError, Cancelled.
     virtual void readPart(const StoredTensor& tensor, std::uint64_t at, std::span<std::uint8_t> out,
                           std::stop_token stop = {}) const = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the forms of a checkpoint share. For the readers of this folder only.
+// Code shared by the readers of checkpoint forms. Private to this folder.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace relascope::core {
 
-/// A source whose facts are found when it is made.
+/// A source that reads its description in the constructor.
 class CheckpointParts : public CheckpointSource {
 public:
     const std::string& form() const override { return m_form; }
@@ -20,11 +20,11 @@ public:
     const std::string& config() const override { return m_config; }
     const std::string& configFrom() const override { return m_configFrom; }
 
-    /// Takes a config.json as the configuration, when there is no other and the file exists.
+    /// Uses a config.json as the configuration, if there is no other and the file exists.
     void addConfigFile(const std::string& path);
 
 protected:
-    /// The place of a tensor of tensors(), by its name. Throws FileError.
+    /// The index in tensors() of a tensor, by its name. Throws FileError.
     std::size_t indexOf(const StoredTensor& tensor) const;
 
     std::string m_form;
@@ -34,12 +34,12 @@ protected:
     std::string m_config, m_configFrom;
 };
 
-/// Sets `name` from `stored`: "_orig_mod." goes wherever it leads, "model." only when every name
-/// carries it. Throws FileError (`path`) when two tensors end up with one name.
+/// Sets `name` from `stored`: "_orig_mod." is always removed, "model." only if every name has it.
+/// Throws FileError (`path`) when two tensors end up with one name.
 void cleanNames(std::vector<StoredTensor>& tensors, const std::string& path);
 
 std::unique_ptr<CheckpointParts> openSafetensors(const std::string& path);
-/// `index` is a model.safetensors.index.json; its shards stand beside it.
+/// `index` is a model.safetensors.index.json; its shards are in the same folder.
 std::unique_ptr<CheckpointParts> openShardedSafetensors(const std::string& index);
 std::unique_ptr<CheckpointParts> openTorchArchive(const std::string& path);
 

@@ -32,13 +32,13 @@ void saveTensors(const std::string& path,
                  const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                  const std::map<std::string, std::string>& metadata = {});
 
-/// What stands between a checkpoint and a model.
+/// The differences between a checkpoint and a model.
 struct LoadReport {
     std::vector<std::string> missing, unexpected, wrongShape, wrongType, nonFinite;
     bool loads() const {
         return missing.empty() && unexpected.empty() && wrongShape.empty() && wrongType.empty();
     }
-    /// One sentence that lists everything; empty when nothing is wrong.
+    /// One sentence that lists all of them; empty if there are none.
     std::string text() const;
 };
 
@@ -50,7 +50,7 @@ LoadReport compareWeights(ModelImpl& model, const CheckpointSource& source);
 /// model and one piece of a file. Throws FileError with the report's text when they do not fit, and
 /// leaves the model as it was. A file that fails in the middle (FileError) or a stop (Cancelled)
 /// leaves some weights replaced: load into a freshly made model and swap it in afterwards.
-/// `progress` gets the share done and returns false to cancel; both are asked at least every
+/// `progress` gets the fraction done and returns false to cancel; both are asked at least every
 /// 4 MiB. Non-finite weights load; the report names them.
 LoadReport loadWeights(ModelImpl& model, const CheckpointSource& source, std::stop_token stop = {},
                        const std::function<bool(double)>& progress = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The numbers of a tensor's bytes, for every dtype that has a simple one.
+// Decodes the bytes of a tensor to numbers.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPiece = 1u << 20;
 
-// Hands a tensor's numbers to `use`, a piece at a time.
+// Calls `use` with the values of a tensor, in pieces.
 void forNumbers(const CheckpointSource& source, const StoredTensor& tensor,
                 const std::stop_token& stop,
                 const std::function<void(std::span<const double>)>& use) {
@@ -86,7 +86,7 @@ TensorStatistics tensorStatistics(const std::string& path, const std::string& na
     s.mean = moments.mean(), s.deviation = moments.deviation();
 
     const auto last = static_cast<double>(s.histogram.size() - 1);
-    // Halved, as the width of the widest doubles overflows.
+    // Halved, as the range of the largest doubles overflows.
     const double width = (high / 2 - low / 2) / static_cast<double>(s.histogram.size());
     forNumbers(*source, *tensor, stop, [&](std::span<const double> values) {
         for (const double v : values) {

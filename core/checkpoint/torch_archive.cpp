@@ -86,7 +86,7 @@ const PickleValue& TorchArchive::stateOf(const Pickle& pickle) const {
     fail("contains no weights under 'model' or 'state_dict'; its keys: " + keys);
 }
 
-// `config` is the training's where `model_args` stands beside it.
+// If there is `model_args`, `config` is that of the training.
 void TorchArchive::findConfig(const Pickle& pickle) {
     for (const char* key : {"model_args", "config"}) {
         const auto* value = pickle.find(pickle.root(), key);
@@ -125,7 +125,8 @@ void TorchArchive::addTensors(const Pickle& pickle, const PickleValue& state) {
         if (tensor.sameAs == ArchiveTensor::kItself) total += tensor.bytes;
         m_tensors.push_back(std::move(tensor));
     }
-    // Tied weights are one view; thousands of overlapping ones are an attack on memory and disk.
+    // Tied weights share one view; thousands of overlapping views would be an attack on memory and
+    // disk.
     if (total / 4 > stored)
         fail("its tensors need " + std::to_string(total) + " bytes, the file stores " +
              std::to_string(stored));
@@ -154,7 +155,7 @@ void TorchArchive::followCrc(const ArchiveTensor& tensor, std::uint64_t at,
              "' is damaged (its CRC differs); copy or download the file again");
 }
 
-// The storage's part is read once and kept until the tensor has been given away.
+// The part of the storage is read once and kept until the tensor has been read completely.
 void TorchArchive::gather(const ArchiveTensor& tensor, std::uint64_t at,
                           std::span<std::uint8_t> out, std::stop_token stop) const {
     const std::lock_guard lock(m_mutex);

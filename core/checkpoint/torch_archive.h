@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// PyTorch's .pt files: a ZIP archive with a pickle and a record a storage (formats.md section 2),
-// read by our own code; nothing of LibTorch's readers sees the file. No torch here, so that it can
-// be fuzzed.
+// PyTorch's .pt files: a ZIP archive with a pickle and one record for each storage (formats.md
+// section 2), read by our own code, never by LibTorch's readers. No torch here, so that it can be
+// fuzzed.
 //
 // Known contents (the research scripts'): {'model': state, 'config': {...}, ...}, {'model': state,
 // 'model_args': {...}, 'config': of the training, ...}, Lightning's {'state_dict': state, ...}, and
@@ -22,7 +22,7 @@ struct PickleValue;
 
 /// A tensor of the state: a view of a storage.
 struct ArchiveTensor {
-    std::string name;                         ///< as the file calls it
+    std::string name;                         ///< its name in the file
     std::string dtype;                        ///< safetensors' names
     std::vector<std::int64_t> shape, stride;  ///< stride in elements, never negative
     std::uint64_t offset = 0;                 ///< of its first element, in bytes of the storage
@@ -36,12 +36,12 @@ struct ArchiveTensor {
 
 class TorchArchive {
 public:
-    /// Reads and checks everything but the weights. Throws FileError.
+    /// Reads and checks everything except the weights. Throws FileError.
     explicit TorchArchive(std::shared_ptr<const ByteSource> bytes);
 
     /// In the order of the state.
     const std::vector<ArchiveTensor>& tensors() const { return m_tensors; }
-    /// The model's configuration as JSON text, and the key it stood under; empty without one.
+    /// The configuration of the model as JSON text, and its key; empty without one.
     const std::string& config() const { return m_config; }
     const std::string& configFrom() const { return m_configFrom; }
     /// Copies row-major bytes of a tensor from its byte `at`. A record that is read whole and in
@@ -65,7 +65,7 @@ private:
     std::vector<ArchiveTensor> m_tensors;
     std::string m_config, m_configFrom;
 
-    // What the last readPart() left: the CRC so far, or the storage of a strided tensor.
+    // State of the last readPart(): the CRC so far, or the storage of a strided tensor.
     mutable std::mutex m_mutex;
     mutable const ArchiveTensor* m_last = nullptr;
     mutable std::uint64_t m_next = 0;

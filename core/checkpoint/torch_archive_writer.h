@@ -14,11 +14,11 @@ namespace relascope::core {
 
 using ByteSink = std::function<void(std::span<const std::uint8_t>)>;
 
-/// Writes the tensors under their names, those with `sameAs` as second names of one storage:
-/// {name: tensor, ...}, or {'config': {...}, 'model': {name: tensor, ...}} when `config` (a JSON
-/// object) is not empty. `produce` is asked for the row-major bytes of each tensor that has its
-/// own, one after the other, and hands them to the sink in pieces. Whole or not at all. Throws
-/// FileError, DiskFull and what `produce` throws.
+/// Writes the tensors under their names, those with `sameAs` as second names of one storage: {name:
+/// tensor, ...}, or {'config': {...}, 'model': {name: tensor, ...}} when `config` (a JSON object)
+/// is not empty. `produce` is called for each tensor that has its own bytes, in order, and passes
+/// them row-major and in pieces to the sink. Writes everything or nothing. Throws FileError,
+/// DiskFull and what `produce` throws.
 void writeTorchArchive(const std::string& path, const std::vector<StoredTensor>& tensors,
                        const std::string& config,
                        const std::function<void(const StoredTensor&, const ByteSink&)>& produce);

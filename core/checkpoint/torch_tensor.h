@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a pickled tensor says of itself: torch._utils._rebuild_tensor_v2 and its kin.
+// The description of a pickled tensor: torch._utils._rebuild_tensor_v2 and similar functions.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whether bytes are text (isUtf8), and how to show those that may not be.
+// Checks bytes for valid UTF-8 and makes other bytes displayable.
 #pragma once
 
 #include <cstddef>

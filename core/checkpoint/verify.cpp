@@ -48,10 +48,10 @@ torch::Tensor input(const Tensors& io, const char* key, const std::string& folde
     return found->second;
 }
 
-// What a golden case feeds its model with.
+// The input of a golden case.
 struct Case {
     ModelInput input{torch::Tensor()};
-    torch::Tensor targets;  // undefined for cases with outputs alone
+    torch::Tensor targets;  // undefined for cases that have only outputs
 };
 
 Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folder) {
@@ -93,7 +93,7 @@ Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folde
     return c;
 }
 
-// Mean over the counted targets; a single logit is a yes or no.
+// Mean over the targets that count; a single logit means two classes.
 torch::Tensor lossOf(const torch::Tensor& logits, const torch::Tensor& targets,
                      const ModelOptions& o) {
     if (o.input() == InputKind::Objects && o.outputs() == 1)

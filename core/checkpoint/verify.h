@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Holding a model against what the published implementation computed: folders of golden cases.
+// Compares a model with stored results of the published implementation: folders of golden cases.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace relascope::core {
 
-/// Reads the checkpoint (any form of checkpoint.h) and io.safetensors of the folder, computes every
-/// stored tensor anew and compares: outputs, hidden states, scores, relations and loss within 2e-5
+/// Reads the checkpoint (any form of checkpoint.h) and io.safetensors of the folder, recomputes
+/// every stored tensor and compares: outputs, hidden states, scores, relations and loss within 2e-5
 /// (absolute plus relative), gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4.
-/// A stored key that is unknown to us is not ok. Throws FileError or OptionError when the folder is
-/// not such a case. `device` is "cpu" or "cuda:0".
+/// An unknown stored key is an error. Throws FileError or OptionError if the folder is not a golden
+/// case. `device` is "cpu" or "cuda:0".
 VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu");
 
 }  // namespace relascope::core

@@ -22,7 +22,7 @@ std::uint32_t u32(const std::uint8_t* at) {
     return static_cast<std::uint32_t>(littleEndian(at, 4));
 }
 
-// Names are never used as paths of a disk, but one that pretends to be is no archive of PyTorch's.
+// Names are never used as paths, but PyTorch writes no absolute names and none that lead outside.
 bool leadsOutside(const std::string& name) {
     if (name.empty() || name[0] == '/' || name.find('\\') != std::string::npos ||
         name.find('\0') != std::string::npos)
@@ -74,7 +74,7 @@ void ZipDirectory::fail(const std::string& reason) const {
 ZipDirectory::ZipDirectory(std::shared_ptr<const ByteSource> bytes) : m_bytes(std::move(bytes)) {
     const Found found = findDirectory();
     readDirectory(found);
-    std::vector<std::uint64_t> starts;  // of the local headers, which must be nobody else's
+    std::vector<std::uint64_t> starts;  // of the local headers, which must not overlap
     for (auto& entry : m_entries) {
         starts.push_back(entry.offset);
         locate(entry, found.offset);
@@ -171,7 +171,7 @@ void ZipDirectory::readDirectory(const Found& found) {
 // From the local header's offset to that of the bytes, which end before the directory.
 void ZipDirectory::locate(ZipEntry& entry, std::uint64_t directory) const {
     if (entry.offset > directory || directory - entry.offset < 30)
-        fail(quoted(entry.name) + "lies beyond the end of the entries");
+        fail(quoted(entry.name) + "is beyond the end of the entries");
     std::uint8_t local[30];
     m_bytes->read(entry.offset, local);
     const std::uint64_t start = entry.offset + 30 + u16(local + 26) + u16(local + 28);

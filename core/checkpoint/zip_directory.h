@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The table of a ZIP archive whose entries are stored as they are (formats.md section 2), so that
-// an entry is a range of the file. No torch here, so that it can be fuzzed.
+// The directory of a ZIP archive with uncompressed entries (formats.md section 2), so that an entry
+// is a range of the file. Does not include torch, so that it can be fuzzed.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ public:
     const std::vector<ZipEntry>& entries() const { return m_entries; }
     /// The entry of that name, or nullptr.
     const ZipEntry* find(std::string_view name) const;
-    /// All of an entry, its CRC checked. Throws FileError when it is longer than `limit`.
+    /// All bytes of an entry, with a check of its CRC. Throws FileError if it is longer than
+    /// `limit`.
     std::vector<std::uint8_t> read(const ZipEntry& entry, std::uint64_t limit) const;
     void readPart(const ZipEntry& entry, std::uint64_t at, std::span<std::uint8_t> out,
                   std::stop_token stop = {}) const;

@@ -7,7 +7,7 @@ namespace relascope::core {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr std::uint64_t kLarge = 0xffffffff;  // from here on a field stands in ZIP64
+constexpr std::uint64_t kLarge = 0xffffffff;  // from this value on a field is stored as ZIP64
 // Bit 3: CRC and sizes follow the bytes. Bit 11: the name is UTF-8.
 constexpr std::uint64_t kFlags = 0x0808;
 

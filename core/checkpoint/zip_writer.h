@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZIP archives as PyTorch writes them: stored entries whose bytes begin at multiples of 64.
+// ZIP archives as PyTorch writes them: uncompressed entries with data at multiples of 64.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace relascope::core {
 
-/// Whole or not at all (temporary file, fsync, rename); ZIP64 where sizes need it. Entries are
-/// streamed: the size is told first, the CRC follows the bytes. Throws FileError, DiskFull.
+/// Writes everything or nothing (temporary file, fsync, rename); ZIP64 where sizes require it.
+/// Entries are streamed: the size is given first, the CRC follows the data. Throws FileError,
+/// DiskFull.
 class ZipWriter {
 public:
     explicit ZipWriter(const std::string& path) : m_file(path), m_path(path) {}

@@ -144,7 +144,7 @@ std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, s
     std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
                         static_cast<std::uint32_t>(epoch), 0x72656c61u};
     std::mt19937_64 random(mixed);
-    // Fisher-Yates by hand: std::shuffle may differ between standard libraries.
+    // Own Fisher-Yates shuffle: std::shuffle differs between standard libraries.
     for (std::size_t i = order.size(); i > 1; --i)
         std::swap(
             order[i - 1],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Batches in a given order, made ahead of the training thread by one of their own.
+// Batches in a given order, prepared by a background thread.
 #pragma once
 
 #include <torch/types.h>
@@ -24,7 +24,7 @@ struct Batch {
     /// [b, targets] float; of sequences the answer [b, m] int64.
     torch::Tensor targets;
     torch::Tensor targetIn;  ///< of sequences: the start, then the answer but its last; [b, m]
-    torch::Tensor mixed;     ///< of mixed images: the share of each class, [b, classes] float
+    torch::Tensor mixed;     ///< of mixed images: the fraction of each class, [b, classes] float
     TargetKind kind = TargetKind::Class;
     std::int64_t size() const { return targets.size(0); }
 };
@@ -33,17 +33,17 @@ struct Batch {
 /// first n as inputs and its last n as targets.
 Batch makeBatch(const Dataset& data, const std::int64_t* indices, std::int64_t count);
 
-/// Mixes the images of a batch in place with those of a permutation of it, and sets `mixed`:
-/// CutMix (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a share
-/// drawn from Beta(1, 1); "either" draws one of the two. The same seed mixes the same way.
+/// Mixes the images of a batch in place with those of a permutation of it, and sets `mixed`: CutMix
+/// (Yun et al. 2019) pastes a rectangle, MixUp (Zhang et al. 2018) adds, both with a weight drawn
+/// from Beta(1, 1); "either" draws one of the two. Deterministic for a seed.
 void mixImages(Batch& batch, const std::string& how, std::int64_t classes, std::uint64_t seed);
 
-/// The order of one pass over `size` examples: a permutation that depends on (seed, epoch) alone.
+/// The order of one epoch of `size` examples: a permutation that depends on (seed, epoch) alone.
 std::vector<std::int64_t> shuffledOrder(std::int64_t size, std::uint64_t seed, std::int64_t epoch);
 std::vector<std::int64_t> plainOrder(std::int64_t size);
 
-/// Hands out consecutive batches of `order` from batch number `first` on; the last may be smaller.
-/// A thread keeps up to `ahead` batches ready. An exception in it is thrown by next().
+/// Returns consecutive batches of `order` from batch number `first` on; the last may be smaller. A
+/// thread prepares up to `ahead` batches. An exception in it is rethrown by next().
 class BatchLoader {
 public:
     BatchLoader(DatasetPtr data, std::vector<std::int64_t> order, std::int64_t batchSize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What training, evaluation and the Data page know of a data set: how many examples, and one by
-// number. Reading is thread-safe and deterministic: the same index gives the same example.
+// The interface of data sets for training, evaluation and the Data page: their size, and examples
+// by index. Reading is thread-safe and deterministic: the same index gives the same example.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Dataset {
 public:
     virtual ~Dataset() = default;
     virtual const DatasetInfo& info() const = 0;
-    /// An example as the screens show it.
+    /// An example for display.
     virtual ProbeSample sample(std::int64_t index) const = 0;
 
     std::int64_t size() const { return info().size; }
@@ -62,11 +62,11 @@ public:
     virtual std::int64_t context() const = 0;
     /// Writes context() + 1 consecutive tokens.
     virtual void read(std::int64_t index, std::span<std::int64_t> tokens) const = 0;
-    /// What the ids mean; null for shards of unknown origin.
+    /// The tokenizer of the ids; null for shards of unknown origin.
     virtual TokenizerPtr tokenizer() const = 0;
 };
 
-/// Sets of objects, each a vector, with a class, bits or numbers to predict of the set.
+/// Sets of objects, each a vector, with a class, bits or numbers as targets.
 class ObjectDataset : public Dataset {
 public:
     struct Shape {
@@ -91,9 +91,9 @@ public:
         std::int64_t sourceVocabulary = 0;  ///< of tokens
         std::int64_t target = 0;            ///< tokens, after padding
         std::int64_t targetVocabulary = 0;
-        std::int64_t start = 0;     ///< the token that the decoder reads first
-        std::int64_t end = -1;      ///< the token after an answer; -1: answers are all as long
-        std::int64_t padding = -1;  ///< fills up behind the end, not scored; -1: none
+        std::int64_t start = 0;  ///< the token that the decoder reads first
+        std::int64_t end = -1;  ///< the token after an answer; -1: all answers have the same length
+        std::int64_t padding = -1;  ///< padding after the end, not scored; -1: none
         bool operator==(const Shape&) const = default;
     };
     virtual Shape shape() const = 0;
@@ -103,19 +103,20 @@ public:
                       std::span<std::int64_t> answer) const = 0;
 };
 
-/// The parts of a task: what is trained on, what is watched, and what is tested on at the end.
+/// The splits of a task: training, validation, and the test splits that are evaluated at the end.
 struct DataSplits {
     DatasetPtr train, validation;
     std::vector<std::pair<std::string, DatasetPtr>> tests;  ///< "pentos", "hexos", "stripes"
 
-    /// The training set of each pass over it, where passes differ; empty when it is fixed.
-    std::function<DatasetPtr(std::int64_t pass)> trainPass;
+    /// The training set of each epoch, where epochs differ; empty when it is fixed.
+    std::function<DatasetPtr(std::int64_t epoch)> trainEpoch;
 
     TokenizerPtr tokenizer;  ///< of text; null otherwise
 
     std::string mix = "none";  ///< how images of a batch are mixed (data_options.h)
 
-    /// Of the stage before, where the run has one (RunOptions::pretraining); null otherwise.
+    /// The data of the pretraining stage, if the run has one (RunOptions::pretraining); null
+    /// otherwise.
     std::shared_ptr<const DataSplits> pretraining;
 
     /// "train", "validation" or a test split by name; nullptr when there is none.
@@ -133,7 +134,7 @@ struct DataSplits {
     }
 };
 
-/// Called with the share done, 0..1, some times a second; returns false to cancel.
+/// Called with the fraction done, 0..1, several times a second; returns false to cancel.
 using ProgressCallback = std::function<bool(double)>;
 
 }  // namespace relascope::core

@@ -19,7 +19,7 @@ struct OpenedText {
     TokenizerPtr tokenizer;
 };
 
-// Null for characters, whose vocabulary comes from the text.
+// Null for characters: their vocabulary comes from the text.
 TokenizerPtr chosenTokenizer(const DataOptions& o) {
     if (o.tokenizer == "characters") return nullptr;
     try {
@@ -33,7 +33,7 @@ OpenedText openShards(const std::vector<TextFile>& files, const DataOptions& o) 
     OpenedText opened;
     std::vector<TokenPart> parts;
     for (const auto& file : files) parts.push_back(openShard(file.path));
-    // Shards of 16 bits from one program and of 32 from another are hardly one text.
+    // Shards of 16 and of 32 bits come from different programs, so they are not one text.
     for (std::size_t i = 1; i < parts.size(); ++i)
         if (parts[i].width != parts[0].width)
             throw FileError(files[i].path, "has tokens of " + std::to_string(8 * parts[i].width) +
@@ -85,7 +85,7 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     const std::filesystem::path named = path;
     const std::string name =
         (named.has_filename() ? named : named.parent_path()).filename().string();
-    // By value: the passes are made long after this function has ended.
+    // By value: epochs are created long after this function has returned.
     const auto windows = [name, path, opened, context = o.context](
                              const char* split, std::int64_t count, TokenWindows::Start start) {
         DatasetInfo info;
@@ -102,13 +102,13 @@ DataSplits openText(const DataOptions& o, const ProgressCallback& callback, std:
     };
     DataSplits splits;
     splits.tokenizer = opened.tokenizer;
-    const std::int64_t aPass = limited(o.train_size, train.windowsARound());
-    splits.trainPass = [windows, train, aPass](std::int64_t pass) -> DatasetPtr {
-        return windows("train", aPass, [train, first = pass * aPass](std::int64_t i) {
+    const std::int64_t perEpoch = limited(o.train_size, train.windowsARound());
+    splits.trainEpoch = [windows, train, perEpoch](std::int64_t epoch) -> DatasetPtr {
+        return windows("train", perEpoch, [train, first = epoch * perEpoch](std::int64_t i) {
             return train.trainStart(first + i);
         });
     };
-    splits.train = splits.trainPass(0);
+    splits.train = splits.trainEpoch(0);
     const std::int64_t watched = limited(o.validation_size, validation.fits());
     splits.validation = windows("validation", watched, [validation, watched](std::int64_t i) {
         return validation.evenStart(i, watched);
@@ -126,7 +126,7 @@ void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
     const auto total = static_cast<double>(windows->sequence().size());
     double before = 0.0;
     for (const auto& part : parts) {
-        // What was encoded here has no id beyond its tokenizer's.
+        // Text that was encoded here has only ids of its tokenizer.
         if (!part.foreign) return requireVocabulary(*windows->tokenizer(), vocabulary);
         const std::string& path = part.file->path();
         const auto files = listTextFiles(path);

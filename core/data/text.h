@@ -13,27 +13,28 @@ namespace relascope::core {
 /// Opens data.path: a text file (also .gz), a folder of them (in the order of their names), JSON
 /// lines (.jsonl, .json: one object a line or an array), or token shards (.bin, .npy; formats.md 8;
 /// 16 or 32 bit, or a folder of them); empty means the English text installed by the set-up. The
-/// last validation_fraction is held out; with 0 nothing is, and both splits are the whole text.
-/// `characters`: the vocabulary is that of the whole text. Text is tokenised in pieces with
-/// progress into a cache file, found again by content, tokenizer and version; a cache that cannot
-/// be written costs speed, nothing else. Throws FileError (file, record or offset, value),
-/// OptionError or Cancelled.
+/// last validation_fraction is held out; with 0, both splits are the whole text. `characters`: the
+/// vocabulary is that of the whole text. Text is tokenised in pieces with progress into a cache
+/// file, found again by content, tokenizer and version; without a writable cache everything works,
+/// but more slowly. Throws FileError (file, record or offset, value), OptionError or Cancelled.
 ///
-/// A document is a file, a record, or what "<|endoftext|>" parts in plain text. Each begins with
-/// the tokenizer's endOfText(); where it has none, a blank line stands between two. Shards get the
-/// tokenizer that is chosen, else the one beside them, else GPT-2's where their header says so.
+/// A document is a file, a record, or a part of a plain text between "<|endoftext|>" marks. Each
+/// begins with the tokenizer's endOfText(); where it has none, a blank line stands between two.
+/// Shards get the chosen tokenizer, else the one in their folder, else GPT-2's if their header says
+/// so.
 ///
-/// splits.trainPass: train_size windows a pass (0: one round), from where the last pass ended; a
-/// round is the windows side by side, and each round begins at another offset. splits.train is pass
-/// 0. splits.validation: validation_size of the windows held out, spread evenly, always the same.
+/// splits.trainEpoch: train_size windows an epoch (0: one round), from where the last epoch ended;
+/// a round is the windows side by side, and each round begins at another offset. splits.train is
+/// epoch 0. splits.validation: validation_size of the windows held out, spread evenly, always the
+/// same.
 DataSplits openText(const DataOptions& options, const ProgressCallback& progress = {},
                     std::stop_token stop = {});
 
-/// Where the set-up puts the English text; empty when it is not installed.
+/// The path of the installed English text; empty if it is not installed.
 std::string installedText();
 
-/// Refuses token shards whose ids are beyond `vocabulary`, naming file and offset. One pass over
-/// the mapped file the first time, remembered in the cache.
+/// Refuses token shards whose ids are beyond `vocabulary`, naming file and offset. Reads the mapped
+/// file once; the result is cached.
 void requireTokensWithin(const DataSplits& splits, std::int64_t vocabulary,
                          const ProgressCallback& progress = {}, std::stop_token stop = {});
 

@@ -61,7 +61,7 @@ std::string_view TextBytes::inflatePiece() {
             if (piece.empty()) return {};
         }
         if (m_inflater->ended) {
-            // Files joined to one, or padded with zeros as tapes are.
+            // Concatenated gzip files, or zero padding at the end.
             if (*z.next_in == 0) {
                 ++z.next_in, --z.avail_in;
                 continue;
@@ -106,7 +106,7 @@ void readDocuments(TextBytes& bytes, TextForm form, const std::string& field,
             give(rest.substr(0, at));
             rest.remove_prefix(at + mark.size());
         }
-        // The beginning of a mark may stand at the end of the piece.
+        // The piece may end with the beginning of a mark.
         const std::size_t sure = rest.size() - std::min(rest.size(), mark.size() - 1);
         give(rest.substr(0, sure));
         held = std::string(rest.substr(sure));

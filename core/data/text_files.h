@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which files a path to text stands for, and their bytes and documents from front to back.
+// The text files of a path, and their bytes and documents in order.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ struct TextFile {
 };
 
 /// One file, or those of a folder in the order of their names: its token shards (.bin, .npy) when
-/// it has any, else .txt, .text, .md, .json and .jsonl (each also .gz), else whatever is there.
-/// Throws FileError.
+/// it has any, else .txt, .text, .md, .json and .jsonl (each also .gz), else all files. Throws
+/// FileError.
 std::vector<TextFile> listTextFiles(const std::string& path);
 
-/// Names the files as they are now (path, size, time), not their content.
+/// Identifies the state of the files (path, size, time), not their content.
 std::string signatureOf(const std::vector<TextFile>& files);
 
 /// The bytes of a file, unpacked when they are gzip's. Throws FileError or Cancelled.
@@ -56,8 +56,8 @@ private:
     std::unique_ptr<Inflater> m_inflater;
 };
 
-/// Hears the documents of files: begin() before each, then its text in pieces. Empty documents are
-/// left out.
+/// Receives the documents of files: begin() before each, then its text in pieces. Empty documents
+/// are left out.
 struct DocumentSink {
     std::function<void()> begin;
     std::function<void(std::string_view)> text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Documents of JSON files, one record after another, of which never more than one is in memory.
+// Documents of JSON files, one record after another, with at most one in memory.
 #include <nlohmann/json.hpp>
 #include <streambuf>
 
@@ -14,7 +14,7 @@ using nlohmann::json;
 constexpr std::uint64_t kLongestRecord = std::uint64_t{256} << 20;
 constexpr const char* kUsual[] = {"text", "story", "content"};
 
-// Feeds the JSON reader; knows where it is and how long the record has become.
+// The input of the JSON reader; tracks the position and the length of the record.
 class Feed : public std::streambuf {
 public:
     explicit Feed(TextBytes& bytes) : m_bytes(bytes) {}
@@ -43,7 +43,7 @@ private:
     std::uint64_t m_before = 0, m_recordStart = 0, m_record = 1;
 };
 
-// Keeps the text of the record at hand and lets everything else pass.
+// Keeps the text of the current record and ignores everything else.
 class Records : public nlohmann::json_sax<json> {
 public:
     Records(Feed& feed, const std::string& field, const DocumentSink& sink)
@@ -116,7 +116,7 @@ private:
 
     int recordDepth() const { return m_inArray ? 1 : 0; }
     bool better() const { return m_depth == recordDepth() + 1 && m_keyRank < m_rank; }
-    // Anything but a text: wrong as a record, or where the text should be.
+    // Anything except a string: an error as a record, or in place of the text.
     bool value(const char* type) {
         if (m_depth == recordDepth())
             fail(std::string("is ") + type + "; expected a string or an object with a text");
@@ -149,7 +149,7 @@ private:
     int m_depth = 0;
     bool m_inArray = false;
     int m_keyRank = kNone, m_rank = kNone;
-    const char* m_type = nullptr;  // of the best field when it is no string
+    const char* m_type = nullptr;  // set if the best field is not a string
     std::string m_text;
     std::vector<std::string> m_keys;
 };

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Raised when the same files would give other tokens than before.
+// Increment when the same files would give other tokens than before.
 constexpr const char* kVersion = "relascope tokens 1";
 
 std::uint64_t totalBytes(const std::vector<TextFile>& files) {
@@ -25,7 +25,7 @@ std::uint64_t totalBytes(const std::vector<TextFile>& files) {
     return std::max<std::uint64_t>(1, total);
 }
 
-// Goes through all files, with progress by the bytes read.
+// Iterates over all files, with progress by the bytes read.
 template <class Action>
 void forEachFile(const std::vector<TextFile>& files, TextProgress& progress, const Action& action) {
     const auto total = static_cast<double>(totalBytes(files));
@@ -39,7 +39,7 @@ void forEachFile(const std::vector<TextFile>& files, TextProgress& progress, con
     }
 }
 
-// SHA-256 of what the files hold: found by their sizes and times, else by reading them.
+// SHA-256 of the contents of the files, cached by their sizes and times.
 std::string contentOf(const std::vector<TextFile>& files, TextProgress& progress) {
     const std::string signature = signatureOf(files);
     if (const auto fact = readCachedFact(signature); fact && fact->contains("content"))
@@ -75,7 +75,7 @@ void forEachDocument(const std::vector<TextFile>& files, const std::string& fiel
     });
 }
 
-// The same with a blank line between two documents, for tokenizers that have no mark.
+// The same with a blank line between two documents, for tokenizers without a separator token.
 void forEachText(const std::vector<TextFile>& files, const std::string& field,
                  TextProgress& progress, const std::function<void(std::string_view)>& text) {
     bool first = true;
@@ -111,7 +111,7 @@ void encodeAll(const std::vector<TextFile>& files, const std::string& field,
     encoder.finish();
 }
 
-// The vocabulary that was found with the tokens; nothing when the facts are not ours.
+// The vocabulary stored with the tokens; nothing if the facts are invalid.
 TokenizerPtr charactersFrom(const std::string& facts) {
     const auto parsed = json::parse(facts, nullptr, false);
     if (!parsed.is_object() || !parsed.contains("characters") || !parsed["characters"].is_string())
@@ -121,18 +121,18 @@ TokenizerPtr charactersFrom(const std::string& facts) {
 
 }  // namespace
 
-void TextProgress::begin(double share) {
+void TextProgress::begin(double fraction) {
     m_from = m_to;
-    m_to = share;
+    m_to = fraction;
     at(0.0);
 }
 
-void TextProgress::at(double shareOfPass) {
+void TextProgress::at(double fractionOfPass) {
     if (m_stop.stop_requested()) throw Cancelled();
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     if (!m_callback || now - m_shown < 100'000'000) return;
     m_shown = now;
-    if (!m_callback(m_from + (m_to - m_from) * std::clamp(shareOfPass, 0.0, 1.0)))
+    if (!m_callback(m_from + (m_to - m_from) * std::clamp(fractionOfPass, 0.0, 1.0)))
         throw Cancelled();
 }
 
@@ -156,7 +156,7 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     const std::string key = hash.hex();
 
     progress.begin(0.2);
-    if (auto known = openCachedTokens(key, [&](double share) { progress.at(share); })) {
+    if (auto known = openCachedTokens(key, [&](double fraction) { progress.at(fraction); })) {
         const auto found = tokenizer ? tokenizer : charactersFrom(known->facts);
         if (found) return {known->tokens, found};
     }
@@ -176,7 +176,8 @@ EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& 
     const auto made =
         makeCachedTokens(key, used->size() <= 65536 ? 2 : 4, [&](TokenWriter& writer) {
             encodeAll(files, field, *used, progress, writer);
-            // Tokens of other bytes than those that the key names must never be found again.
+            // The files changed while they were read, so the tokens must not be found under this
+            // key.
             for (const auto& file : files)
                 if (signatureOf(listTextFiles(file.path)) != signatureOf({file}))
                     throw FileError(file.path, "was changed while it was read; try again");

@@ -9,15 +9,15 @@
 
 namespace relascope::core {
 
-/// Reports the share done of several passes, ten times a second, and throws Cancelled when that or
-/// the stop token asks for it.
+/// Reports the fraction done of several passes, ten times a second. Throws Cancelled on request of
+/// the callback or the stop token.
 class TextProgress {
 public:
     TextProgress(const ProgressCallback& callback, std::stop_token stop)
         : m_callback(callback), m_stop(std::move(stop)) {}
-    /// What follows takes the progress from where it is to `share`.
-    void begin(double share);
-    void at(double shareOfPass);
+    /// The next pass takes the progress from its current value to `fraction`.
+    void begin(double fraction);
+    void at(double fractionOfPass);
     const std::stop_token& stop() const { return m_stop; }
 
 private:
@@ -32,11 +32,12 @@ struct EncodedText {
     TokenizerPtr tokenizer;
 };
 
-/// Encodes the documents of the files, or finds them encoded. `tokenizer` is null for characters.
+/// Encodes the documents of the files, or returns them from the cache. `tokenizer` is null for
+/// characters.
 EncodedText encodeTexts(const std::vector<TextFile>& files, const TokenizerPtr& tokenizer,
                         const std::string& field, TextProgress& progress);
 
-/// True unless the files were written so lately that a change could hide behind the same time.
+/// False if the files were written so recently that a further change could leave the same time.
 bool isSettled(const std::vector<TextFile>& files);
 
 }  // namespace relascope::core

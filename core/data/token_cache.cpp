@@ -30,7 +30,7 @@ constexpr char kMagic[9] = "RLSCTOK1";
 constexpr std::size_t kEnd = 40;
 constexpr std::size_t kPiece = 1u << 20;
 
-// The place cannot take the tokens: another may.
+// The tokens cannot be stored in this place; the next one is tried.
 struct Unwritable {};
 
 std::string environment(const char* name) {
@@ -90,7 +90,7 @@ std::optional<CachedTokens> openEntry(std::shared_ptr<const MappedFile> file,
     return tokens;
 }
 
-// What processes that were killed have left.
+// Removes temporary files of killed processes.
 void removeLeftovers(const std::string& folder) {
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -117,7 +117,7 @@ CachedTokens makeNameless(bool memory, int width,
     const int file = namelessFile(memory);
     if (file < 0) throw Unwritable();
     try {
-        // In memory at most half of what is free: the machine must go on.
+        // In memory at most half of what is free, so that the machine stays usable.
         const std::uint64_t most = memory ? availableMemory() / 2 : UINT64_MAX;
         std::uint64_t written = 0;
         TokenWriter writer(width, [&](const void* data, std::size_t bytes) {
@@ -144,7 +144,7 @@ CachedTokens makeNameless(bool memory, int width,
 CachedTokens makeEntry(const std::string& key, int width,
                        const std::function<std::string(TokenWriter&)>& fill) {
     const std::string path = tokensPath(key);
-    // Its own failures are told from those of the text that is read meanwhile.
+    // Distinguishes failures of the cache from failures of reading the text.
     const auto guarded = [](const auto& action) {
         try {
             action();
@@ -158,7 +158,7 @@ CachedTokens makeEntry(const std::string& key, int width,
     std::optional<AtomicFile> file;
     guarded([&] {
         makeDirectories(cacheFolder() + "/tokens");
-        // Whose text it is, is nobody else's business.
+        // The text is private to the user.
         fs::permissions(cacheFolder(), fs::perms::owner_all);
         removeLeftovers(cacheFolder() + "/tokens");
         file.emplace(path);

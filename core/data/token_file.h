@@ -10,12 +10,12 @@
 
 namespace relascope::core {
 
-/// A file mapped read-only: its pages are in memory only as long as there is room.
+/// A read-only mapping of a file.
 class MappedFile {
 public:
     /// Throws FileError.
     explicit MappedFile(const std::string& path);
-    /// An open file without a name, which is taken over.
+    /// Takes ownership of an open file without a name.
     MappedFile(int file, std::string name);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
@@ -23,10 +23,10 @@ public:
 
     const std::string& path() const { return m_path; }
     std::uint64_t size() const { return m_size; }
-    /// A view of the mapping. Throws FileError when the file has been cut short since, which a
-    /// glance at the mapping would answer with a fault.
+    /// A view of the mapping. Throws FileError if the file has been truncated, as reading the
+    /// mapping would then be a fault.
     const std::uint8_t* at(std::uint64_t offset, std::uint64_t bytes) const;
-    /// A copy that leaves no trace in the mapping: for going through all of a large file.
+    /// Copies bytes without touching the mapping, for reading all of a large file.
     void read(std::uint64_t offset, std::span<std::uint8_t> out) const;
 
 private:
@@ -44,7 +44,7 @@ struct TokenPart {
     std::uint64_t offset = 0;  ///< of the first, in bytes
     std::int64_t count = 0;
     int width = 2;
-    bool foreign = false;  ///< a shard of others, whose ids may be anything
+    bool foreign = false;  ///< a shard of another program; its ids may be out of range
 };
 
 /// The ids of all parts, one after another.
@@ -64,10 +64,10 @@ private:
 };
 
 /// A token shard (formats.md section 8): llm.c's .bin with a header, plain 16-bit .bin, or .npy of
-/// 16 or 32 bits. Sizes are held against the file. Throws FileError.
+/// 16 or 32 bits. Sizes are checked against the file. Throws FileError.
 TokenPart openShard(const std::string& path);
 TokenPart openShard(std::shared_ptr<const MappedFile> file);
-/// True for a shard whose header says that its ids are GPT-2's.
+/// Whether the header of the shard says that its ids are those of GPT-2.
 bool isGpt2Shard(const TokenPart& shard);
 
 }  // namespace relascope::core

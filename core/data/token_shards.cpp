@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Token shards of others: llm.c (karpathy/llm.c, dev/data/data_common.py), nanoGPT and FineWeb.
+// Token shards of other programs: llm.c (karpathy/llm.c, dev/data/data_common.py), nanoGPT and
+// FineWeb.
 #include "data/token_file.h"
 #include "files/byte_source.h"
 #include "files/npy.h"

@@ -25,7 +25,7 @@ std::int64_t TokenRange::trainStart(std::int64_t number) const {
 }
 
 std::int64_t TokenRange::evenStart(std::int64_t i, std::int64_t count) const {
-    // Quotients first: the product of two large counts could overflow.
+    // Divides first, as the product of two large counts could overflow.
     const std::int64_t windows = fits();
     return begin + (i * (windows / count) + i * (windows % count) / count) * context;
 }
@@ -55,9 +55,9 @@ ProbeSample TokenWindows::sample(std::int64_t index) const {
     s.origin = m_split + " " + std::to_string(index);
     s.source.text = m_tokenizer != nullptr;
     for (const auto id : tokens) {
-        // Shards may hold ids that the tokenizer chosen for them does not know.
+        // Shards may contain ids that their tokenizer does not have.
         const bool known = m_tokenizer && id < m_tokenizer->size();
-        s.source.words.push_back(
+        s.source.labels.push_back(
             known ? std::string(m_tokenizer->piece(static_cast<std::int32_t>(id)))
                   : std::to_string(id));
     }

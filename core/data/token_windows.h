@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows of a token sequence as examples, and how the windows of one pass over it are chosen.
+// Windows of a token sequence as examples, and how the windows of one epoch are chosen.
 #pragma once
 
 #include "data/dataset.h"
@@ -9,22 +9,23 @@ namespace relascope::core {
 
 using TokenSequencePtr = std::shared_ptr<const TokenSequence>;
 
-/// Tokens begin .. begin + tokens of a sequence, read as windows of `context` and the token behind.
+/// Tokens begin .. begin + tokens of a sequence, read as windows of `context` tokens and the next
+/// one.
 struct TokenRange {
     std::int64_t begin = 0, tokens = 0, context = 0;
 
     /// Windows side by side from the first token on.
     std::int64_t fits() const { return tokens > context ? (tokens - 1) / context : 0; }
-    /// Windows of one round of training: as many whatever the offset it begins at.
+    /// Number of windows of one round of training, the same for every offset.
     std::int64_t windowsARound() const;
-    /// Where window `number` of an endless training begins: rounds of side by side windows, each
-    /// round from another offset. Below every offset comes once before one comes again.
+    /// The start of window `number` in endless training: rounds of adjacent windows, each round
+    /// with another offset. Every offset is used once before one is repeated.
     std::int64_t trainStart(std::int64_t number) const;
-    /// Where window i of `count` begins that are spread evenly over the range, always the same.
+    /// The start of window i of `count` windows that are spread evenly over the range.
     std::int64_t evenStart(std::int64_t i, std::int64_t count) const;
 };
 
-/// Throws std::out_of_range for a window beyond the last.
+/// Throws std::out_of_range for an invalid index.
 class TokenWindows : public TokenDataset {
 public:
     using Start = std::function<std::int64_t(std::int64_t)>;

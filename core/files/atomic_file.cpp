@@ -97,7 +97,7 @@ void writeTextFile(const std::string& path, std::string_view text) {
 
 void syncDirectory(const std::string& directory) {
     const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0) return;  // a file system that hides directories cannot be asked to keep them
+    if (handle < 0) return;  // a directory that cannot be opened cannot be synchronised
     ::fsync(handle);
     ::close(handle);
 }

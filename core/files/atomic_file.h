@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are there whole or not at all, and what the disk can still take.
+// Files that are written completely or not at all, and free disk space.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-/// No room left: the caller may wait and try again; nothing was replaced.
+/// The disk is full. Nothing was replaced; the caller may wait and try again.
 class DiskFull : public FileError {
 public:
     using FileError::FileError;
@@ -47,7 +47,7 @@ void writeTextFile(const std::string& path, std::string_view text);
 void syncDirectory(const std::string& directory);
 /// Creates the directory and its parents; FileError with the reason when that fails.
 void makeDirectories(const std::string& directory);
-/// Bytes that an ordinary user may still write on that file system.
+/// Free bytes for an unprivileged user on that file system.
 std::uint64_t freeBytes(const std::string& directory);
 /// Throws FileError unless a file can be created in the directory now.
 void requireWritable(const std::string& directory);

@@ -49,7 +49,8 @@ std::uint32_t crc32Of(std::uint32_t crc, const void* data, std::size_t size) {
     if (folds && size >= 128) {
         std::uint8_t rest[16];
         fold(crc, bytes, size / 64, rest);
-        // The register starts at zero here, which zlib calls all ones: it is in the bytes already.
+        // The register starts at zero: the initial value, all ones in zlib, is already part of the
+        // bytes.
         crc = byTable(0xffffffff, rest, sizeof(rest));
         bytes += size / 64 * 64;
         size %= 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the system says of memory.
+// Memory figures of the operating system.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace relascope::core {
 
-/// A figure of /proc in bytes ("/proc/meminfo", "MemAvailable"; "/proc/self/status", "VmRSS"); 0
-/// when the system does not say.
+/// A figure of /proc in bytes ("/proc/meminfo", "MemAvailable"; "/proc/self/status", "VmRSS"); 0 if
+/// not available.
 std::uint64_t memoryFigure(const char* file, const char* name);
 
-/// What programs can still be given, in bytes; 0 when unknown.
+/// Memory available to programs, in bytes; 0 if unknown.
 inline std::uint64_t availableMemory() {
     return memoryFigure("/proc/meminfo", "MemAvailable");
 }

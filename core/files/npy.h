@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The header of a .npy array (formats.md section 4; NumPy's NEP 1). No torch, no libzip: fuzzed
-// alone.
+// The header of a .npy array (formats.md section 4; NumPy's NEP 1). Without torch and libzip, so
+// that it can be fuzzed alone.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct NpyHeader {
     std::uint64_t dataBytes() const { return elements() * static_cast<std::uint64_t>(itemBytes); }
 };
 
-/// How many bytes the header takes, from the first 12; 0 when more bytes are needed to tell. Throws
+/// The size of the header in bytes, from the first 12 bytes; 0 if more bytes are needed. Throws
 /// FileError for anything that is not .npy or has a header of more than 64 KiB.
 std::size_t npyHeaderLength(std::span<const std::uint8_t> start, const std::string& path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SHA-256 (FIPS 180-4): names for contents, where a checksum would not keep two apart.
+// SHA-256 (FIPS 180-4): identifies contents where a checksum could collide.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@ class Sha256 {
 public:
     void add(const void* data, std::size_t bytes);
     void add(std::string_view text) { add(text.data(), text.size()); }
-    /// A text that cannot run into what follows: its length comes first.
+    /// Adds a text preceded by its length, so that adjacent texts cannot be confused.
     void addField(std::string_view text);
-    /// 64 hexadecimal digits of all that was added; afterwards nothing may be.
+    /// The digest of everything added, as 64 hexadecimal digits. Nothing may be added afterwards.
     std::string hex();
 
 private:

@@ -52,13 +52,13 @@ const Field<ModelOptions>* ArchitectureInfo::field(const std::string& wanted) co
 namespace relascope {
 namespace {
 
-// The field of the model's own architecture; null where it has none of that name.
+// The field of the own architecture of the model; null if it has none of that name.
 const Field<ModelOptions>* own(const ModelOptions& m, const std::string& name) {
     return m.info().field(name);
 }
 
-// A field of any architecture, as all of them show it: each answers for itself.
-// Where a model has it not it reads as `missing`, and takes no value.
+// A field by name for models of any architecture. A model without the field reads as `missing` and
+// ignores writes.
 Field<ModelOptions> sharedField(const FieldSpec& spec, FieldValue missing) {
     const std::string name = spec.name;
     Field<ModelOptions> field;

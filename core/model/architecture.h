@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The descriptor of an architecture: everything that is said of a model without building it. The
-// form, the command line, JSON, the probe, the outline and the estimates iterate over these. No
-// torch here: the descriptors of a family stand in core/model/FAMILY/*_info.cpp, beside the models.
+// The descriptor of an architecture: all properties of a model that are known without building it.
+// The form, the command line, JSON, the probe, the outline and the estimates iterate over these. No
+// torch here: the descriptors of a family are in core/model/FAMILY/*_info.cpp, next to the models.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/outline.h"
+#include "model/problem_list.h"
 #include "model/shapes.h"
 #include "options/json_arguments.h"
 #include "types/model_options.h"
@@ -27,62 +28,67 @@ struct LayerPlace {
     bool relational = false;  ///< its attention mixes relations, or symbols weighted by them
 };
 
-/// What one layer keeps and computes, for estimates of memory and time.
+/// For Architecture::layers: the same for all options.
+inline auto fixedLayers(std::vector<LayerPlace> places) {
+    return [places = std::move(places)](const auto&) { return places; };
+}
+
+/// Sizes of one layer, for estimates of memory and time.
 struct WorkEstimate {
     std::int64_t layers = 1;
     std::int64_t d_model = 0;
     std::int64_t dff = 0;           ///< width of the feed-forward block
-    std::int64_t heads = 0;         ///< attention matrices of n x n a layer
-    std::int64_t relations = 0;     ///< relations r_ij a layer
-    std::int64_t symbolScores = 0;  ///< weights of the symbol retrieval, a token and layer
-    std::int64_t tokenNumbers = 0;  ///< of the input and the output, a token
+    std::int64_t heads = 0;         ///< attention matrices of n x n in each layer
+    std::int64_t relations = 0;     ///< relations r_ij in each layer
+    std::int64_t symbolScores = 0;  ///< weights of the symbol retrieval, for each token and layer
+    std::int64_t tokenNumbers = 0;  ///< numbers of the input and the output, for each token
     std::int64_t vocabulary = 0;    ///< scores of every token, with softmax and gradient
     bool keepsMatrices = false;     ///< dropout on weights keeps n x n matrices at any length
 };
 
 using ConfigJson = JsonArguments::Json;
 
-/// What an architecture with these options says of itself. `Options` is a struct of its own, or one
-/// that a family shares; it inherits the groups of types/option_groups.h that it has.
+/// The definition of an architecture with options of type `Options`: its own struct, or one that a
+/// family shares. It inherits its groups of types/option_groups.h.
 template <class Options>
 struct Architecture {
     std::string name;   ///< the published class, in files and on the command line
     std::string title;  ///< on screens
-    InputKind input = InputKind::Objects;
-    int order = 0;  ///< place in the form
+    int order = 0;      ///< place in the form
     Options defaults = {};
     FieldTable<Options> fields;
-    std::vector<FieldProblem> (*problems)(const Options&) = nullptr;
+    /// Adds to the problems of the groups (ProblemList::groups). Null: there are no others.
+    void (*problems)(const Options&, ProblemList&) = nullptr;
     /// "ViDAT sa4 ra4", for lists of runs.
-    std::string (*words)(const Options&) = nullptr;
-    /// Objects of the longest input, and how many numbers the model gives.
-    std::int64_t (*tokens)(const Options&) = nullptr;
-    std::int64_t (*outputs)(const Options&) = nullptr;
+    std::string (*text)(const Options&) = nullptr;
     void (*shapes)(const Options&, ShapeList&) = nullptr;
     void (*outline)(const Options&, OutlineBuilder&) = nullptr;
-    /// Every layer with maps, in the order they compute; null where there are none.
-    std::vector<LayerPlace> (*layers)(const Options&) = nullptr;
-    /// The module whose layer a symbol retrieval belongs to; null: retrieval i is that of layer i.
+    /// All layers with maps, in the order of computation; empty if there are none.
+    std::function<std::vector<LayerPlace>(const Options&)> layers;
+    /// The module of the layer that a symbol retrieval belongs to; null: retrieval i belongs to
+    /// layer i.
     std::string (*symbolLayer)(const Options&, const std::string& retriever,
                                int retrieval) = nullptr;
-    /// Objects beside those of the input that maps are about: "selection" with E1 and E2.
+    /// Further objects along the maps, besides those of the input: "selection" with E1 and E2.
     std::vector<ProbeSide> furtherSides = {};
+    /// Without tokenNumbers and vocabulary, which follow from the input.
     WorkEstimate (*work)(const Options&) = nullptr;
     /// The published constructor's arguments, read over its defaults, and written. Null: the fields
     /// under their own names, over `constructed`.
     Options constructed = {};
     void (*readConfig)(Options&, JsonArguments&) = nullptr;
     ConfigJson (*writeConfig)(const Options&) = nullptr;
-    /// What a configuration does not say and the tensors do: `shape` of a name, empty for none.
+    /// Sets options that a configuration lacks and the tensors show; `shape` returns the shape of a
+    /// tensor by name, empty if there is none.
     using ShapeOf = std::function<std::vector<std::int64_t>(const std::string&)>;
     void (*readTensors)(Options&, const ShapeOf& shape) = nullptr;
     bool numbers = false;      ///< its outputs are values, not scores of classes
-    bool dual = false;         ///< sensory and relational heads side by side
+    bool dual = false;         ///< has sensory and relational heads
     bool classToken = false;   ///< of images: token 0 stands for the whole image
     bool plainConfig = false;  ///< config.json holds the bare arguments, as the hub's files do
 };
 
-/// The same for any options, as the rest of the program asks it.
+/// The same for options of any type, as used by the rest of the program.
 struct ArchitectureInfo {
     template <class Options>
     explicit ArchitectureInfo(Architecture<Options> a);
@@ -96,9 +102,9 @@ struct ArchitectureInfo {
     FieldTable<ModelOptions> fields;
     std::vector<ProbeSide> furtherSides;
     std::function<ModelOptions()> defaults;
-    std::function<ModelOptions()> constructed;  ///< what a configuration is read over
+    std::function<ModelOptions()> constructed;  ///< the defaults for reading a configuration
     std::function<std::vector<FieldProblem>(const ModelOptions&)> problems;
-    std::function<std::string(const ModelOptions&)> words;
+    std::function<std::string(const ModelOptions&)> text;
     std::function<std::int64_t(const ModelOptions&)> tokens, outputs;
     std::function<std::vector<TensorShape>(const ModelOptions&)> shapes;
     std::function<void(const ModelOptions&, OutlineBuilder&)> outline;
@@ -112,7 +118,7 @@ struct ArchitectureInfo {
                        const std::function<std::vector<std::int64_t>(const std::string&)>&)>
         readTensors;
 
-    /// Null for a field that the architecture has not.
+    /// Null if the architecture has no such field.
     const Field<ModelOptions>* field(const std::string& name) const;
 
 private:
@@ -129,8 +135,8 @@ const std::vector<const ArchitectureInfo*>& architectures();
 /// Throws OptionError("architecture", ...) with the nearest names for an unknown one.
 const ArchitectureInfo& architectureInfo(const std::string& name);
 
-/// Adds a descriptor to architectures(), as a static object of the file that defines it. Nothing
-/// may ask for architectures() while static objects are made.
+/// Adds a descriptor to architectures(), as a static object in the file that defines it.
+/// architectures() must not be called during static initialisation.
 struct RegisterArchitecture {
     template <class Options>
     explicit RegisterArchitecture(Architecture<Options> a)
@@ -143,7 +149,7 @@ private:
 namespace fields {
 using namespace relascope::fields;  // those of one value; here are those of an architecture
 
-/// The fields of a group as those of a struct that inherits it.
+/// Converts the fields of a group to fields of a struct that inherits it.
 template <class Options, class Group>
 FieldTable<Options> of(const FieldTable<Group>& group) {
     FieldTable<Options> table;
@@ -171,7 +177,7 @@ FieldTable<Options> of(const FieldTable<Group>& group) {
     return table;
 }
 
-/// One table after another.
+/// Concatenates tables.
 template <class Options>
 FieldTable<Options> joined(std::vector<FieldTable<Options>> tables) {
     FieldTable<Options> all;
@@ -183,10 +189,18 @@ FieldTable<Options> joined(std::vector<FieldTable<Options>> tables) {
 }  // namespace fields
 
 template <class Options>
+constexpr InputKind inputOf() {
+    return std::is_base_of_v<ImageInput, Options>   ? InputKind::Images
+           : std::is_base_of_v<TokenInput, Options> ? InputKind::Tokens
+           : std::is_base_of_v<PairInput, Options>  ? InputKind::Pairs
+                                                    : InputKind::Objects;
+}
+
+template <class Options>
 ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
     : name(a.name),
       title(a.title),
-      input(a.input),
+      input(inputOf<Options>()),
       order(a.order),
       numbers(a.numbers),
       dual(a.dual),
@@ -194,15 +208,29 @@ ArchitectureInfo::ArchitectureInfo(Architecture<Options> a)
       plainConfig(a.plainConfig),
       fields(fields::of<ModelOptions>(a.fields)),
       furtherSides(a.furtherSides),
-      problems(asking(a.problems)),
-      words(asking(a.words)),
-      tokens(asking(a.tokens)),
-      outputs(asking(a.outputs)),
-      outline(asking(a.outline)),
-      work(asking(a.work)) {
+      text(asking(a.text)),
+      tokens([](const ModelOptions& m) { return m.get<Options>().tokens(); }),
+      outputs([](const ModelOptions& m) { return m.get<Options>().outputs(); }),
+      outline(asking(a.outline)) {
     defaults = [this, options = a.defaults] { return ModelOptions(*this, options); };
     constructed = [this, options = a.readConfig ? a.defaults : a.constructed] {
         return ModelOptions(*this, options);
+    };
+    problems = [function = a.problems](const ModelOptions& m) {
+        const auto& o = m.get<Options>();
+        ProblemList list;
+        list.groups(o);
+        if (function) function(o, list);
+        return list.take();
+    };
+    work = [function = a.work](const ModelOptions& m) {
+        const auto& o = m.get<Options>();
+        WorkEstimate estimate = function(o);
+        if constexpr (inputOf<Options>() == InputKind::Tokens)
+            estimate.vocabulary = o.vocab_size;
+        else
+            estimate.tokenNumbers = o.tokenNumbers();
+        return estimate;
     };
     shapes = [function = a.shapes](const ModelOptions& m) {
         ShapeList list;

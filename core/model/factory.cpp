@@ -42,7 +42,7 @@ ModelPtr makeModel(const ModelOptions& options) {
 
 std::vector<NamedTensor> stateOf(ModelImpl& model) {
     std::vector<NamedTensor> state, aliases;
-    std::map<const void*, std::string> first;  // tensor -> the name it was met under
+    std::map<const void*, std::string> first;  // tensor -> its first name
     const auto add = [&](const std::string& name, const torch::Tensor& tensor, bool buffer) {
         const auto [at, isNew] = first.emplace(tensor.unsafeGetTensorImpl(), name);
         if (isNew)

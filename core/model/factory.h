@@ -11,18 +11,18 @@
 
 namespace relascope::core {
 
-/// Builds the model; its weights as the ParameterScope in force says (fresh from torch's default
-/// generator without one). Every recording point knows its path. Throws OptionError before
-/// anything is allocated.
+/// Builds the model. Its weights follow the current ParameterScope (without one, they are
+/// initialised from torch's default generator). Sets the paths of all recording points. Throws
+/// OptionError before anything is allocated.
 ModelPtr makeModel(const ModelOptions& options);
 
-/// Names the class that is built from an architecture's options, as a static object of the file
-/// that defines the class. `initialise` draws the published start where it is not the modules' own.
+/// Registers the class of an architecture, as a static object in the file that defines the class.
+/// `initialise` sets the published initial weights, if they differ from those of the modules.
 class RegisterModel {
 public:
     using Initialise = void (*)(torch::nn::Module& model);
 
-    template <class Impl, class Options>
+    template <class Impl, class Options = typename Impl::Options>
     static RegisterModel of(const char* architecture, Initialise initialise = nullptr) {
         return RegisterModel(
             architecture,
@@ -37,7 +37,7 @@ private:
     RegisterModel(const char* architecture, Build build, Initialise initialise);
 };
 
-/// A parameter or stored buffer, or a further name of one, as checkpoints use them.
+/// A parameter or stored buffer, or a further name of one, as in checkpoints.
 struct NamedTensor {
     std::string name;
     torch::Tensor tensor;

@@ -17,18 +17,33 @@ FieldTable<TokenInput> tokenInput();
 FieldTable<PairInput> pairInput();
 FieldTable<ObjectInput> objectInput();
 
+/// The fields of an architecture: `own` between those of its depth and stream and of its input.
+template <class Options>
+FieldTable<Options> withGroups(std::vector<FieldTable<Options>> own) {
+    FieldTable<Options> before, input;
+    if constexpr (std::is_base_of_v<StackDepth, Options>) before = of<Options>(depth());
+    if constexpr (std::is_base_of_v<StreamOptions, Options>)
+        before = joined<Options>({before, of<Options>(stream())});
+    if constexpr (std::is_base_of_v<ImageInput, Options>) input = of<Options>(imageInput());
+    if constexpr (std::is_base_of_v<PairInput, Options>) input = of<Options>(pairInput());
+    if constexpr (std::is_base_of_v<ObjectInput, Options>) input = of<Options>(objectInput());
+    own.insert(own.begin(), std::move(before));
+    own.push_back(std::move(input));
+    return joined<Options>(std::move(own));
+}
+
 /// The kinds of symbols of DAT 2.3.
 inline const std::vector<std::string> kSymbolKinds = {"positional_symbols", "position_relative",
                                                       "symbolic_attention", "rel_sym_attn"};
-/// Those fields of SymbolOptions that one of `kinds` needs. Of 0, symbolic scales and lengths say
-/// what they stand for, in numbers, where the architecture is known: see `symbols`.
+/// The fields of SymbolOptions that one of `kinds` needs. See `symbols` for fields that also tell
+/// what 0 stands for.
 FieldTable<SymbolOptions> symbolOptions(const std::vector<std::string>& kinds);
 
 /// "1/sqrt(32)", the scale of attention with `heads` heads on a stream of width d.
 std::string rootScale(std::int64_t d, std::int64_t heads);
 
 /// symbolOptions() of an architecture whose stream and longest input are known. `owns`: whether the
-/// model has symbols with the other values as they are.
+/// model has symbols with the current other values.
 template <class Options>
 FieldTable<Options> symbols(const std::vector<std::string>& kinds,
                             std::int64_t (*longest)(const Options&),
@@ -53,7 +68,7 @@ FieldTable<Options> symbols(const std::vector<std::string>& kinds,
     return table;
 }
 
-/// The longest input of images; 0 while their sizes are invalid.
+/// The number of objects of an image; 0 if the sizes are invalid.
 template <class Options>
 std::int64_t patchesOf(const Options& o) {
     const bool valid = o.image_shape.size() == 3 && o.patch_size.size() == 2 &&
@@ -61,7 +76,7 @@ std::int64_t patchesOf(const Options& o) {
     return valid ? o.patches() : 0;
 }
 
-// Fields that several architectures have in structs of their own; `member` is where each has it.
+// Fields that several architectures have in their own structs; `member` is the member.
 template <class Options>
 Field<Options> heads(std::int64_t Options::*member) {
     return integer<Options>(member, "n_heads_sa", "Sensory heads",

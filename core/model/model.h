@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What every whole model has in common.
+// The base class of complete models.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "model/attention/chunked_attention.h"
+#include "types/option_groups.h"
 
 namespace relascope::core {
 
@@ -20,17 +21,17 @@ struct ModelInput {
         : x(std::move(source)), target(std::move(targetIn)) {}
 
     torch::Tensor x;
-    torch::Tensor target;  ///< of sequence-to-sequence models; undefined for all others
+    torch::Tensor target;  ///< for sequence-to-sequence models; otherwise undefined
 };
 
-/// Gives scores: [b, classes] for images and objects, [b, n, vocabulary] for tokens, [b, m,
-/// out_dim] for a target of m elements. Throws OptionError for an input that is too long, or whose
-/// ids lie outside of the vocabulary.
+/// Returns scores: [b, classes] for images and objects, [b, n, vocabulary] for tokens, [b, m,
+/// out_dim] for a target of m elements. Throws OptionError if the input is too long or has ids
+/// outside of the vocabulary.
 struct ModelImpl : torch::nn::Module {
     virtual torch::Tensor forward(const ModelInput& input) = 0;
 
-    /// Training keeps only the input of each block and computes the rest again for the backward
-    /// pass (image and language models).
+    /// Activation checkpointing: training keeps only the input of each block and recomputes the
+    /// rest in the backward pass (image and language models).
     bool checkpointsActivations = false;
 
 protected:
@@ -40,5 +41,27 @@ protected:
     }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
+
+/// Throws OptionError unless images [b, c, H, W] have the model's shape.
+void requireInput(const torch::Tensor& images, const ImageInput& options);
+/// Throws OptionError unless objects are [b, n_objects, object_dim] of floating point.
+void requireInput(const torch::Tensor& objects, const ObjectInput& options);
+
+/// A model of images or of objects with options of type `OptionsType`, for inputs of their shape.
+template <class OptionsType>
+struct ModelWith : ModelImpl {
+    using Options = OptionsType;
+    explicit ModelWith(const Options& options) : m_options(options) {}
+    torch::Tensor forward(const ModelInput& input) final {
+        requireInput(input.x, m_options);
+        return outputs(input.x);
+    }
+
+protected:
+    /// images [b, c, H, W] or objects [b, n, dim] -> [b, classes] or [b, out_dim].
+    virtual torch::Tensor outputs(const torch::Tensor& x) = 0;
+
+    Options m_options;
+};
 
 }  // namespace relascope::core

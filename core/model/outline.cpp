@@ -47,4 +47,13 @@ OutlineNode modelOutline(const ModelOptions& options) {
     return std::move(builder.root());
 }
 
+std::string objectText(const ObjectInput& o) {
+    return countText(o.n_objects, "object") + " of " + std::to_string(o.object_dim) + " numbers";
+}
+
+void addHiddenOutline(OutlineBuilder& builder, std::int64_t hidden, std::int64_t outputs) {
+    builder.add("hidden layer", "hidden", std::to_string(hidden) + " wide, relu");
+    builder.add("output", "final_out", countText(outputs, "score"));
+}
+
 }  // namespace relascope::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model as an outline for people: encoder, blocks, heads, relations, symbols, with the
-// parameters of each. From the options alone; no torch here.
+// The outline of a model for display: encoder, blocks, heads, relations, symbols, with the
+// parameters of each. Computed from the options; does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace relascope::core {
 
 OutlineNode modelOutline(const ModelOptions& options);
 
-/// Builds nodes whose parameters are those under a prefix, each tensor counted once.
+/// Builds nodes with the parameters under a prefix, each tensor counted once.
 class OutlineBuilder {
 public:
     explicit OutlineBuilder(const ModelOptions& options);
 
     OutlineNode& root() { return m_root; }
-    /// Adds a child when the model has tensors of that name; null when it has none.
+    /// Adds a child if the model has tensors of that name; otherwise returns null.
     OutlineNode* add(OutlineNode& parent, const std::string& title, const std::string& name,
                      const std::string& detail = {});
     OutlineNode* add(const std::string& title, const std::string& name,
@@ -38,6 +38,10 @@ private:
     OutlineNode m_root;
 };
 
+/// "3 objects of 8 numbers".
+std::string objectText(const ObjectInput& o);
+/// The hidden layer between relations and outputs, of models over objects.
+void addHiddenOutline(OutlineBuilder& builder, std::int64_t hidden, std::int64_t outputs);
 /// "1 head", "3 heads".
 std::string countText(std::int64_t n, const std::string& one);
 

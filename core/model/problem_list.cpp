@@ -18,7 +18,7 @@ void ProblemList::images(const ImageInput& o) {
 }
 
 void ProblemList::symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength) {
-    // Every image has all tokens; a sequence may be short enough for few symbols.
+    // Every image has all tokens, whereas sequences may be short enough for few symbols.
     if (o.symbol_retrieval == "positional_symbols" && o.max_length > 0 &&
         o.max_length < fixedLength)
         refuse("max_length", std::to_string(o.max_length) + " is fewer than the " +
@@ -27,6 +27,13 @@ void ProblemList::symbols(const SymbolOptions& o, std::int64_t d, std::int64_t f
     if (neighbours || o.symbol_retrieval == "symbolic_attention")
         divides("symbol_heads", o.symbol_heads, d);
     if (neighbours) divides("rel_n_heads", o.rel_n_heads, d);
+}
+
+void ProblemList::blockSymbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength) {
+    if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
+        refuse("symbol_retrieval",
+               "'" + o.symbol_retrieval + "' symbols are supported by the Abstractor only");
+    symbols(o, d, fixedLength);
 }
 
 }  // namespace relascope::core

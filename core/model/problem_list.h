@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collects what of some options cannot be built, in words.
+// Collects the problems of options as messages.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,17 @@ public:
         for (const auto& p : problems)
             refuse(p.field == "d_model" ? p.field : prefix + p.field, p.message);
     }
-    /// Sizes of the input; the rest may divide by them only when there is none of these.
+    /// Problems of the sizes in the groups that `Options` inherits; other checks may divide by the
+    /// sizes only if there are none.
+    template <class Options>
+    void groups(const Options& o) {
+        if constexpr (std::is_base_of_v<StreamOptions, Options>) atLeast("d_model", o.d_model, 1);
+        if constexpr (std::is_base_of_v<StackDepth, Options>) atLeast("n_layers", o.n_layers, 1);
+        if constexpr (std::is_base_of_v<ImageInput, Options>) images(o);
+        if constexpr (std::is_base_of_v<TokenInput, Options>) tokens(o);
+        if constexpr (std::is_base_of_v<PairInput, Options>) pairs(o);
+        if constexpr (std::is_base_of_v<ObjectInput, Options>) objects(o);
+    }
     void images(const ImageInput& o);
     void tokens(const TokenInput& o) {
         atLeast("vocab_size", o.vocab_size, 1);
@@ -53,8 +64,10 @@ public:
         atLeast("object_dim", o.object_dim, 1);
         atLeast("out_dim", o.out_dim, 1);
     }
-    /// `fixedLength`: every input has that many objects, and each needs a row of its own.
+    /// `fixedLength`: every input has that many objects, and each needs its own row.
     void symbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);
+    /// symbols() of models without an Abstractor.
+    void blockSymbols(const SymbolOptions& o, std::int64_t d, std::int64_t fixedLength = 0);
 
     bool empty() const { return m_found.empty(); }
     std::vector<FieldProblem> take() { return std::move(m_found); }

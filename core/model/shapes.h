@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tensors of a model that was never built: names, order and shapes by arithmetic. The built
-// model is held against these lists by a test, for every preset and checkpoint.
+// The tensors of a model without building it: names, order and shapes. A test compares them with
+// the built model for every preset and checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct TensorShape {
 };
 
 /// Every tensor under its first name, in the order of registration (a module's own parameters
-/// before those of its parts), then buffers, then every further name. Throws OptionError for
+/// before those of its submodules), then buffers, then every further name. Throws OptionError for
 /// options that cannot be built.
 std::vector<TensorShape> modelShapes(const ModelOptions& options);
 
@@ -52,8 +52,13 @@ public:
     void aliasOfLinear(const std::string& name, const std::string& first, bool bias);
     /// "layernorm": weight and bias; "rmsnorm": weight; "none": nothing.
     void norm(const std::string& name, std::int64_t d, const std::string& type = "layernorm");
-    /// Linear layers at the places 0, 2, 4 ... (a relu between two counts).
+    /// Linear layers with the indices 0, 2, 4 ... (with a relu between them).
     void mlp(const std::string& name, const std::vector<std::int64_t>& widths);
+    /// `hidden` and `final_out`, the layers between relations and outputs.
+    void hidden(std::int64_t in, std::int64_t hidden, std::int64_t outputs) {
+        linear("hidden", in, hidden);
+        linear("final_out", hidden, outputs);
+    }
     /// dff 0: 4 d, of swiglu 8/3 d.
     void feedForward(const std::string& name, std::int64_t d, std::int64_t dff,
                      const std::string& activation, bool bias);

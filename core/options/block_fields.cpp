@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The field table of BlockOptions, and what of them cannot be built.
+// The field table of BlockOptions, and the check of its values.
 #include "types/block_options.h"
 
 namespace relascope {

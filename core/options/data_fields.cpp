@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The field table of DataOptions: the common fields, and those that each kind of data has of its
-// own.
+// The field table of DataOptions: the common fields, and the own fields of each kind of data.
 #include <algorithm>
 
 #include "types/data_kind.h"
@@ -19,7 +18,7 @@ OwnField common(int order, Field<O> field) {
     return {order, std::move(field)};
 }
 
-// Places in the form: those of the kinds' own fields lie between them.
+// Positions in the form; the own fields of the kinds are placed between them.
 std::vector<OwnField> commonFields() {
     using namespace fields;
     std::vector<std::string> kinds, tasks;

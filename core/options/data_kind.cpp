@@ -3,6 +3,7 @@
 #include "types/data_kind.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <stdexcept>
 
@@ -12,11 +13,11 @@ namespace relascope {
 namespace {
 
 namespace fs = std::filesystem;
-using Make = const DataKind& (*)();
+using Make = DataKind (*)();
 
 constexpr std::size_t kMostNames = 20000;
 
-// Local, so that it is there for the first registrar, whichever that is.
+// A function-local static, so that it exists before the first registrar runs.
 std::vector<Make>& makers() {
     static std::vector<Make> all;
     return all;
@@ -34,14 +35,15 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-DataKindRegistrar::DataKindRegistrar(const DataKind& (*make)()) {
+DataKindRegistrar::DataKindRegistrar(DataKind (*make)()) {
     makers().push_back(make);
 }
 
 const std::vector<const DataKind*>& dataKinds() {
     static const std::vector<const DataKind*> kinds = [] {
+        static std::deque<DataKind> made;
         std::vector<const DataKind*> all;
-        for (const auto make : makers()) all.push_back(&make());
+        for (const auto make : makers()) all.push_back(&made.emplace_back(make()));
         std::sort(all.begin(), all.end(), [](const DataKind* a, const DataKind* b) {
             return std::pair(a->order, a->name) < std::pair(b->order, b->name);
         });
@@ -106,7 +108,7 @@ std::vector<FieldProblem> DataOptions::problems() const {
     if (streaming && !path.empty()) {
         DataOptions generated = *this;
         generated.path.clear();
-        // Other kinds have no such field: what is there is left from a form of another kind.
+        // Other kinds do not have this field; a value in it is left over from another kind.
         if (known->uses("streaming", generated))
             found.push_back({"streaming", "is for generated images only; leave data.path empty"});
     }

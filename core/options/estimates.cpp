@@ -25,7 +25,7 @@ double exampleTokens(const RunOptions& o) {
     return static_cast<double>(o.model.tokens());
 }
 
-// Below this many objects attention keeps whole matrices; above it blocks of rows (attention.h).
+// Up to this many objects attention keeps whole matrices, above it blocks of rows (attention.h).
 constexpr double kWholeMatrices = 256;
 
 }  // namespace
@@ -92,7 +92,7 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
 
 namespace {
 
-// Examples of one epoch; 1 where only the files tell.
+// Examples of one epoch; 1 if known only after reading the files.
 std::int64_t epochExamples(const DataOptions& d) {
     if (d.train_size > 0) return d.train_size;
     const auto& kind = dataKind(d.kind);

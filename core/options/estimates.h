@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model and a run will take, from the options alone.
+// Estimates of memory and time of a model and a run, from the options only.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace relascope::core {
 std::int64_t parameterCount(const ModelOptions& model);
 /// Bytes of weights, gradients, Adam's moments and the activations of one training step.
 std::uint64_t trainingBytes(const RunOptions& options);
-/// Why a training cannot fit into `free` bytes, and what would; "" when it fits, or free is 0.
+/// Why a training does not fit into `free` bytes, with a suggestion; "" if it fits or `free` is 0.
 std::string memoryProblem(const RunOptions& options, std::uint64_t free);
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);
-/// Batches whose gradients one optimizer step adds up (train.tokens_per_step).
+/// Number of batches that one optimizer step accumulates (train.tokens_per_step).
 std::int64_t stepBatches(const RunOptions& options);
-/// Tokens, or images, that one optimizer step sees.
+/// Tokens or images in one optimizer step.
 double tokensPerStep(const RunOptions& options);
 /// Floating-point operations of one training step (forward and backward), for a first guess of the
 /// time.

@@ -173,8 +173,8 @@ std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& o
     return texts;
 }
 
-std::string modelWords(const ModelOptions& m) {
-    return m.info().words(m);
+std::string modelText(const ModelOptions& m) {
+    return m.info().text(m);
 }
 
 }  // namespace relascope::core

@@ -11,21 +11,21 @@ namespace relascope::core {
 /// "0.001", "true", "0, 1", "swiglu"; the shortest text that reads back as the same value.
 std::string fieldValueText(const FieldValue& value);
 
-/// Reads `text` as a value of the field and holds it against its bounds and choices. Throws
-/// OptionError naming `key`, the value and the bound.
+/// Parses `text` as a value of the field and checks its bounds and choices. Throws OptionError
+/// naming `key`, the value and the bound.
 FieldValue parseFieldValue(const std::string& key, const FieldSpec& spec, const std::string& text);
 
 /// Throws OptionError unless the value is within the field's bounds and choices.
 void checkFieldValue(const std::string& key, const FieldSpec& spec, const FieldValue& value);
 
-/// What becomes of a model option that only other architectures have.
+/// What to do with a model option that only other architectures have.
 enum class OtherArchitectures { Refuse, Ignore };
 
 /// --set KEY=TEXT. "train.early_stopping={...}" takes a JSON object of its fields. Throws
 /// OptionError; an unknown key names the nearest ones.
 void setOption(RunOptions& options, const std::string& key, const std::string& text,
                OtherArchitectures others = OtherArchitectures::Refuse);
-/// One after another, the architecture first: its options are not there before.
+/// Applies them in order, the architecture first, as its options exist only after that.
 void setOptions(RunOptions& options, const std::vector<std::pair<std::string, std::string>>& values,
                 OtherArchitectures others = OtherArchitectures::Refuse);
 
@@ -33,6 +33,6 @@ void setOptions(RunOptions& options, const std::vector<std::pair<std::string, st
 std::vector<std::pair<std::string, std::string>> optionTexts(const RunOptions& options);
 
 /// "ViDAT sa1 ra1", "ViT sa2".
-std::string modelWords(const ModelOptions& model);
+std::string modelText(const ModelOptions& model);
 
 }  // namespace relascope::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads a JSON object key by key and refuses, by name, whatever nobody asked for.
+// Reads a JSON object key by key and rejects keys that were not read, by name.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ public:
             throw OptionError(m_where, "is not a JSON object");
     }
 
-    /// Whether the key stands there with a value; it then counts as asked for.
+    /// Whether the key exists with a value; it then counts as read.
     bool has(const char* name) { return take(name) != nullptr; }
-    /// Throws when the key does not stand there at all.
+    /// Throws if the key is missing.
     void require(std::initializer_list<const char*> names) const {
         for (const char* name : names)
             if (!m_object.is_object() || !m_object.contains(name))
@@ -77,7 +77,7 @@ public:
         }
         out = std::move(list);
     }
-    /// A key whose only meaning here is its neutral value; any other is refused by name.
+    /// A key that is supported with its neutral value only; any other value is an error.
     void neutral(const char* name, const Json& value) {
         const auto* json = take(name);
         const bool empty = json && json->is_object() && json->empty() && value.is_null();
@@ -88,7 +88,7 @@ public:
         const auto* json = take(name);
         return {json ? *json : Json(nullptr), key(name)};
     }
-    /// Throws for a key that was never asked for.
+    /// Throws for a key that was not read.
     void done() const {
         if (!m_object.is_object()) return;
         for (const auto& [name, value] : m_object.items())

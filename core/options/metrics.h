@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which number of its curves stands for a run.
+// The main metric of a run.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace relascope::core {
 
-/// That of the kind of data; of sequences another one where answers are generated.
+/// The metric of the kind of data; another one for sequences with free-running decoding.
 inline const std::string& shownMetric(const RunOptions& o) {
     const auto& kind = dataKind(o.data.kind);
     return kind.freeMetric.empty() || o.train.decode_examples == 0 ? kind.metric : kind.freeMetric;

@@ -92,7 +92,7 @@ RunOptions runOptionsFromJson(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object()) throw Error("the options are not a JSON object");
     RunOptions options;
-    // Which fields the others are, the architecture says.
+    // The architecture determines the other fields.
     if (const auto at = Json::json_pointer("/model/architecture"); json.contains(at)) {
         const auto& field = RunOptions::field(kArchitecture);
         field.set(options, valueFromJson(kArchitecture, field.spec, json[at]));

@@ -91,7 +91,7 @@ RunOptions presetOptions(const std::string& preset, const std::string& variant) 
             options.variant = name;
             std::vector<std::pair<std::string, std::string>> values;
             for (const auto* part : {&d.base, &d.own, &settings}) add(values, *part);
-            // What a family sets for all its models, some of them have not.
+            // A family sets options that some of its models do not have.
             setOptions(options, values, OtherArchitectures::Ignore);
             fitToData(options);
             options.check();

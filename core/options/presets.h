@@ -17,16 +17,16 @@ struct PresetInfo {
     std::string help;                      ///< one sentence
     std::vector<std::string> variants;     ///< models; the first is the default
     std::vector<std::string> variantHelp;  ///< one sentence for each of them
-    /// Option key -> a sentence: how the value is known where the papers do not state it.
+    /// Option key -> a sentence on the source of the value where the papers do not state it.
     std::map<std::string, std::string> notes;
-    /// The sentence of a variant; empty for a name that is none.
+    /// The sentence of a variant; empty for an unknown name.
     std::string helpOf(const std::string& variant) const;
     bool operator==(const PresetInfo&) const = default;
 };
 
 const std::vector<PresetInfo>& presets();
 
-/// That preset, or null.
+/// The preset of that name, or null.
 const PresetInfo* findPreset(const std::string& name);
 
 /// The options of a preset with one of its models ("" = the first). Throws OptionError naming the

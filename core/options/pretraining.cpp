@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The stage before a run, as options of its own.
+// The options of the pretraining stage of a run.
 #include <sstream>
 
 #include "options/field_text.h"

@@ -33,7 +33,7 @@ double number(const std::string& text) {
     return value;
 }
 
-// Of the games nothing but the accuracy was printed.
+// Only the accuracy was published for the games.
 bool isAccuracy(const std::string& metric) {
     return metricInfo(metric).id == Metric::Accuracy;
 }
@@ -48,8 +48,7 @@ std::string gameOf(const std::string& preset) {
     return task;
 }
 
-// The presets of sorting of which curves were printed, and what stands behind the names of their
-// models there.
+// The sorting presets with published curves, and the suffixes of their model names there.
 const std::string* sortingSuffix(const std::string& preset) {
     static const std::map<std::string, std::string> suffixes = {
         {"sort-argsort", ""}, {"sort-pretrain", " (Pre-Trained; reshuffled attr)"}};
@@ -57,7 +56,8 @@ const std::string* sortingSuffix(const std::string& preset) {
     return found == suffixes.end() ? nullptr : &found->second;
 }
 
-// The printed names of the models of sorting, as ours; empty for those of another preset.
+// Converts published names of the sorting models to those of the preset; empty for those of another
+// preset.
 std::string sortingModel(const std::string& suffix, const std::string& printed) {
     if (!printed.ends_with(suffix)) return {};
     const std::string name = printed.substr(0, printed.size() - suffix.size());
@@ -70,7 +70,7 @@ std::string sortingModel(const std::string& suffix, const std::string& printed) 
     return found == names.end() ? std::string() : found->second;
 }
 
-// The printed names of the metrics of sorting, as ours.
+// Converts published names of the sorting metrics.
 std::string_view sortingMetric(std::string_view printed) {
     static const std::map<std::string_view, Metric> names = {
         {"full_sequence_accuracy", Metric::SequenceAccuracy},

@@ -10,22 +10,22 @@
 
 namespace relascope::core {
 
-/// A published result that belongs beside a run: the mean over the authors' trials.
+/// A published result to compare a run with: the mean over the trials of the authors.
 struct PublishedResult {
     std::string split;  ///< "pentos", "hexos", "stripes", "test", "interpolate"
     double accuracy = 0.0;
-    double standardError = 0.0;  ///< 0 where none was printed
+    double standardError = 0.0;  ///< 0 if none was published
 };
-/// The papers' numbers for that preset, model and training size; empty where none were printed.
+/// The published results for that preset, model and training size; empty if there are none.
 std::vector<PublishedResult> publishedResults(const RunOptions& options);
 
-/// The published curves over training sizes of a preset, for one metric and test split. Series are
-/// called as the preset's models. Empty where none were published.
+/// The published curves over training sizes of a preset, for one metric and test split. Series have
+/// the names of the models of the preset. Empty if there are none.
 std::vector<PublishedPoint> publishedPoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 
-/// What this program reached with the same presets (resources/reference, which says at which
-/// commit, on which machine and when), in the same form.
+/// Results of this program with the same presets, in the same form (resources/reference, with
+/// commit, machine and date).
 std::vector<PublishedPoint> referencePoints(const std::string& preset, const std::string& metric,
                                             const std::string& split);
 

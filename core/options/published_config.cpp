@@ -40,7 +40,7 @@ Json fieldsToJson(const ModelOptions& m) {
     return a;
 }
 
-// The class that bare arguments belong to: told by their keys.
+// The class of a configuration without a class name, from its keys.
 std::string classOf(const Json& arguments) {
     const auto has = [&](const char* key) { return arguments.contains(key); };
     const auto dual = [](const Json& a) { return a.is_object() && a.contains("n_heads_ra"); };
@@ -88,7 +88,7 @@ ModelOptions modelFromPublishedConfig(const std::string& text) {
     else
         readFields(m, a);
     a.done();
-    // Bounds first, so that nothing below has to survive a billion layers.
+    // Checks bounds first, so that the code below need not handle a billion layers.
     for (const auto& field : info.fields)
         if (field.applies(m)) checkFieldValue(a.key(field.spec.name), field.spec, field.get(m));
     m.check();

@@ -9,9 +9,9 @@
 namespace relascope::core {
 
 /// Reads the golden form {"class", "arguments"}, or the hub's: the arguments of a language model,
-/// image model or sequence model alone, its class told by its keys (`n_heads_ra` means dual
-/// attention). Throws OptionError naming the key that is missing, ill-typed, out of bounds or asks
-/// for what no model here does.
+/// image model or sequence model alone, with the class inferred from the keys (`n_heads_ra` means
+/// dual attention). Throws OptionError naming a key that is missing, of the wrong type, out of
+/// bounds or not supported.
 ModelOptions modelFromPublishedConfig(const std::string& text);
 
 /// The inverse, in the names of the published constructors: the bare arguments for language models

@@ -85,8 +85,8 @@ void RunOptions::check() const {
 }
 
 std::vector<FieldState> RunOptions::states(const RunOptions& presetValues) const {
-    // Of another architecture than the preset's, what both have is held against the preset, the
-    // rest against the defaults.
+    // For another architecture than that of the preset, common fields are compared with the preset
+    // and the others with the defaults.
     RunOptions reference = presetValues;
     if (reference.model.architecture() != model.architecture())
         reference.model.setArchitecture(model.architecture());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the words of a command line, or of any other caller, to the options of a new run.
+// Builds the options of a new run from a preset and settings.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace relascope::core {
 
-/// What is asked of a preset. Empty strings, 0 and -1 leave the preset's value.
+/// Settings for a preset. Empty strings, 0 and -1 keep the value of the preset.
 struct RunSettings {
     std::string preset, model;
     std::vector<std::string> set;  ///< KEY=VALUE, "model.d_model=64", in this order
@@ -20,7 +20,7 @@ struct RunSettings {
     std::int64_t captureEvery = -1;
 };
 
-/// The checked options. Throws OptionError naming the key and what it takes.
+/// The checked options. Throws OptionError naming the key and its valid values.
 RunOptions runOptions(const RunSettings& settings);
 
 }  // namespace relascope::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The field table of TrainOptions, and what of them cannot be trained.
+// The field table of TrainOptions, and the check of its values.
 #include "types/train_options.h"
 
 namespace relascope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recorder that keeps what it is shown, under the names of the golden files.
+// A recorder that keeps all tensors, under the names of the golden files.
 #pragma once
 
 #include <torch/types.h>
@@ -31,7 +31,7 @@ public:
 
     /// By "scores/PATH", "relations/PATH", "hidden/PATH", "symbols/PATH/LAYER".
     const std::map<std::string, torch::Tensor>& tensors() const { return m_tensors; }
-    /// The same, out of the collector.
+    /// The same, moved out of the collector.
     std::map<std::string, torch::Tensor> take() { return std::move(m_tensors); }
 
 private:

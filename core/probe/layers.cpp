@@ -10,9 +10,9 @@ std::vector<std::string> labelsOf(const ProbeSequence& sequence) {
     std::vector<std::string> labels;
     for (int i = 0; i < sequence.size(); ++i) {
         const auto at = static_cast<std::size_t>(i);
-        if (at < sequence.words.size())
-            labels.push_back(sequence.text ? pieceText(sequence.words[at]).text
-                                           : sequence.words[at]);
+        if (at < sequence.labels.size())
+            labels.push_back(sequence.text ? pieceText(sequence.labels[at]).text
+                                           : sequence.labels[at]);
         else if (sequence.width == 0)
             labels.push_back(std::to_string(sequence.tokens[at]));
         else

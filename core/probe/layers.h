@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a model's attention modules stand, for people: "encoder 2", "decoder 1 cross". No torch
-// here.
+// Display names of the attention modules of a model: "encoder 2", "decoder 1 cross". Does not
+// include torch.
 #pragma once
 
 #include <string>

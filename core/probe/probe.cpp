@@ -21,7 +21,7 @@ bool endsWith(const std::string& text, const std::string& tail) {
            text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-// Heads that mix relations, or symbols weighted by relations; all others mix what objects are.
+// Relational heads mix relations, or symbols weighted by relations; the others mix features.
 bool isRelational(const std::string& module, const LayerPlace& place) {
     for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
         if (endsWith(module, tail)) return true;
@@ -31,7 +31,7 @@ bool isRelational(const std::string& module, const LayerPlace& place) {
 
 // maps [count, rows, columns], any device and floating type.
 void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, bool causal) {
-    // Rows of a library are recorded as integers, weights never are.
+    // Library rows are recorded as integers, weights as floating point.
     const bool libraryRows = kind == MapKind::Symbols && !maps.is_floating_point();
     maps = maps.to(torch::kCPU, torch::kFloat).contiguous();
     const auto rows = maps.size(1), columns = maps.size(2);
@@ -100,7 +100,7 @@ void addProbabilities(ProbeResult& result, torch::Tensor logits, const ModelOpti
     const auto* p = all.const_data_ptr<float>();
     std::vector<std::size_t> order(static_cast<std::size_t>(all.numel()));
     std::iota(order.begin(), order.end(), std::size_t{0});
-    // Of a vocabulary only the likeliest.
+    // For a vocabulary only the most likely ones.
     if (order.size() > kShownOutputs ||
         (o.input() == InputKind::Tokens && order.size() > kLikeliest)) {
         std::partial_sort(order.begin(), order.begin() + kLikeliest, order.end(),
@@ -170,7 +170,8 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
     // Recorded as published: [b, i, j, relation], but [b, head, i, j] where each head has its own.
     const auto* block = options.find<BlockOptions>();
     const bool relationsByHead = options.info().dual && block->ra_type == "disrca";
-    // Each tensor goes as soon as its maps are copied: at full size two of everything do not fit.
+    // Releases each tensor once its maps are copied, as two copies of everything may not fit into
+    // memory.
     for (auto& [key, recorded] : collector.take()) {
         const torch::Tensor tensor = std::move(recorded);
         const auto slash = key.find('/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looking inside a model: one forward pass, every map.
+// Probing a model: one forward pass that records all maps.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace relascope::core {
 
-/// A batch of one from what the screens hold. Throws OptionError when it does not fit the model.
+/// A batch of one sample. Throws OptionError if it does not fit the model.
 ModelInput inputOf(const ProbeSample& sample, const ModelOptions& options);
 
 /// Runs the model on one sample (in evaluation mode, without gradients; its mode is restored) and
@@ -19,8 +19,8 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& options);
 ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
                        std::int64_t step, const std::vector<std::string>& classNames);
 
-/// A made-up input that fits the model: tokens drawn evenly, objects and vectors from N(0, 1),
-/// pixels evenly. The same for the same seed.
+/// A random input of the right shape: uniform tokens, objects and vectors from N(0, 1), uniform
+/// pixels. Deterministic for a seed.
 ProbeSample randomSample(const ModelOptions& options, std::uint64_t seed);
 
 }  // namespace relascope::core

@@ -11,7 +11,7 @@
 namespace relascope::core {
 namespace {
 
-// Below this much, what is free is no reason to refuse: the figures are estimates.
+// Probes below this size are never refused, as the figures are estimates.
 constexpr std::uint64_t kAlwaysAllowed = 64ULL << 20;
 
 }  // namespace

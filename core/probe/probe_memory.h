@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much memory a look inside a model takes, before it is taken.
+// The memory that a probe needs.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,20 @@
 
 namespace relascope::core {
 
-/// Bytes of a probe of `tokens` tokens at its highest, weights not counted: every map of every
-/// layer in float32, and what one layer's forward pass takes.
+/// Peak bytes of a probe of `tokens` tokens, without weights: all maps of all layers in float32,
+/// and the forward pass of one layer.
 std::uint64_t probeBytes(const ModelOptions& model, std::int64_t tokens);
 
-/// The most tokens whose probe fits into `bytes`, at least 1 and at most the model's context.
+/// The largest number of tokens for which a probe fits into `bytes`, at least 1 and at most the
+/// context of the model.
 std::int64_t longestProbe(const ModelOptions& model, std::uint64_t bytes);
 
-/// What a probe may take now: four fifths of the memory that is free; no bound where the system
-/// does not say.
+/// The memory that a probe may use now: four fifths of the free memory; unlimited if that is
+/// unknown.
 std::uint64_t probeBudget();
 
-/// Throws OptionError with both figures, and the length that fits, when a probe of that many tokens
-/// does not fit into the memory that is free.
+/// Throws OptionError with both figures and the length that fits, if a probe of that many tokens
+/// does not fit into the free memory.
 void requireProbeMemory(const ModelOptions& model, std::int64_t tokens);
 
 }  // namespace relascope::core

@@ -48,7 +48,7 @@ StoredSequences::StoredSequences(std::string prefix, const std::vector<ProbeResu
         for (const auto& picture : s.pictures)
             m_pictures.insert(m_pictures.end(), picture.pixels.begin(), picture.pixels.end());
         if (!s.text) continue;
-        for (const auto& word : s.words) {
+        for (const auto& word : s.labels) {
             m_pieces.insert(m_pieces.end(), word.begin(), word.end());
             m_ends.push_back(static_cast<std::int64_t>(m_pieces.size()));
         }
@@ -75,13 +75,13 @@ void StoredSequences::addTo(std::vector<TensorToWrite>& out,
         return;
     }
     for (std::size_t i = 0; i < m_sequences.size(); ++i)
-        for (std::size_t k = 0; k < m_sequences[i]->words.size(); ++k)
-            metadata[wordKey(m_prefix, i, k)] = m_sequences[i]->words[k];
+        for (std::size_t k = 0; k < m_sequences[i]->labels.size(); ++k)
+            metadata[wordKey(m_prefix, i, k)] = m_sequences[i]->labels[k];
     if (first.pictures.size() != static_cast<std::size_t>(n)) return;
     const auto& picture = first.pictures.front();
     const auto bytes =
         static_cast<std::size_t>(samples * n * picture.height * picture.width * picture.channels);
-    if (m_pictures.size() != bytes) return;  // of several sizes: shown by their words
+    if (m_pictures.size() != bytes) return;  // of different sizes: shown by their names
     out.push_back({m_prefix + "pictures",
                    "U8",
                    {samples, n, picture.height, picture.width, picture.channels},
@@ -116,12 +116,12 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
         for (const auto end : numbersOf<std::int64_t>(sampleBytes(file, *ends, 2, sample))) {
             if (end < begin || end > static_cast<std::int64_t>(bytes.size()))
                 throw FileError(file.path(), "has text pieces with invalid ends");
-            s.words.emplace_back(bytes.begin() + begin, bytes.begin() + end);
+            s.labels.emplace_back(bytes.begin() + begin, bytes.begin() + end);
             begin = end;
         }
-        if (s.words.size() != s.tokens.size())
+        if (s.labels.size() != s.tokens.size())
             throw FileError(file.path(), "has a text of " + std::to_string(s.tokens.size()) +
-                                             " tokens and " + std::to_string(s.words.size()) +
+                                             " tokens and " + std::to_string(s.labels.size()) +
                                              " pieces");
         return s;
     }
@@ -129,7 +129,7 @@ ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefi
     for (std::size_t k = 0; k < static_cast<std::size_t>(s.size()); ++k) {
         const auto word = metadata.find(wordKey(prefix, static_cast<std::size_t>(sample), k));
         if (word == metadata.end()) break;
-        s.words.push_back(word->second);
+        s.labels.push_back(word->second);
     }
     if (const auto* pictures = find("pictures", "U8")) {
         const auto bytes = sampleBytes(file, *pictures, 5, sample);

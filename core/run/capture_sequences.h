@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sequences of captured samples: texts, tokens, vectors, and what the screens call and draw
-// their elements. Private to core/run.
+// The sequences of captured samples: texts, tokens, vectors, and names and pictures of their
+// elements. Private to core/run.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,8 @@ std::vector<std::uint8_t> sampleBytes(const SafetensorsFile& file, const TensorE
                                       std::size_t rank, std::int64_t sample);
 
 /// One side of the samples of a capture, ready to be written under `prefix`: PREFIXtokens I64
-/// [samples, n] or PREFIXvectors F32 [samples, n, width], of a text its pieces as bytes with the
-/// byte at which each ends, otherwise words as metadata; PREFIXpictures U8 [samples, n, height,
-/// width, channels].
+/// [samples, n] or PREFIXvectors F32 [samples, n, width], for text the pieces as bytes with the end
+/// of each, otherwise names as metadata; PREFIXpictures U8 [samples, n, height, width, channels].
 class StoredSequences {
 public:
     StoredSequences(std::string prefix, const std::vector<ProbeResult>& results,
@@ -42,7 +41,7 @@ private:
     std::vector<std::uint8_t> m_pieces, m_pictures;
 };
 
-/// That side of one sample; empty when the capture has none. Throws FileError for a damaged one.
+/// That side of one sample; empty if the capture has none. Throws FileError for a damaged one.
 ProbeSequence loadSequence(const SafetensorsFile& file, const std::string& prefix,
                            std::int64_t sample);
 

@@ -202,12 +202,12 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
 
     result.sample.source = loadSequence(file, "", sample);
     result.sample.target = loadSequence(file, "target_", sample);
-    // Sides are named after the first sample's objects; here after this one's own.
+    // The stored names are those of the first sample; use those of this sample.
     for (const auto* sequence : {&result.sample.source, &result.sample.target}) {
         const std::size_t side = sequence == &result.sample.source ? 0 : 1;
         if (side < result.sides.size() && !sequence->text &&
-            result.sides[side].labels.size() == sequence->words.size())
-            result.sides[side].labels = sequence->words;
+            result.sides[side].labels.size() == sequence->labels.size())
+            result.sides[side].labels = sequence->labels;
     }
     for (const auto kind : storedKinds()) {
         for (int layer = 0; layer < layers; ++layer) {
@@ -223,7 +223,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
                 entry->shape[1] > kMaps)
                 throw FileError(file.path(),
                                 "tensor '" + key + "' does not have the shape of a capture");
-            // Captures of earlier versions do not say; no weight is above 1.
+            // Captures of earlier versions do not store this; weights are at most 1.
             const bool libraryRows =
                 stated != metadata.end()
                     ? stated->second == "1"

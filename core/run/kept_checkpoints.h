@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checkpoints that stay for good: a branch of the run can start from each.
+// Checkpoints that are kept permanently: a branch of the run can start from each.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace relascope::core {
 
-/// The file in a checkpoint that keeps it: the options in force at its step.
+/// The file that marks a checkpoint as kept: the options of its step.
 inline std::string keptMark(const std::string& checkpoint) {
     return checkpoint + "/options.json";
 }

@@ -1,75 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run/run_folder.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "files/atomic_file.h"
 #include "options/field_text.h"
 #include "options/metrics.h"
 #include "options/options_json.h"
+#include "run/json_values.h"
+#include "run/run_lines.h"
 
 namespace relascope::core {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-// JSON has no NaN: null stands for it.
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
 
 RunState stateFromName(const std::string& name) {
     for (const auto state : {RunState::Queued, RunState::Running, RunState::Paused, RunState::Done,
                              RunState::Stopped, RunState::Failed, RunState::Interrupted})
         if (name == runStateName(state)) return state;
     return RunState::Interrupted;
-}
-
-// Appends with one write call a batch, so that a kill can tear at most the last line.
-void appendText(const std::string& path, std::string& text) {
-    if (text.empty()) return;
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file < 0) throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-    const off_t before = ::lseek(file, 0, SEEK_END);
-    std::size_t done = 0;
-    int error = 0;
-    while (done < text.size()) {
-        const ssize_t part = ::write(file, text.data() + done, text.size() - done);
-        if (part < 0 && errno == EINTR) continue;
-        if (part < 0) {
-            error = errno;
-            break;
-        }
-        done += static_cast<std::size_t>(part);
-    }
-    if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all of it or none
-    ::close(file);
-    if (error == ENOSPC || error == EDQUOT)
-        throw DiskFull(path, "the disk is full; free some disk space");
-    if (error) throw FileError(path, std::string("cannot be written: ") + std::strerror(error));
-    text.clear();
-}
-
-template <class T>
-T get(const Json& json, const char* key, T otherwise) {
-    const auto found = json.find(key);
-    if (found == json.end() || found->is_null()) return otherwise;
-    try {
-        return found->template get<T>();
-    } catch (const nlohmann::json::exception&) {
-        return otherwise;
-    }
 }
 
 Json readRunJson(const std::string& path) {
@@ -110,92 +63,22 @@ std::vector<SplitResult> resultsFromJson(const Json& json) {
     return results;
 }
 
-bool heldByAnother(const std::string& path) {
-    const int lock = ::open((path + "/.lock").c_str(), O_RDWR | O_CLOEXEC);
-    if (lock < 0) return false;
-    const bool held = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
-    ::close(lock);
-    return held;
-}
-
 }  // namespace
-
-std::string metricToLine(const MetricPoint& p) {
-    Json json = {{"step", p.step},
-                 {"epoch", p.epoch},
-                 {"examples", p.examples},
-                 {"seconds", p.seconds},
-                 {"split", splitName(p.split)}};
-    for (const auto& [key, value] : p.values) json[key] = number(value);
-    return json.dump();
-}
-
-std::optional<MetricPoint> metricFromLine(const std::string& line) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) return std::nullopt;
-    MetricPoint p;
-    for (const auto& [key, value] : json.items()) {
-        if (key == "split") {
-            const auto name = value.is_string() ? value.get<std::string>() : "";
-            p.split = name == "validation" ? Split::Validation
-                      : name == "test"     ? Split::Test
-                                           : Split::Train;
-        } else if (!value.is_number() && !value.is_null()) {
-            continue;
-        } else if (key == "step")
-            p.step = value.is_number() ? value.get<std::int64_t>() : 0;
-        else if (key == "examples")
-            p.examples = value.is_number() ? value.get<std::int64_t>() : 0;
-        else if (key == "epoch")
-            p.epoch = value.is_number() ? value.get<double>() : 0;
-        else if (key == "seconds")
-            p.seconds = value.is_number() ? value.get<double>() : 0;
-        else
-            p.values.emplace_back(key, value.is_number()
-                                           ? value.get<double>()
-                                           : std::numeric_limits<double>::quiet_NaN());
-    }
-    return p;
-}
 
 RunFolder::RunFolder(std::string path)
     : m_path(std::move(path)), m_flushed(std::chrono::steady_clock::now()) {}
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : m_path(std::move(other.m_path)),
-      m_options(std::move(other.m_options)),
-      m_info(std::move(other.m_info)),
-      m_facts(std::move(other.m_facts)),
-      m_metricLines(std::move(other.m_metricLines)),
-      m_eventLines(std::move(other.m_eventLines)),
-      m_flushed(other.m_flushed),
-      m_lock(std::exchange(other.m_lock, -1)) {}
-RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
-    if (this != &other) {
-        this->~RunFolder();
-        new (this) RunFolder(std::move(other));
-    }
-    return *this;
-}
-
 RunFolder::~RunFolder() {
-    if (m_lock < 0) return;
+    if (!m_lock.held()) return;
     try {
         flush();
     } catch (const Error&) {  // nothing more can be done here; the run itself has reported it
     }
-    ::close(m_lock);
 }
 
 void RunFolder::claim() {
-    const std::string path = m_path + "/.lock";
-    m_lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (m_lock < 0)
-        throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-    if (::flock(m_lock, LOCK_EX | LOCK_NB) != 0) {
-        ::close(m_lock);
-        m_lock = -1;
+    m_lock = FileLock(m_path + "/.lock");
+    if (!m_lock.held())
         throw FileError(m_path, "is being trained by another process; stop that one first");
-    }
 }
 
 RunFolder RunFolder::create(const std::string& path, const RunOptions& options) {
@@ -219,7 +102,7 @@ RunFolder RunFolder::create(const std::string& path, const RunOptions& options) 
     info.name = fs::path(path).filename().string();
     info.preset = options.preset;
     info.variant = options.variant;
-    info.model = modelWords(options.model);
+    info.model = modelText(options.model);
     info.options = optionTexts(options);
     info.startedAt = std::chrono::duration_cast<std::chrono::seconds>(
                          std::chrono::system_clock::now().time_since_epoch())
@@ -291,19 +174,7 @@ void RunFolder::append(const MetricPoint& point) {
 }
 
 void RunFolder::append(const Note& note) {
-    const char* level = note.level == Note::Level::Warning      ? "warning"
-                        : note.level == Note::Level::Edit       ? "edit"
-                        : note.level == Note::Level::Checkpoint ? "checkpoint"
-                        : note.level == Note::Level::Sample     ? "sample"
-                                                                : "info";
-    m_eventLines += Json({{"step", note.step},
-                          {"time", std::chrono::duration_cast<std::chrono::seconds>(
-                                       std::chrono::system_clock::now().time_since_epoch())
-                                       .count()},
-                          {"level", level},
-                          {"text", note.text}})
-                        .dump() +
-                    "\n";
+    m_eventLines += noteToLine(note) + "\n";
     flushIfDue();
 }
 
@@ -313,8 +184,8 @@ void RunFolder::flushIfDue() {
 
 void RunFolder::flush() {
     m_flushed = std::chrono::steady_clock::now();
-    appendText(m_path + "/metrics.jsonl", m_metricLines);
-    appendText(m_path + "/events.jsonl", m_eventLines);
+    appendLines(m_path + "/metrics.jsonl", m_metricLines);
+    appendLines(m_path + "/events.jsonl", m_eventLines);
 }
 
 void RunFolder::rewindMetrics(std::int64_t step) {
@@ -379,7 +250,7 @@ RunInfo readRunInfo(const std::string& path) {
     if (json.contains("results")) i.results = resultsFromJson(json["results"]);
     const bool active =
         i.state == RunState::Running || i.state == RunState::Paused || i.state == RunState::Queued;
-    if (active && !heldByAnother(path)) i.state = RunState::Interrupted;
+    if (active && !FileLock::isHeld(path + "/.lock")) i.state = RunState::Interrupted;
     return i;
 }
 
@@ -391,68 +262,6 @@ RunOptions readRunOptions(const std::string& path) {
     } catch (const Error& error) {
         throw FileError(path + "/run.json", error.what());
     }
-}
-
-std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position) {
-    std::vector<MetricPoint> points;
-    std::ifstream file(path + "/metrics.jsonl", std::ios::binary);
-    if (!file) return points;
-    std::uint64_t at = position ? *position : 0;
-    file.seekg(static_cast<std::streamoff>(at));
-    for (std::string line; std::getline(file, line);) {
-        if (file.eof()) break;  // no line end: torn, or still being written
-        at += line.size() + 1;
-        if (auto point = metricFromLine(line)) points.push_back(std::move(*point));
-    }
-    if (position) *position = at;
-    return points;
-}
-
-std::vector<Note> readEvents(const std::string& path) {
-    std::vector<Note> notes;
-    std::ifstream file(path + "/events.jsonl", std::ios::binary);
-    for (std::string line; std::getline(file, line) && !file.eof();) {
-        const Json json = Json::parse(line, nullptr, false);
-        if (!json.is_object()) continue;
-        Note note;
-        const auto level = get<std::string>(json, "level", "info");
-        note.level = level == "warning"      ? Note::Level::Warning
-                     : level == "edit"       ? Note::Level::Edit
-                     : level == "checkpoint" ? Note::Level::Checkpoint
-                     : level == "sample"     ? Note::Level::Sample
-                                             : Note::Level::Info;
-        note.step = get<std::int64_t>(json, "step", 0);
-        note.text = get<std::string>(json, "text", "");
-        notes.push_back(std::move(note));
-    }
-    return notes;
-}
-
-std::vector<RunInfo> listRuns(const std::string& folder) {
-    std::vector<RunInfo> runs;
-    std::error_code error;
-    for (fs::recursive_directory_iterator
-             it(folder, fs::directory_options::skip_permission_denied, error),
-         end;
-         !error && it != end; it.increment(error)) {
-        if (!it->is_directory(error)) continue;
-        if (it->path().filename().string().front() == '.') {
-            it.disable_recursion_pending();
-            continue;
-        }
-        if (isRunFolder(it->path().string())) {
-            it.disable_recursion_pending();
-            try {
-                runs.push_back(readRunInfo(it->path().string()));
-            } catch (const Error&) {  // a damaged run is not listed; opening it says why
-            }
-        } else if (it.depth() >= 1) {
-            it.disable_recursion_pending();
-        }
-    }
-    std::stable_sort(runs.begin(), runs.end(),
-                     [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
-    return runs;
 }
 
 RunLabels readRunLabels(const std::string& path) {
@@ -478,45 +287,15 @@ void writeRunLabels(const std::string& path, const RunLabels& labels) {
             "\n");
 }
 
-std::string trashPath(const std::string& root, const std::string& path) {
-    const fs::path run = fs::absolute(path).lexically_normal();
-    const fs::path inside = run.lexically_relative(fs::absolute(root).lexically_normal());
-    const bool own = !inside.empty() && *inside.begin() != "..";
-    const fs::path base =
-        own ? fs::path(root) / ".trash" / inside : run.parent_path() / ".trash" / run.filename();
-    std::string free = base.string();
-    for (int copy = 2; fs::exists(free); ++copy) free = base.string() + "-" + std::to_string(copy);
-    return free;
-}
-
-void moveRun(const std::string& from, const std::string& to) {
-    if (heldByAnother(from))
-        throw FileError(from, "is being trained; stop the run before it is moved");
-    makeDirectories(fs::path(to).parent_path().string());
-    std::error_code error;
-    if (fs::exists(to, error)) throw FileError(to, "exists already");
-    fs::rename(from, to, error);
-    if (error) throw FileError(from, "could not be moved to " + to + ": " + error.message());
-    syncDirectory(fs::path(to).parent_path().string());
-    // The folder of a group goes with its last run.
-    fs::remove(fs::path(from).parent_path(), error);
-}
-
-std::string defaultRunsFolder() {
-    if (const char* chosen = std::getenv("RELASCOPE_RUNS"); chosen && *chosen) return chosen;
-    const char* home = std::getenv("HOME");
-    return std::string(home && *home ? home : ".") + "/Relascope/runs";
-}
-
-std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
-    std::string preset = options.preset;
-    if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
-        preset.erase(0, prefix.size());
-    const std::string base =
-        parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
-    std::string path = base;
-    for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
-    return path;
+void takeValidation(RunInfo& info, const MetricPoint& validation) {
+    info.lastLoss = validation.value("loss"), info.lastAccuracy = validation.value("accuracy");
+    if (validation.step == 0 && info.totalSteps > 0) return;
+    if (!(info.bestLoss <= info.lastLoss)) info.bestLoss = info.lastLoss;
+    if (!(info.bestAccuracy >= info.lastAccuracy)) info.bestAccuracy = info.lastAccuracy;
+    const double value = validation.value(info.metric);
+    const bool worse =
+        lowerIsBetter(info.metric) ? info.bestMetric <= value : info.bestMetric >= value;
+    if (!std::isnan(value) && !worse) info.bestMetric = value;
 }
 
 }  // namespace relascope::core

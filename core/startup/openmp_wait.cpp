@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bounds how long the OpenMP threads of this program busy-wait for one another.
 //
-// libgomp's threads spin for 15 ms at the start and the end of every parallel region. Beside any
-// other busy program a thread that is needed waits for the core on which another one spins, so that
-// training runs many times slower. GOMP_SPINCOUNT=1000 (50 microseconds) costs nothing on a quiet
+// libgomp's threads spin for 15 ms at the start and the end of every parallel region. Next to
+// another busy program a thread that has work waits for the core on which a thread spins, so that
+// training is many times slower. GOMP_SPINCOUNT=1000 (50 microseconds) costs nothing on a quiet
 // machine and bounds the loss on a busy one. libgomp reads the variable in its constructor, before
 // main and before any constructor of this program, so it has to be in the environment when the
-// program starts: this function, which the dynamic linker calls before all constructors, starts the
-// program anew with it (20 to 30 ms). It does nothing where the user has set the variable or
+// program starts: this function, which the dynamic linker calls before all constructors, restarts
+// the program with it (20 to 30 ms). It does nothing where the user has set the variable or
 // OMP_WAIT_POLICY, and RELASCOPE_NO_REEXEC in the environment switches it off (for debuggers).
 // Compiled into every program that uses LibTorch; a library's copy would not be called.
 #include <sys/auxv.h>

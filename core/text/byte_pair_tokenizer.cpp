@@ -10,7 +10,7 @@
 namespace relascope::core {
 namespace {
 
-// Below this a fresh cache costs more than it saves.
+// For shorter texts a new cache costs more than it saves.
 constexpr std::size_t kWorthCache = 64 * 1024;
 
 std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
@@ -28,7 +28,7 @@ std::string fingerprintOf(const BytePairTokenizer::Parts& parts) {
 
 }  // namespace
 
-/// What words became: a table of fixed size without collisions chains, so that no text can make it
+/// A cache of encoded words: a table of fixed size without collision chains, so that it cannot
 /// grow.
 class BytePairTokenizer::WordCache {
 public:
@@ -36,11 +36,11 @@ public:
 
     struct alignas(64) Entry {
         std::array<std::uint64_t, 3> letters{};  // zero behind the word
-        std::uint8_t length = 0, count = 0;      // no word is empty: 0 marks a free entry
+        std::uint8_t length = 0, count = 0;      // 0 marks a free entry, as no word is empty
         std::int32_t ids[kIds] = {};
     };
-    /// The place of a word of at most kLetters bytes; `known` when it is the one there. Otherwise
-    /// the entry has the word without its ids.
+    /// The entry of a word of at most kLetters bytes. `known` tells whether it has the ids already;
+    /// otherwise the entry is prepared for them.
     Entry& at(std::string_view word, bool& known) {
         std::array<std::uint64_t, 3> letters{};
         std::memcpy(letters.data(), word.data(), word.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Byte-level byte-pair encoding, as GPT-2 has it (Radford et al. 2019, section 2.2).
+// Byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2).
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ private:
 
     Parts m_parts;
     std::string m_fingerprint;
-    mutable std::mutex m_cacheMutex;  // who finds it taken works with a cache of its own
+    mutable std::mutex m_cacheMutex;  // a thread that finds it locked uses its own cache
     mutable std::unique_ptr<WordCache> m_cache;
 };
 

@@ -52,11 +52,11 @@ void BytePairs::apply(std::vector<std::int32_t>& symbols) const {
 void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
     std::int32_t ranks[kLongestWord], results[kLongestWord];  // of symbol i with i + 1
     std::size_t count = symbols.size();
-    const auto look = [&](std::size_t i) {
+    const auto lookUp = [&](std::size_t i) {
         const auto& found = slot(symbols[i], symbols[i + 1]);
         ranks[i] = found.rank, results[i] = found.result;
     };
-    for (std::size_t i = 0; i + 1 < count; ++i) look(i);
+    for (std::size_t i = 0; i + 1 < count; ++i) lookUp(i);
     while (count > 1) {
         const auto at =
             static_cast<std::size_t>(std::min_element(ranks, ranks + count - 1) - ranks);
@@ -67,14 +67,14 @@ void BytePairs::applyToWord(std::vector<std::int32_t>& symbols) const {
             symbols[i] = symbols[i + 1];
             if (i + 1 < count) ranks[i] = ranks[i + 1], results[i] = results[i + 1];
         }
-        if (at + 1 < count) look(at);
-        if (at > 0) look(at - 1);
+        if (at + 1 < count) lookUp(at);
+        if (at > 0) lookUp(at - 1);
     }
     symbols.resize(count);
 }
 
 void BytePairs::applyToRun(std::vector<std::int32_t>& symbols) const {
-    // A list of neighbours, and a heap of pairs that may have changed since they were put there.
+    // A linked list of symbols, and a heap of candidate pairs that may be outdated.
     struct Candidate {
         std::int32_t rank;
         std::size_t at;

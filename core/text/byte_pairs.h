@@ -13,15 +13,15 @@ public:
     struct Merge {
         std::int32_t left, right, result;
     };
-    /// Makes room for so many merges, and holds no more.
+    /// Reserves space for the given number of merges, which is also the maximum.
     explicit BytePairs(std::size_t merges);
 
-    /// The next merge, ranked after all before it; false when the pair has one already.
+    /// Adds the next merge, with the lowest priority so far; false if the pair already has a merge.
     bool add(Merge merge);
     const std::vector<Merge>& merges() const { return m_merges; }
 
-    /// Merges the pair of lowest rank, the leftmost of equals, until no pair can be. Quadratic for
-    /// words, n log n for runs.
+    /// Merges the pair of lowest rank, the leftmost of equals, until no pair can be merged.
+    /// Quadratic for words, n log n for runs.
     void apply(std::vector<std::int32_t>& symbols) const;
 
 private:

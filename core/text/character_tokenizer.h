@@ -8,8 +8,8 @@ namespace relascope::core {
 
 class CharacterTokenizer : public Tokenizer {
 public:
-    /// `pieces` by id: the piece of `unknown` is what stands for everything else, the others are
-    /// one character each (UTF-8), each once, or empty for an id without one.
+    /// `pieces` by id: the piece of `unknown` replaces all other characters; the other pieces are
+    /// distinct single characters (UTF-8), or empty for an id without one.
     CharacterTokenizer(std::string name, std::vector<std::string> pieces, std::int32_t unknown);
 
     std::string name() const override { return m_name; }
@@ -28,14 +28,14 @@ private:
     std::string m_name;
     std::vector<std::string> m_pieces;
     std::int32_t m_unknown;
-    std::vector<std::int32_t> m_ids;  // by code point, as far as the largest
+    std::vector<std::int32_t> m_ids;  // by code point, up to the largest
     std::string m_fingerprint;
 };
 
-/// Which characters occur in a text that comes in pieces.
+/// Collects the characters of a text that is given in pieces.
 class CharacterSet {
 public:
-    /// A character that is cut at the end of one piece goes on in the next.
+    /// A character may be split between two pieces.
     void add(std::string_view piece);
     /// All of them in the order of their code points, as UTF-8.
     std::string characters() const;

@@ -33,8 +33,8 @@ TokenizerPtr build() {
     BytePairTokenizer::Parts parts;
     parts.name = "gpt2";
     parts.pairs = BytePairs(kRanks - 256);
-    // A piece's rank is its id, and when its merge was learned, all merges before were known: what
-    // they leave of the piece are the two that the merge joins.
+    // The rank of a piece is its id. Applying all earlier merges to the piece leaves the two
+    // symbols that its own merge joins.
     std::string_view rest = gpt2Ranks();
     std::vector<std::int32_t> symbols;
     while (!rest.empty()) {

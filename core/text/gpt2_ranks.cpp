@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "text/gpt2_ranks.h"
 
-// The assembler copies the file into the program: as an array of numbers it would cost the compiler
-// seconds.
+// The assembler includes the file, as compiling an array of numbers would take seconds.
 asm(".pushsection .rodata, \"a\"\n"
     ".global relascope_gpt2_ranks\n"
     ".hidden relascope_gpt2_ranks\n"

@@ -16,7 +16,7 @@ void TextEncoder::add(std::string_view piece) {
         std::size_t cut = m_tokenizer.lastCut(m_held);
         if (cut == 0 && m_held.size() >= kMost) cut = wholeCharacters(m_held);
         if (cut > 0) encode(cut);
-        // Looking for a cut again after every small piece would be quadratic.
+        // Searching for a cut after every small piece would be quadratic.
         m_wanted = std::clamp(2 * m_held.size(), kEnough, kMost);
     }
 }

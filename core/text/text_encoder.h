@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ids of a text that comes in pieces: those that the whole would have, in bounded memory.
+// Encodes a text that is given in pieces to the same ids as the whole text, in bounded memory.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@ namespace relascope::core {
 
 class TextEncoder {
 public:
-    /// A text in which nothing can be cut (one word of so many bytes) is cut there all the same.
+    /// A text without a place to cut (one very long word) is cut after this many bytes.
     static constexpr std::size_t kEnough = std::size_t{1} << 18, kMost = std::size_t{1} << 20;
     using Sink = std::function<void(std::span<const std::int32_t>)>;
 
     TextEncoder(const Tokenizer& tokenizer, Sink sink)
         : m_tokenizer(tokenizer), m_sink(std::move(sink)) {}
     void add(std::string_view piece);
-    /// Encodes what is left; the next piece begins another text.
+    /// Encodes the rest; the next piece begins another text.
     void finish();
 
 private:

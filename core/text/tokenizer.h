@@ -13,8 +13,8 @@
 
 namespace relascope::core {
 
-/// A vocabulary of pieces of text. Immutable, so that many threads may use one. Every function
-/// takes any bytes whatever: invalid UTF-8, NUL and very long runs are encoded, never refused.
+/// A vocabulary of pieces of text. Immutable and therefore thread-safe. Every function accepts any
+/// bytes: invalid UTF-8, NUL and very long words are encoded, never rejected.
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
@@ -25,14 +25,14 @@ public:
     /// Appends the ids of `text`. Special tokens are never made from text ("<|endoftext|>" is
     /// spelled out).
     virtual void encode(std::string_view text, std::vector<std::int32_t>& ids) const = 0;
-    /// The bytes of one token; perhaps a part of a character. Empty for an id that has none.
+    /// The bytes of one token, which may be a part of a character. Empty for an id without a token.
     virtual std::string_view piece(std::int32_t id) const = 0;
-    /// The id that separates documents, where there is one.
+    /// The id of the token that separates documents, if there is one.
     virtual std::optional<std::int32_t> endOfText() const { return std::nullopt; }
     /// Equal for tokenizers that encode alike (SHA-256, hexadecimal): key of token caches.
     virtual const std::string& fingerprint() const = 0;
     /// The largest n such that the ids of text[0, n) and of text[n, end) are those of the whole,
-    /// whatever follows it; 0 when it cannot be cut. For texts that come in pieces (TextEncoder).
+    /// for every continuation; 0 if there is none. For texts in pieces (TextEncoder).
     virtual std::size_t lastCut(std::string_view) const { return 0; }
 
     std::vector<std::int32_t> encode(std::string_view text) const {
@@ -40,7 +40,7 @@ public:
         encode(text, ids);
         return ids;
     }
-    /// The bytes of all of them; ids beyond the vocabulary give nothing.
+    /// The bytes of all ids; ids out of range are ignored.
     std::string decode(std::span<const std::int32_t> ids) const {
         std::string text;
         for (const auto id : ids)
@@ -54,19 +54,19 @@ using TokenizerPtr = std::shared_ptr<const Tokenizer>;
 TokenizerPtr gpt2Tokenizer();
 
 /// One id a character (Unicode code point): id 0 is the unknown character, decoded as U+FFFD, then
-/// those of `characters` (UTF-8) in code point order, each once. Bytes that are no character are
-/// unknown ones.
+/// those of `characters` (UTF-8) in code point order, each once. Invalid bytes are unknown
+/// characters.
 TokenizerPtr characterTokenizer(std::string_view characters);
 
 /// "gpt2"; a tokenizer.json; a vocab.json (with merges.txt beside it); or a folder that holds one
-/// of these. Throws OptionError for a name that is none, FileError naming file, field and value.
+/// of these. Throws OptionError for an unknown name, FileError naming file, field and value.
 TokenizerPtr openTokenizer(const std::string& nameOrPath);
 
-/// What belongs to a checkpoint: the tokenizer files beside `path` (a folder or a file), else GPT-2
-/// where `vocabulary` is its 50257 or the padded 50304, else nullptr.
+/// The tokenizer of a checkpoint: the tokenizer files next to `path` (a folder or a file), else
+/// GPT-2 if `vocabulary` is 50257 or the padded 50304, else nullptr.
 TokenizerPtr tokenizerBeside(const std::string& path, std::int64_t vocabulary);
 
-/// Throws OptionError unless ids of the tokenizer fit a model of that vocabulary.
+/// Throws OptionError unless all ids of the tokenizer are within the vocabulary of the model.
 void requireVocabulary(const Tokenizer& tokenizer, std::int64_t vocabulary);
 
 /// Writes a tokenizer.json in the published form (openTokenizer and the `tokenizers` library read

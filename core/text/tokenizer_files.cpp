@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tokenizers by name, by file and by the checkpoint they belong to.
+// Tokenizers by name, file or checkpoint.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +21,7 @@ bool isFile(const fs::path& path) {
     return fs::is_regular_file(path, ignored);
 }
 
-// GPT-2's own names beside the library's.
+// The file names of GPT-2 in addition to those of the library.
 fs::path mergesBeside(const fs::path& vocabulary) {
     for (const char* name : {"merges.txt", "vocab.bpe"})
         if (isFile(vocabulary.parent_path() / name)) return vocabulary.parent_path() / name;
@@ -44,7 +44,7 @@ TokenizerPtr openPair(const fs::path& vocabulary) {
                            readTextFile(merges.string(), kMostBytes), merges.string());
 }
 
-// The tokenizer in a folder; nullptr where there is none.
+// The tokenizer in a folder; nullptr if there is none.
 TokenizerPtr openIn(const fs::path& folder) {
     if (const auto file = folder / "tokenizer.json"; isFile(file))
         return parseTokenizerJson(readTextFile(file.string(), kMostBytes), file.string());
@@ -81,7 +81,7 @@ TokenizerPtr openTokenizer(const std::string& nameOrPath) {
                         "is a SentencePiece model, which is not supported; give a tokenizer.json "
                         "of byte-level BPE, or choose gpt2");
     const std::string text = readTextFile(nameOrPath, kMostBytes);
-    // A vocabulary alone is piece: id; only a whole tokenizer has a model.
+    // A vocab.json maps pieces to ids; only a tokenizer.json has a model.
     const auto json = nlohmann::json::parse(text, nullptr, false);
     const auto model = json.is_object() ? json.find("model") : json.end();
     if (json.is_object() && (model == json.end() || model->is_number())) return openPair(path);

@@ -43,7 +43,7 @@ json parsed(const std::string& text, const std::string& path) {
     }
 }
 
-// What both forms share: the vocabulary by piece as the file spells it, and the merges.
+// Common to both forms: the vocabulary by piece as spelled in the file, and the merges.
 class Reader {
 public:
     explicit Reader(std::string path) : m_path(std::move(path)) {}
@@ -125,7 +125,7 @@ public:
         for (std::size_t id = 0; id < m_byId.size(); ++id) {
             const bool special = std::binary_search(m_special.begin(), m_special.end(),
                                                     static_cast<std::int32_t>(id));
-            // A name in other letters, such as <|endoftext|> of other alphabets, stands for itself.
+            // A name in other letters is not byte-encoded.
             const auto bytes = special ? std::nullopt : unspelledBytes(m_byId[id]);
             parts.pieces.push_back(bytes ? *bytes : m_byId[id]);
         }
@@ -174,7 +174,7 @@ std::string typeOf(const json& part) {
     return "unknown";
 }
 
-// A field that must be absent, null or one of what does nothing.
+// A field that must be absent, null or have no effect.
 void requireUnused(const Reader& reader, const json& object, const char* field,
                    const json& nothing) {
     const auto found = object.find(field);

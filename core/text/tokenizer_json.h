@@ -7,11 +7,11 @@
 namespace relascope::core {
 
 /// A tokenizer.json: a BPE model behind the ByteLevel splitter, or one of characters alone (no
-/// merges, an unk_token, no splitter). Everything else is refused by its name. `path` is for
-/// messages and becomes the name. Throws FileError naming the field.
+/// merges, an unk_token, no splitter). Everything else is an error that names it. `path` is used in
+/// messages and as the name. Throws FileError naming the field.
 TokenizerPtr parseTokenizerJson(const std::string& text, const std::string& path);
 
-/// A vocab.json and its merges, a pair a line. Throws FileError naming file and line.
+/// A vocab.json and its merges, one pair on each line. Throws FileError naming file and line.
 TokenizerPtr parseVocabulary(const std::string& vocabulary, const std::string& vocabularyPath,
                              const std::string& merges, const std::string& mergesPath);
 

@@ -18,8 +18,8 @@ std::string quoted(const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Everything but the vocabulary and the merges, which stand where `vocabulary` does: as values of
-// the library they would cost it seconds.
+// Everything except the vocabulary and the merges, which replace `vocabulary`: as values of the
+// JSON library they would take seconds.
 std::string framed(Json splitter, Json decoder, Json unknown, const Json& added,
                    const std::string& vocabulary, const std::string& merges) {
     const Json file = {{"version", "1.0"},

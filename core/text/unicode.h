@@ -23,8 +23,8 @@ inline void appendUtf8(std::string& text, char32_t c) {
     put(0x80 | (c & 63));
 }
 
-/// The code point at the start of `text`, which is taken off it; nothing for a byte that begins no
-/// whole character, which is taken off alone.
+/// Removes the first code point from `text` and returns it; removes one byte and returns nothing if
+/// the text does not start with a valid character.
 inline std::optional<char32_t> takeCharacter(std::string_view& text) {
     const std::size_t length = utf8Length(text);
     const auto first = static_cast<unsigned char>(text[0]);
@@ -35,7 +35,7 @@ inline std::optional<char32_t> takeCharacter(std::string_view& text) {
     return length == 0 ? std::nullopt : std::optional(c);
 }
 
-/// How much of `text` can be taken without cutting a character that may go on behind its end.
+/// The length of `text` without an incomplete character at its end.
 inline std::size_t wholeCharacters(std::string_view text) {
     for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
         const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -47,15 +47,15 @@ inline std::size_t wholeCharacters(std::string_view text) {
     return text.size();
 }
 
-/// White_Space of the Unicode standard (PropList.txt), which is no other in GPT-2's splitter.
+/// White_Space of the Unicode standard (PropList.txt), as in GPT-2's splitter.
 inline bool isWhiteSpace(char32_t c) {
     return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
            c == 0x205F || c == 0x3000;
 }
 
-/// GPT-2's files write a byte as a visible letter: itself where it has one in Latin-1, the others
-/// from U+0100 on.
+/// GPT-2's files write a byte as a visible character: itself if it is visible in Latin-1, otherwise
+/// one from U+0100 on.
 struct ByteLetters {
     std::array<char32_t, 256> letters{};
     std::array<int, 0x144> bytes{};  ///< of a letter; -1 for none
@@ -76,7 +76,7 @@ struct ByteLetters {
     }
 };
 
-/// Bytes as GPT-2's files write them.
+/// Bytes as written in GPT-2's files.
 inline std::string spelledBytes(std::string_view bytes) {
     std::string text;
     for (const char c : bytes)
@@ -84,7 +84,7 @@ inline std::string spelledBytes(std::string_view bytes) {
     return text;
 }
 
-/// And back; nothing when some character stands for no byte.
+/// The inverse; nothing if a character stands for no byte.
 inline std::optional<std::string> unspelledBytes(std::string_view text) {
     std::string bytes;
     while (!text.empty()) {

@@ -12,8 +12,8 @@
 namespace relascope::core {
 namespace {
 
-// GPT-2's pattern. The classes are spelled out: PCRE2's \s knows U+180E too, which is no white
-// space of Unicode's.
+// GPT-2's pattern. The classes are spelled out: PCRE2's \s includes U+180E, which is not white
+// space in Unicode.
 const pcre2_code* wordPattern() {
     static const pcre2_code* code = [] {
         const std::string space =
@@ -28,7 +28,7 @@ const pcre2_code* wordPattern() {
             pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                           PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF, &error, &at, nullptr);
         if (!compiled) throw std::logic_error("GPT-2's pattern does not compile");
-        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // where it cannot, matching is slow
+        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // without JIT matching is slow
         return compiled;
     }();
     return code;
@@ -66,8 +66,8 @@ bool Words::next(std::string_view& word) {
 }
 
 std::size_t lastWordCut(std::string_view text, bool spacesOnly) {
-    // No word goes on from a mark to white space, and what white space becomes depends on nothing
-    // before it.
+    // No word continues from another character into white space, and the words of white space do
+    // not depend on preceding text.
     for (std::size_t n = text.size(); n-- > 1;) {
         if (text[n] != ' ' && (text[n] != '\n' || spacesOnly)) continue;
         std::size_t start = n - 1;

@@ -41,7 +41,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-// Times `work` in milliseconds: two runs to warm up, then as often as fits.
+// Times `work` in milliseconds: two warm-up runs, then as many as fit into the time.
 std::vector<double> timed(double seconds, bool cuda, const std::function<void()>& work) {
     using Clock = std::chrono::steady_clock;
     const auto once = [&] {
@@ -74,7 +74,7 @@ Workload workload(const std::string& name) {
     if (name == "relgames_dat" || name == "contended") {
         auto m = presetOptions("relational-games-between", "dat").model;
         m.set("rel_proj_dim",
-              0L);  // the package's width, as in the figures that this is compared with
+              0L);  // the width in the published package, for comparison
         return {m, 512};
     }
     if (name == "relgames_transformer")
@@ -122,7 +122,7 @@ ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t t
 class BusyNeighbour {
 public:
     BusyNeighbour() {
-        // The loop ends with this process, however that ends.
+        // The loop ends with this process, also if that is killed.
         const std::string loop = "while kill -0 " + std::to_string(getpid()) +
                                  "; do i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; done";
         std::string shell = "sh", option = "-c", script = loop + " 2>/dev/null";
@@ -145,19 +145,19 @@ private:
     pid_t m_process = 0;
 };
 
-// A figure of this process, in megabytes.
+// A memory figure of this process, in megabytes.
 double ownMb(const char* name) {
     return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
 }
 
-// What one step adds to the memory at its highest, for texts of growing length.
+// The peak memory that one step adds, for texts of growing length.
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
                    BenchmarkResult& result) {
-    for (const std::int64_t n : {256, 256, 512, 1024, 2048}) {  // the first makes what stays
+    for (const std::int64_t n : {256, 256, 512, 1024, 2048}) {  // the first one warms up
         const auto tokens = torch::randint(options.outputs(), {1, n}, torch::kLong);
         optimizer.zeroGradients();
-        malloc_trim(0);  // what is free but still held would hide what the step takes
-        std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+        malloc_trim(0);  // memory that the allocator still holds would hide the need of the step
+        std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
         const double before = ownMb("VmRSS");
         crossEntropy(model.forward(tokens), tokens).backward();
         const double added = ownMb("VmHWM") - before;

@@ -9,6 +9,7 @@
 #include "options/metrics.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "train/checkpoints.h"
 
 namespace relascope::core {
@@ -23,20 +24,6 @@ void copyInto(const std::string& from, const std::string& to) {
     if (error == std::errc::no_space_on_device)
         throw DiskFull(to, "the disk is full; free some space");
     if (error) throw FileError(to, "could not be written: " + error.message());
-}
-
-// What the run had reached by then, which its row shows.
-void takeMeasures(RunInfo& info, const std::vector<MetricPoint>& points) {
-    for (const auto& point : points) {
-        if (point.split != Split::Validation) continue;
-        info.lastLoss = point.value("loss"), info.lastAccuracy = point.value("accuracy");
-        if (point.step == 0) continue;  // before training nothing is "best"
-        if (!(info.bestLoss <= info.lastLoss)) info.bestLoss = info.lastLoss;
-        if (!(info.bestAccuracy >= info.lastAccuracy)) info.bestAccuracy = info.lastAccuracy;
-        const double shown = point.value(info.metric);
-        if (!(lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown))
-            info.bestMetric = shown;
-    }
 }
 
 void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
@@ -59,7 +46,8 @@ void fillBranch(RunFolder& branch, const std::string& from, std::int64_t step) {
     std::vector<MetricPoint> points;
     for (auto& point : readMetrics(from))
         if (point.step <= step) points.push_back(std::move(point));
-    takeMeasures(info, points);
+    for (const auto& point : points)
+        if (point.split == Split::Validation) takeValidation(info, point);
     for (const auto& point : points) {
         branch.append(point);
         info.epoch = point.epoch;

@@ -19,8 +19,8 @@ namespace relascope::core {
 namespace {
 
 constexpr std::int64_t kBatch = 32, kChannels = 32, kHidden = 64;
-constexpr int kMoved = 2;              // pixels, at most, up and down and to either side
-constexpr std::int64_t kPatience = 4;  // times the epochs asked for
+constexpr int kMoved = 2;              // largest shift in pixels, in each direction
+constexpr std::int64_t kPatience = 4;  // multiple of the requested epochs
 
 struct CardNetworkImpl : ModelImpl {
     CardNetworkImpl(const CardPictures& cards, std::int64_t embedding, at::Generator generator)
@@ -38,7 +38,7 @@ struct CardNetworkImpl : ModelImpl {
     /// pictures [b, 3, h, w] -> [b, embedding].
     torch::Tensor embed(torch::Tensor x) {
         for (const char* name : {"conv1", "conv2"})
-            // The largest of what is positive, or 0: relu last has a sixteenth of the work.
+            // Max-pooling before relu gives the same result with a sixteenth of the work.
             x = torch::relu(torch::max_pool2d(torch::conv2d(x, weight(name), bias(name)), {4, 4}));
         x = torch::relu(linear("hidden", x.flatten(1)));
         return torch::tanh(linear("embedding", x));
@@ -49,7 +49,8 @@ struct CardNetworkImpl : ModelImpl {
     }
 
 private:
-    // Glorot-uniform, biases 0, from a generator of its own: a run that trains meanwhile keeps its.
+    // Glorot-uniform, biases 0, from its own generator, so that a run that trains meanwhile is not
+    // affected.
     void add(const std::string& name, std::vector<std::int64_t> sizes) {
         const std::int64_t field = sizes.size() == 4 ? sizes[2] * sizes[3] : 1;
         const double bound = std::sqrt(6.0 / static_cast<double>((sizes[0] + sizes[1]) * field));
@@ -86,7 +87,8 @@ struct Examples {
     torch::Tensor pictures, targets;
 };
 
-// Cards drawn with replacement, each moved a little; what moves in at a side is that side's edge.
+// Cards drawn with replacement, each shifted a little; the edge pixels are repeated into the
+// uncovered area.
 Examples drawn(const CardPictures& cards, const CardNetworkOptions& options) {
     std::mt19937_64 random(options.seed ^ 0x6361726473534554ULL);
     const auto below = [&random](std::uint64_t n) {
@@ -105,21 +107,22 @@ Examples drawn(const CardPictures& cards, const CardNetworkOptions& options) {
     return {torch::stack(pictures), torch::stack(answers)};
 }
 
-// The table of the network as it is.
+// The table that the network gives now.
 CardTable tableOf(CardNetworkImpl& network, const CardPictures& cards, std::int64_t epochs) {
     const torch::NoGradGuard noGrad;
     const auto ink = inkOf(cards);
     const auto vectors = network.embed(ink).contiguous();
-    const auto told = network.forward(ink)
-                          .view({-1, cards.attributes, cards.values})
-                          .argmax(2)
-                          .eq(targetsOf(cards).view({-1, cards.attributes, cards.values}).argmax(2))
-                          .sum()
-                          .item<std::int64_t>();
+    const auto correct =
+        network.forward(ink)
+            .view({-1, cards.attributes, cards.values})
+            .argmax(2)
+            .eq(targetsOf(cards).view({-1, cards.attributes, cards.values}).argmax(2))
+            .sum()
+            .item<std::int64_t>();
     const auto* values = vectors.const_data_ptr<float>();
     return {vectors.size(1),
             {values, values + vectors.numel()},
-            static_cast<double>(told) / static_cast<double>(cards.answers.size()),
+            static_cast<double>(correct) / static_cast<double>(cards.answers.size()),
             epochs};
 }
 
@@ -136,10 +139,11 @@ CardTable trained(const CardPictures& cards, const CardNetworkOptions& options,
     for (std::int64_t epoch = 0; epoch < kPatience * options.epochs; ++epoch) {
         const auto order = torch::tensor(shuffledOrder(options.examples, options.seed, epoch));
         for (std::int64_t at = 0; at < options.examples; at += kBatch) {
-            const double share = (static_cast<double>(epoch) +
-                                  static_cast<double>(at) / static_cast<double>(options.examples)) /
-                                 static_cast<double>(options.epochs);
-            if (stop.stop_requested() || (progress && !progress(std::min(share, 0.999))))
+            const double fraction =
+                (static_cast<double>(epoch) +
+                 static_cast<double>(at) / static_cast<double>(options.examples)) /
+                static_cast<double>(options.epochs);
+            if (stop.stop_requested() || (progress && !progress(std::min(fraction, 0.999))))
                 throw Cancelled();
             const auto rows = order.slice(0, at, at + kBatch);
             optimizer.zeroGradients();
@@ -161,13 +165,14 @@ CardTable trained(const CardPictures& cards, const CardNetworkOptions& options,
                           " % of the attributes; use a larger data.embedding or another data.seed");
 }
 
-// Runs `work` in a thread whose sums are made by itself alone. The count of threads is every
-// thread's own in torch, but what later threads begin with is what was set last: that is put back.
+// Runs `work` in a thread that uses no further threads. torch keeps the number of threads for each
+// thread, but new threads start with the number that was set last, which is therefore restored.
 CardTable onOneThread(const std::function<CardTable()>& work) {
     const int threads = at::get_num_threads();
     std::latch set(1);
     auto table = std::async(std::launch::async, [&] {
-        at::get_num_threads();  // takes the common count now, so that nothing does so later
+        at::get_num_threads();  // initialises the number of threads of this thread before it is
+                                // changed
         at::set_num_threads(1);
         set.count_down();
         return work();

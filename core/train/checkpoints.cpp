@@ -116,7 +116,7 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
     } catch (const FileError&) {
         std::error_code ignored;
         fs::remove_all(folder,
-                       ignored);  // half a checkpoint would only take up the space that is missing
+                       ignored);  // an incomplete checkpoint would only occupy scarce space
         throw;
     }
 }
@@ -204,7 +204,8 @@ void pruneCheckpoints(const std::string& checkpoints, std::int64_t bestStep) {
         if (const auto folder = checkpoints + "/step-" + std::to_string(steps[i]);
             steps[i] != bestStep && !isKeptCheckpoint(folder))
             fs::remove_all(folder, ignored);
-    // Left-overs of a kill within a save: no manifest, and older than the newest whole one.
+    // Incomplete checkpoints of a killed process: without a manifest, and older than the newest
+    // complete one.
     for (const auto& entry : fs::directory_iterator(checkpoints, ignored)) {
         const auto step = stepOf(entry.path().filename().string());
         if (step >= 0 && !steps.empty() && step < steps.back() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // checkpoints/step-N: weights, optimizer, generators and position; the manifest, written last,
-// makes it count.
+// marks it as complete.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace relascope::core {
 
-/// Where a run stands between two steps, beside its tensors.
+/// The state of a run between two steps, without its tensors.
 struct TrainState {
     std::int64_t step = 0;   ///< optimizer steps done
     std::int64_t epoch = 0;  ///< whole passes done
-    std::int64_t batch = 0;  ///< batches of the present pass done
+    std::int64_t batch = 0;  ///< batches done in the current epoch
     std::int64_t examples = 0;
     double seconds = 0.0;
     double baseRate = 0.0;  ///< learning rate before the schedule; live edits change it
     std::int64_t evaluateEvery = 0, captureEvery = 0;
-    double best = 0.0;  ///< of the metric that early stopping or the best checkpoint follows
+    double best = 0.0;           ///< of the metric for early stopping or the best checkpoint
     std::int64_t bestStep = -1;  ///< -1: none yet
     std::int64_t badEvaluations = 0;
     double lossSum = 0.0,
@@ -42,17 +42,17 @@ void saveCheckpoint(const std::string& checkpoints, ModelImpl& model, const Opti
 /// Loads a checkpoint's weights, and with `optimizer` also its state and torch's generators.
 TrainState loadCheckpoint(const std::string& checkpoint, ModelImpl& model, Optimizer* optimizer);
 
-/// The folder of the newest checkpoint whose manifest holds, or "". What was passed over is named
-/// in `problems` ("step-120: model.safetensors does not match its checksum").
+/// The folder of the newest valid checkpoint, or "". Checkpoints that were skipped are listed in
+/// `problems` ("step-120: model.safetensors does not match its checksum").
 std::string newestCheckpoint(const std::string& checkpoints,
                              std::vector<std::string>* problems = nullptr);
-/// "" when every file is there with its size and checksum, else what is wrong.
+/// "" if every file exists with its size and checksum, else the problem.
 std::string checkpointProblem(const std::string& checkpoint);
 /// Steps of all checkpoints that have a manifest, ascending.
 std::vector<std::int64_t> checkpointSteps(const std::string& checkpoints);
-/// Where the run stood at a checkpoint. Throws FileError.
+/// The state of the run at a checkpoint. Throws FileError.
 TrainState checkpointState(const std::string& checkpoint);
-/// Keeps a checkpoint for good, with the options in force at its step: a branch can start there.
+/// Keeps a checkpoint permanently, with the options of its step, so that a branch can start there.
 void keepCheckpoint(const std::string& checkpoint, const RunOptions& options);
 /// The options that keepCheckpoint wrote. Throws FileError.
 RunOptions keptOptions(const std::string& checkpoint);

@@ -21,10 +21,10 @@ TextEnd continueText(ModelImpl& model, const ModelOptions& modelOptions, const T
         throw OptionError("prompt", "is empty; type some text for the model to continue");
 
     LanguageReader reader(model, modelOptions);
-    std::string tail;  // of what was written: as much as the stop text may span
+    std::string tail;  // the end of the generated text, as long as the stop text
     for (std::int64_t i = 0; i < options.tokens; ++i) {
         auto logits = reader.read(next);
-        // Rows of the vocabulary that the tokenizer has no text for are never written.
+        // Rows of the vocabulary without text in the tokenizer are never generated.
         if (logits.size(0) > tokenizer.size()) logits = logits.slice(0, 0, tokenizer.size());
         auto token = sampler.sample(logits.contiguous());
         const auto fill = [&](TokenChoice& choice) {
@@ -56,7 +56,7 @@ ProbeSample textSample(const Tokenizer& tokenizer, const std::string& text, std:
     sample.source.text = true;
     for (const auto id : ids) {
         sample.source.tokens.push_back(id);
-        sample.source.words.emplace_back(tokenizer.piece(id));
+        sample.source.labels.emplace_back(tokenizer.piece(id));
     }
     return sample;
 }

@@ -30,8 +30,8 @@ void initDevices(int threads) {
     at::set_num_threads(threads > 0
                             ? threads
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-    // Bit-exact resume on CUDA asks for this before the first CUDA call; without CUDA it costs
-    // nothing.
+    // Bit-exact resume on CUDA requires this before the first CUDA call; it has no effect without
+    // CUDA.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
     if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL)) {
         cudaProblem().clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which machines a run may use, and why not.
+// The devices that a run may use, and why others cannot be used.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ struct DeviceInfo {
     std::string name;   ///< "cpu", "cuda:0"
     std::string title;  ///< "CPU, 2 threads", "NVIDIA H200, 139 GiB"
     bool usable = true;
-    std::string reason;  ///< why it is not usable, in words; empty otherwise
+    std::string reason;  ///< why it cannot be used; empty otherwise
 };
 
-/// Sets LibTorch's threads (0: one a core), loads its CUDA part when it is there. Call once, first
-/// thing.
+/// Sets the number of threads of LibTorch (0: one for each core) and loads its CUDA library if
+/// present. Call once at the start.
 void initDevices(int threads = 0);
-/// The CPU first, then every CUDA device, or one line that says why there is none.
+/// The CPU first, then every CUDA device, or one entry with the reason why there is none.
 const std::vector<DeviceInfo>& devices();
 /// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
 /// usable.
 std::string resolveDevice(const std::string& wanted);
-/// Memory that is free there, in bytes; 0 when it cannot be known.
+/// Free memory of the device, in bytes; 0 if unknown.
 std::uint64_t freeMemory(const std::string& device);
-/// Throws OptionError with advice when the training that the options describe cannot fit there.
+/// Throws OptionError with advice if the training does not fit into the memory of the device.
 void requireMemory(const RunOptions& options, const std::string& device);
 /// Threads that LibTorch uses.
 int threadCount();

@@ -12,7 +12,7 @@ AutocastScope::AutocastScope(bool enabled) : m_enabled(enabled) {
     if (!enabled) return;
     at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
     at::autocast::set_autocast_enabled(at::kCUDA, true);
-    at::autocast::clear_cache();  // never weights of a step before
+    at::autocast::clear_cache();  // not the weights of an earlier step
 }
 AutocastScope::~AutocastScope() {
     if (!m_enabled) return;
@@ -28,8 +28,8 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
     const std::int64_t outputs = modelOptions.outputs(), ignore = modelOptions.ignoredTarget();
     const auto* sequences = dynamic_cast<const SequenceDataset*>(data.get());
     const bool freely = sequences && options.freely != 0;
-    const auto report = [&](double share) {
-        if (progress && !progress(share)) throw Cancelled();
+    const auto report = [&](double fraction) {
+        if (progress && !progress(fraction)) throw Cancelled();
     };
     const torch::NoGradGuard noGrad;
     model.eval();
@@ -51,7 +51,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                    static_cast<double>(data->size()));
         }
         result.values = tally.values();
-        if (!data->info().exactNumbers)
+        if (!data->info().exactTargets)
             std::erase_if(result.values, [](const auto& value) {
                 return metricInfo(value.first).id == Metric::Recovered;
             });
@@ -59,7 +59,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
             const auto free = decodeFreeRunning(
                 model, modelOptions, *sequences, std::max<std::int64_t>(0, options.freely),
                 options.batchSize, stop,
-                [&](double share) { return report(0.5 + 0.5 * share), true; });
+                [&](double fraction) { return report(0.5 + 0.5 * fraction), true; });
             result.values.emplace_back("element_accuracy", free.elementAccuracy);
             result.values.emplace_back("sequence_accuracy", free.sequenceAccuracy);
         }

@@ -17,18 +17,18 @@ namespace relascope::core {
 struct EvaluationOptions {
     std::int64_t batchSize = 256;
     bool bfloat16 = false;
-    /// Of sequences, how many are also answered freely (free_running.h): 0 = none, -1 = all.
+    /// The number of sequences for free-running decoding (free_running.h): 0 = none, -1 = all.
     std::int64_t freely = 0;
 };
 
 /// In evaluation mode, without gradients; the model's mode is restored. Loss and accuracy are means
-/// over answers: labels, tokens (of sequences with the right ones before them: teacher forcing),
-/// bits. Throws OptionError for a label beyond the model's classes, Cancelled.
+/// over targets: labels, tokens (sequences with teacher forcing), bits. Throws OptionError for a
+/// label out of the range of the model's classes, Cancelled.
 Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, const DatasetPtr& data,
                          const EvaluationOptions& options = {}, std::stop_token stop = {},
                          const ProgressCallback& progress = {});
 
-/// bfloat16 autocast on CUDA while it lives, when `enabled`.
+/// bfloat16 autocast on CUDA in the scope of this object, if `enabled`.
 class AutocastScope {
 public:
     explicit AutocastScope(bool enabled);

@@ -19,7 +19,7 @@ std::array<int, 3> versionNumbers(const std::string& text) {
     return numbers;
 }
 
-// The same options of data may mean other examples since the run began.
+// The same data options may give different examples than when the run began.
 void noteOtherExamples(RunFolder& folder, const DatasetInfo& data, const EventSink& sink) {
     const std::string began = folder.fact("version");
     if (data.since.empty() || began.empty() || versionNumbers(began) >= versionNumbers(data.since))
@@ -36,7 +36,7 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
                       const EventSink& sink, std::stop_token stop) {
     RunFolder folder = RunFolder::open(request.path);
     RunOptions options = request.options;
-    options.model = folder.options().model;  // a vocabulary was fitted to the text
+    options.model = folder.options().model;  // the vocabulary was built from the text
     folder.setOptions(options);
     // The tokenizer that the run began with, even if the text has changed since.
     options.data = runData(request.path, options.data);
@@ -45,7 +45,7 @@ TrainResult resumeRun(const RunRequest& request, const DataOpener& open, Control
     return train(folder, data, control, sink, std::move(stop));
 }
 
-// Removes what a refused start has written.
+// Removes the files of a start that failed.
 void discard(const std::string& path, bool existed) {
     std::error_code ignored;
     if (!existed) {
@@ -68,7 +68,7 @@ TrainResult executeRun(const RunRequest& request, const DataOpener& open, Contro
     RunFolder folder = RunFolder::create(request.path, request.options);
     folder.info().seed = request.seed;
     try {
-        folder.saveInfo();  // from here on a kill leaves a run that can be resumed
+        folder.saveInfo();  // from here on a killed run can be resumed
         return train(folder, data, control, sink, std::move(stop));
     } catch (const std::exception& error) {
         if (newestCheckpoint(request.path + "/before/checkpoints").empty()) {

@@ -33,10 +33,10 @@ FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
             !progress(static_cast<double>(first + batch.size()) / static_cast<double>(count)))
             throw Cancelled();
     }
-    const auto share = [](std::int64_t part, std::int64_t whole) {
+    const auto fraction = [](std::int64_t part, std::int64_t whole) {
         return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));
     };
-    return {count, share(rightTokens, tokens), share(rightSequences, count)};
+    return {count, fraction(rightTokens, tokens), fraction(rightSequences, count)};
 }
 
 }  // namespace relascope::core

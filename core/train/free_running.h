@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answering sequences without help: every token follows from the model's own earlier ones.
+// Free-running decoding: every token follows from the earlier tokens that the model generated.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace relascope::core {
 
-/// What became of the free answers to some sequences. Padding does not count.
+/// Results of free-running decoding. Padding does not count.
 struct FreeRunning {
     std::int64_t sequences = 0;
-    double elementAccuracy = 0.0;   ///< share of right tokens at their place
-    double sequenceAccuracy = 0.0;  ///< share of answers right from the first token to the last
+    double elementAccuracy = 0.0;   ///< fraction of correct tokens
+    double sequenceAccuracy = 0.0;  ///< fraction of completely correct answers
 };
 
-/// Decodes the first `examples` (all when 0) of a data set in batches, with a cache, and holds the
-/// answers against its own. Throws Cancelled.
+/// Decodes the first `examples` (all when 0) of a data set in batches, with a cache, and compares
+/// the answers with the targets. Throws Cancelled.
 FreeRunning decodeFreeRunning(ModelImpl& model, const ModelOptions& options,
                               const SequenceDataset& data, std::int64_t examples,
                               std::int64_t batchSize, std::stop_token stop = {},

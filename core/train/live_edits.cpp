@@ -55,7 +55,7 @@ void takeLiveOptions(TrainJob& job) {
     before.train.evaluate_every = job.state.evaluateEvery;
     before.train.capture_every = job.state.captureEvery;
     takeFromOptions(job.state, job.options.train);
-    // A kept checkpoint has the mark of its edit already.
+    // A checkpoint that is kept already has the mark of its edit.
     if (before == job.options || hasKeptCheckpoint(job.folder.path(), job.state.step)) return;
     keepThisStep(job, before);
     for (const auto& field : RunOptions::fieldTable())

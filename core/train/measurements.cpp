@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-// What text adds to a point: perplexity, and the tokens trained on so far.
+// The additional values for text: perplexity, and the tokens trained on so far.
 void Measurements::addTextValues(MetricPoint& point) const {
     if (!m_job.isText()) return;
     point.values.emplace_back("perplexity", std::exp(point.value("loss")));
@@ -19,8 +19,8 @@ void Measurements::addTextValues(MetricPoint& point) const {
                                             static_cast<double>(m_job.options.data.context));
 }
 
-// What the model makes of the prompt now, as a line of events.jsonl. Its own generator: the run's
-// is left alone.
+// Generates a text from the prompt, as a line of events.jsonl. Uses its own generator, so that
+// training is not affected.
 void Measurements::writeSample() {
     const auto& data = m_job.options.data;
     if (!m_job.isText() || !m_job.data.tokenizer || data.sample_tokens < 1 || data.prompt.empty())
@@ -83,27 +83,21 @@ void Measurements::evaluate() {
     validation.values.insert(validation.values.end(), result.values.begin(), result.values.end());
     addTextValues(validation);
     m_job.lastValidation = validation;
-    auto& info = m_job.folder.info();
-    info.lastLoss = result.loss, info.lastAccuracy = result.accuracy;
+    takeValidation(m_job.folder.info(), validation);
     m_job.record(validation);
     writeSample();
-    if (m_job.state.step == 0 && m_job.totalSteps > 0) return;  // before training nothing is "best"
-    if (!(info.bestLoss <= result.loss)) info.bestLoss = result.loss;
-    if (!(info.bestAccuracy >= result.accuracy)) info.bestAccuracy = result.accuracy;
-    const double shown = validation.value(info.metric);
-    if (!(lowerIsBetter(info.metric) ? info.bestMetric <= shown : info.bestMetric >= shown))
-        info.bestMetric = shown;
+    if (m_job.state.step == 0 && m_job.totalSteps > 0) return;  // before training nothing is best
     if (updateBest(result)) m_job.checkpoint();
 }
 
 bool Measurements::updateBest(const Evaluation& e) {
     const auto& stopping = m_job.options.train.early_stopping;
-    // Without early stopping the best weights are those of the highest accuracy; of text, and of
-    // data without an accuracy, those of the lowest loss.
+    // Without early stopping the best weights are those with the highest accuracy or, for text and
+    // for data without an accuracy, with the lowest loss.
     const auto usual = m_job.isText() || std::isnan(e.accuracy) ? Metric::Loss : Metric::Accuracy;
     const auto& metric = stopping.enabled() ? metricInfo(stopping.metric) : metricInfo(usual);
     const bool maximize = stopping.enabled() ? stopping.maximize() : !metric.lowerIsBetter;
-    // A metric that is none of validation is the loss of training since the last evaluation.
+    // A metric that is not a validation metric is the training loss since the last evaluation.
     const double value = metric.id == Metric::Other
                              ? m_job.state.sinceLoss / static_cast<double>(std::max<std::int64_t>(
                                                            1, m_job.state.sinceExamples))
@@ -115,7 +109,7 @@ bool Measurements::updateBest(const Evaluation& e) {
         m_job.state.best = value;
         m_job.state.bestStep = m_job.state.step;
         m_job.state.badEvaluations = 0;
-        return stopping.restore_best;  // then these very weights are needed at the end
+        return stopping.restore_best;  // these weights are then needed at the end
     }
     if (stopping.enabled() && m_job.state.epoch >= stopping.from_epoch &&
         ++m_job.state.badEvaluations >= stopping.patience)

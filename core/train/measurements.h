@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is measured along a training job: points of the curves, the best weights, captures, tests.
-// Private to core/train.
+// Measurements during training: metric points, the best weights, captures, tests. Private to
+// core/train.
 #pragma once
 
 #include "train/evaluate.h"
@@ -13,13 +13,14 @@ public:
     explicit Measurements(TrainJob& job)
         : m_job(job), m_recordEvery(std::max<std::int64_t>(1, job.totalSteps / 20000)) {}
 
-    /// After a step: every step of a short run, evenly spaced ones of a long run become a point.
+    /// After a step: records a metric point, in long runs only at evenly spaced steps.
     void recordStep(double rate, double norm);
     /// Over the validation set; keeps the best weights and decides on early stopping.
     void evaluate();
-    /// The maps of the run's inputs, as a capture of this step.
+    /// Saves the maps of the run's inputs as a capture of this step.
     void capture();
-    /// What the finished model reaches on every test split, kept with the run. Throws Cancelled.
+    /// Evaluates the finished model on every test split and stores the results with the run. Throws
+    /// Cancelled.
     void test();
     std::int64_t lastCapture() const { return m_lastCapture; }
 

@@ -21,18 +21,18 @@ bool finite(const torch::Tensor& t) {
 class FirstNonFinite : public Recorder {
 public:
     void scores(const std::string& module, const torch::Tensor& t) override {
-        look("the attention of " + module, t);
+        check("the attention of " + module, t);
     }
     void relations(const std::string& module, const torch::Tensor& t) override {
-        look("the relations of " + module, t);
+        check("the relations of " + module, t);
     }
     void symbols(const std::string& module, int, const torch::Tensor& t) override {
-        look("the symbols of " + module, t);
+        check("the symbols of " + module, t);
     }
     void hidden(const std::string& module, const torch::Tensor& t) override {
-        look("the output of " + module, t);
+        check("the output of " + module, t);
     }
-    void look(const std::string& what, const torch::Tensor& t) {
+    void check(const std::string& what, const torch::Tensor& t) {
         if (found.empty() && !finite(t)) found = what + " is the first value that is not finite";
     }
     std::string found;
@@ -55,7 +55,7 @@ std::string firstNonFinite(ModelImpl& model, const ModelInput& input) {
     {
         const torch::NoGradGuard noGrad;
         const RecordingScope scope(recorder);
-        recorder.look("the output of final_out", model.forward(input));
+        recorder.check("the output of final_out", model.forward(input));
     }
     if (!recorder.found.empty()) return recorder.found;
     for (const auto& entry : stateOf(model))

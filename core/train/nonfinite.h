@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Finding where a number stopped being one.
+// Finds the first value that is not finite.
 #pragma once
 
 #include <torch/types.h>
@@ -10,13 +10,13 @@
 
 namespace relascope::core {
 
-/// Torch's default generator of that device, and its return: so that a step can be looked at again
-/// with the same dropout.
+/// Saves and restores torch's default generator of a device, so that a step can be repeated with
+/// the same dropout.
 torch::Tensor saveGenerator(const torch::Device& device);
 void restoreGenerator(const torch::Device& device, const torch::Tensor& state);
 
-/// Runs the model again on the batch and names the first thing whose numbers are not finite: an
-/// input, a weight, a layer's output, or a gradient; in words.
+/// Runs the model again on the batch and names the first tensor with non-finite values: an input, a
+/// weight, the output of a layer, or a gradient.
 std::string firstNonFinite(ModelImpl& model, const ModelInput& input);
 
 }  // namespace relascope::core

@@ -30,7 +30,7 @@ struct OpenedModel::Parts {
 
 namespace {
 
-// The first `rows` of a stored batch that a sample can be cut from.
+// The first `rows` of a stored batch, as samples.
 ProbeSequence sequenceOf(const torch::Tensor& batch, std::int64_t index) {
     ProbeSequence s;
     const auto row = batch[index].contiguous();
@@ -75,7 +75,7 @@ const char* inputKey(const ModelOptions& options) {
     return "input/images";
 }
 
-// A run keeps its tokenizer, unless it is one that comes with the program.
+// A run stores its tokenizer, unless it is built into the program.
 TokenizerPtr tokenizerOf(const std::string& path, bool isRun, const RunOptions& run) {
     if (!isRun) return tokenizerBeside(path, run.model.outputs());
     if (run.data.tokenizer == "gpt2") return gpt2Tokenizer();
@@ -107,10 +107,10 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         if (fs::is_regular_file(beside)) p.reference = beside.string();
     }
     {
-        const ParameterScope scope(ParameterFill::Uninitialised);  // the file fills them
+        const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
         p.model = makeModel(p.options);
     }
-    std::string trouble;  // a tokenizer that cannot be read keeps nobody from the weights
+    std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
         if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
     } catch (const Cancelled&) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A model to look at or to evaluate: from a run folder or a published checkpoint folder. No torch
-// here.
+// A model for inspection or evaluation, from a run folder or a checkpoint. Does not include torch.
 #pragma once
 
 #include <memory>
@@ -20,7 +19,7 @@ struct Evaluation {
     double loss = 0.0;                  ///< mean cross entropy, nats
     double accuracy = 0.0;              ///< 0..1; of text, of the next token; NaN of numbers
     std::vector<double> classAccuracy;  ///< by label; NaN for a class without examples
-    /// What else the task measures: "sequence_accuracy", "mean_error" and so on.
+    /// Further metrics of the task: "sequence_accuracy", "mean_error" and so on.
     std::vector<std::pair<std::string, double>> values;
 };
 
@@ -28,8 +27,8 @@ struct Evaluation {
 class OpenedModel {
 public:
     /// `path` is a run folder (`which`: "last", "best" or a step; "" = last, or best where the run
-    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the share read
-    /// and returns false to cancel. Throws FileError saying what it is not, Cancelled.
+    /// restores the best), or any form of checkpoint (checkpoint.h). `progress` gets the fraction
+    /// read and returns false to cancel. Throws FileError if it is neither, Cancelled.
     OpenedModel(const std::string& path, const std::string& which, const std::string& device,
                 std::stop_token stop = {}, const ProgressCallback& progress = {});
     ~OpenedModel();
@@ -37,7 +36,7 @@ public:
     OpenedModel& operator=(OpenedModel&&) noexcept;
 
     const ModelOptions& options() const;
-    /// Of a run; for a checkpoint only `model` counts.
+    /// The options of the run; for a checkpoint only `model` is valid.
     const RunOptions& run() const;
     bool isRun() const;
     std::int64_t step() const;
@@ -46,29 +45,32 @@ public:
 
     /// Inputs stored beside the checkpoint (io.safetensors), 0 without any.
     int referenceInputs() const;
-    /// One of them. Throws OptionError for a number there is none of.
+    /// One of them. Throws OptionError for an invalid index.
     ProbeSample referenceInput(int index) const;
-    /// A made-up input that fits, the same for the same seed.
+    /// A random input of the right shape, the same for the same seed.
     ProbeSample randomInput(std::uint64_t seed) const;
 
-    /// Of a language model: the run's tokenizer, or the one beside the checkpoint; null when none
-    /// is known.
+    /// For a language model: the tokenizer of the run, or the one in the folder of the checkpoint;
+    /// null if unknown.
     TokenizerPtr tokenizer() const;
-    /// Another one: "gpt2", a file or a folder. Throws OptionError when it does not fit the model.
+    /// Sets another tokenizer: "gpt2", a file or a folder. Throws OptionError if it does not match
+    /// the model.
     void setTokenizer(const std::string& nameOrPath);
-    /// A text as an input; what is beyond the model's context is left out. Throws OptionError
-    /// without a tokenizer or a token.
+    /// A text as input, cut to the context of the model. Throws OptionError without a tokenizer or
+    /// a token.
     ProbeSample textInput(const std::string& text) const;
-    /// Continues a text, token by token. Throws OptionError for options or a prompt that cannot be.
+    /// Continues a text, token by token. Throws OptionError for invalid options or an invalid
+    /// prompt.
     TextEnd generate(const std::string& prompt, const GenerateOptions& options,
                      const TokenSink& sink);
-    /// Keeps weights as bfloat16 from here on (parameters.h): faster generation, less exact.
+    /// Converts the weights to bfloat16 (parameters.h): faster generation, less exact.
     void narrow();
 
-    /// Every map of every layer for one sample. Throws OptionError when it does not fit.
+    /// All maps of all layers for one sample. Throws OptionError if the sample does not fit the
+    /// model.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
-    /// Loss, accuracy and what else the task measures over a data set; sequences are also answered
-    /// freely. Throws OptionError when the data are not what the model reads, Cancelled.
+    /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
+    /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
                         const ProgressCallback& progress = {});
 

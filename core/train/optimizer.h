@@ -26,8 +26,7 @@ public:
 
     /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
-    /// Throws Error naming the tensor that is missing or has another shape; nothing is replaced
-    /// then.
+    /// Throws Error naming a tensor that is missing or has another shape; nothing is changed then.
     void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
 
 private:

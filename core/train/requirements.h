@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model and its data must have in common.
+// Checks that a model and its data fit together.
 #pragma once
 
 #include "data/dataset.h"
@@ -7,8 +7,8 @@
 
 namespace relascope::core {
 
-/// Throws OptionError ("data: ...", "model.FIELD: ...") unless the model reads such examples and
-/// has an output for every answer.
+/// Throws OptionError ("data: ...", "model.FIELD: ...") unless the model accepts these examples and
+/// has an output for every target.
 void requireReadable(const ModelOptions& model, const Dataset& data);
 
 }  // namespace relascope::core

@@ -61,7 +61,7 @@ void RunService::answerProbe() {
 void RunService::restartRate() {
     m_rateStart = Clock::now();
     m_rateExamples = m_job.state.examples;
-    m_rate = 0.0;  // the speed before a pause says nothing about the time left after it
+    m_rate = 0.0;  // the rate before a pause says nothing about the remaining time
 }
 
 void RunService::progress(bool force) {

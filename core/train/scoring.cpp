@@ -10,7 +10,7 @@ namespace {
 constexpr double kRecovered = 1e-3;  // experiments.md section 8
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A class of two, told by one score.
+// Two classes, predicted by the sign of one score.
 bool isYesNo(const torch::Tensor& scores, const Batch& batch) {
     return batch.kind == TargetKind::Class && scores.size(-1) == 1;
 }
@@ -33,9 +33,9 @@ torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64
     if (batch.mixed.defined()) return torch::cross_entropy_loss(scores, batch.mixed.to(device));
     const auto targets = batch.targets.to(device, true);
     switch (batch.kind) {
-        case TargetKind::Numbers:
+        case TargetKind::Regression:
             return torch::mse_loss(scores, targets);
-        case TargetKind::Bits:
+        case TargetKind::MultiLabel:
             return torch::binary_cross_entropy_with_logits(scores, targets);
         case TargetKind::Class:
             if (isYesNo(scores, batch))
@@ -78,7 +78,7 @@ void MetricAccumulator::addLoss(double mean, const Batch& batch) {
 
 void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
     m_examples += batch.size();
-    if (batch.kind == TargetKind::Numbers) {
+    if (batch.kind == TargetKind::Regression) {
         m_numbers = true;
         const auto error =
             (scores.detach().to(torch::kCPU, torch::kDouble) - batch.targets.to(torch::kDouble))
@@ -90,10 +90,10 @@ void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
         m_recovered += worst.lt(kRecovered).sum().item<std::int64_t>();
         return;
     }
-    const auto wanted = batch.kind == TargetKind::Bits
+    const auto wanted = batch.kind == TargetKind::MultiLabel
                             ? batch.targets.round().to(torch::kLong).contiguous()
                             : batch.targets;
-    const bool signs = batch.kind == TargetKind::Bits || isYesNo(scores, batch);
+    const bool signs = batch.kind == TargetKind::MultiLabel || isYesNo(scores, batch);
     const auto guess = (signs ? scores.detach().gt(0).to(torch::kLong) : scores.detach().argmax(-1))
                            .to(torch::kCPU)
                            .contiguous();
@@ -103,7 +103,7 @@ void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
         if (m_ignore >= 0 && batch.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
         ++m_answers;
         m_right += a[i] == b[i];
-        if (batch.kind == TargetKind::Bits) continue;
+        if (batch.kind == TargetKind::MultiLabel) continue;
         ++m_classSeen[static_cast<std::size_t>(b[i])];
         m_classRight[static_cast<std::size_t>(b[i])] += a[i] == b[i];
     }
@@ -119,12 +119,12 @@ double MetricAccumulator::accuracy() const {
 }
 
 std::vector<double> MetricAccumulator::classAccuracy() const {
-    std::vector<double> shares;
+    std::vector<double> fractions;
     for (std::size_t c = 0; c < m_classSeen.size(); ++c)
-        shares.push_back(m_classSeen[c] ? static_cast<double>(m_classRight[c]) /
-                                              static_cast<double>(m_classSeen[c])
-                                        : kNaN);
-    return shares;
+        fractions.push_back(m_classSeen[c] ? static_cast<double>(m_classRight[c]) /
+                                                 static_cast<double>(m_classSeen[c])
+                                           : kNaN);
+    return fractions;
 }
 
 std::vector<std::pair<std::string, double>> MetricAccumulator::values() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the outputs of a model are scored against what a batch asks, by the kind of its targets.
+// Loss and metrics of model outputs, by the kind of the targets.
 #pragma once
 
 #include <torch/types.h>
@@ -18,36 +18,36 @@ namespace relascope::core {
 torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
                            bool sum = false);
 
-/// What a batch gives a model on `device`.
+/// The model input of a batch, on `device`.
 ModelInput inputOf(const Batch& batch, const torch::Device& device);
 
-/// Mean loss of scores on the batch's answers: cross entropy of classes and tokens, those equal to
-/// `ignore` left out (of mixed images, of their shares); binary cross entropy of bits, and of a
-/// class where the model gives one score; squared error of numbers.
+/// Mean loss of a batch: cross entropy for classes and tokens, without targets equal to `ignore`
+/// (weighted for mixed images); binary cross entropy for multi-label targets, and for classes if
+/// the model has one output; squared error for regression.
 torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
 
-/// Throws OptionError when a label is neither one of the classes nor `ignore`: on a GPU it would
-/// poison the device. Models with one score know two classes.
+/// Throws OptionError if a label is neither one of the classes nor `ignore`, which on a GPU would
+/// make the device unusable. Models with one output have two classes.
 void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore = -1);
 
-/// Adds up answers over batches.
+/// Accumulates metrics over batches.
 class MetricAccumulator {
 public:
     MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
     /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
-    /// batch is counted with them when it is given.
+    /// batch is accumulated as well if it is given.
     void add(const torch::Tensor& scores, const Batch& batch);
     void addLoss(double mean, const Batch& batch);
 
     std::int64_t examples() const { return m_examples; }
     double loss() const;
-    /// Share of right answers (classes, tokens, bits); NaN of numbers.
+    /// Fraction of correct targets (classes, tokens, bits); NaN for regression.
     double accuracy() const;
     std::vector<double> classAccuracy() const;
-    /// Of numbers: "mean_error", "largest_error" and "recovered", the share of examples whose
-    /// largest error is below 0.001. Empty otherwise.
+    /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
+    /// a largest error below 0.001. Empty otherwise.
     std::vector<std::pair<std::string, double>> values() const;
-    /// How many answers of a batch count.
+    /// The number of targets of a batch that count.
     std::int64_t answers(const Batch& batch) const;
 
 private:

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/study.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "files/atomic_file.h"
+#include "files/file_lock.h"
 #include "options/field_text.h"
 #include "options/fit_data.h"
 #include "options/presets.h"
@@ -24,25 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A cell held by this process until it goes.
-class Claim {
-public:
-    explicit Claim(const std::string& path) {
-        m_file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-        if (m_file < 0)
-            throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
-        m_held = ::flock(m_file, LOCK_EX | LOCK_NB) == 0;
-    }
-    ~Claim() { ::close(m_file); }
-    Claim(const Claim&) = delete;
-    Claim& operator=(const Claim&) = delete;
-    bool held() const { return m_held; }
-
-private:
-    int m_file = -1;
-    bool m_held = false;
-};
-
 std::string runPath(const std::string& study, const StudyCell& cell) {
     return study + "/runs/" + cell.name;
 }
@@ -50,16 +26,8 @@ std::string claimPath(const std::string& study, const StudyCell& cell) {
     return study + "/claims/" + cell.name + ".lock";
 }
 
-bool heldByAnother(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool held = ::flock(file, LOCK_EX | LOCK_NB) != 0;
-    ::close(file);
-    return held;
-}
-
-// Where a cell stands, from its run folder and, unless this process holds that, its claim.
-void look(const std::string& study, StudyCell& cell, bool claimed) {
+// The state of a cell, from its run folder and, unless this process holds that, its claim.
+void updateState(const std::string& study, StudyCell& cell, bool claimed) {
     const std::string path = runPath(study, cell);
     if (isRunFolder(path)) {
         try {
@@ -88,10 +56,10 @@ void look(const std::string& study, StudyCell& cell, bool claimed) {
             return;
         }
     }
-    if (!claimed && heldByAnother(claimPath(study, cell))) cell.state = CellState::Running;
+    if (!claimed && FileLock::isHeld(claimPath(study, cell))) cell.state = CellState::Running;
 }
 
-// What is left of a run that cannot be gone on with moves aside; nothing is deleted.
+// What is left of a run that cannot be resumed is moved aside; nothing is deleted.
 void moveAside(const std::string& path) {
     for (int copy = 1;; ++copy) {
         const std::string aside = path + ".failed-" + std::to_string(copy);
@@ -101,13 +69,13 @@ void moveAside(const std::string& path) {
     }
 }
 
-// A new run for the cell, or the rest of the one that is there.
+// A new run for the cell, or the continuation of an existing one.
 RunRequest requestFor(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
                       const StudyWork& work) {
     RunRequest request{runPath(study, cell), {}, cell.seed};
     std::error_code error;
     const bool again = cell.state == CellState::Failed;
-    // Without run.json a kill came before the first byte of it: an empty folder holds nothing.
+    // Without run.json the process was killed before writing it; the folder is empty.
     if (fs::exists(request.path, error) &&
         (again || (!isRunFolder(request.path) && !fs::is_empty(request.path, error))))
         moveAside(request.path);
@@ -117,7 +85,8 @@ RunRequest requestFor(const std::string& study, const StudyPlan& plan, const Stu
     return request;
 }
 
-// A refused start leaves no folder, but in a study it shall be seen and not tried again and again.
+// A start that fails leaves no folder; in a study the failure must be recorded, or it would be
+// repeated.
 void failCell(const std::string& study, const StudyPlan& plan, const StudyCell& cell,
               const std::string& message) {
     const std::string path = runPath(study, cell);
@@ -128,14 +97,14 @@ void failCell(const std::string& study, const StudyPlan& plan, const StudyCell& 
         folder.info().state = RunState::Failed;
         folder.info().message = message;
         folder.saveInfo();
-    } catch (const Error&) {  // what it says is on its way to the user already
+    } catch (const Error&) {  // the user already gets the message
     }
 }
 
 }  // namespace
 
 void createStudy(const std::string& path, const StudyPlan& plan) {
-    studyCells(plan);  // refuses what cannot be run before anything is made
+    studyCells(plan);  // throws for an invalid plan before anything is created
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_directory(path, error))
         throw FileError(path, "is a file, not a folder");
@@ -159,7 +128,7 @@ StudyInfo readStudy(const std::string& path) {
     study.path = path;
     study.plan = readPlan(path);
     study.cells = studyCells(study.plan);
-    for (auto& cell : study.cells) look(path, cell, false);
+    for (auto& cell : study.cells) updateState(path, cell, false);
     return study;
 }
 
@@ -167,11 +136,11 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
                  const StudySink& sink, std::stop_token stop) {
     const auto plan = readPlan(path);
     const auto all = studyCells(plan);
-    std::vector<StudyCell> share;
+    std::vector<StudyCell> assigned;
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (static_cast<int>(i) % work.shards == work.shard - 1) share.push_back(all[i]);
-    // First one seed of everything, small sizes before large: the picture comes early.
-    std::stable_sort(share.begin(), share.end(), [](const StudyCell& a, const StudyCell& b) {
+        if (static_cast<int>(i) % work.shards == work.shard - 1) assigned.push_back(all[i]);
+    // One seed of everything first, small sizes before large ones: the curves appear early.
+    std::stable_sort(assigned.begin(), assigned.end(), [](const StudyCell& a, const StudyCell& b) {
         return std::pair(a.seed, a.size) < std::pair(b.seed, b.size);
     });
     makeDirectories(path + "/runs");
@@ -179,16 +148,17 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
     requireWritable(path + "/claims");
     std::set<std::string> tried;
     StudyProgress progress;
-    progress.total = share.size();
-    for (bool any = true; any;) {  // until a whole round finds nothing that it may do
+    progress.total = assigned.size();
+    for (bool any = true; any;) {  // until a whole round finds no cell to work on
         any = false;
         progress.done = 0;
-        for (auto& cell : share) {
+        for (auto& cell : assigned) {
             if (stop.stop_requested()) throw Cancelled();
-            const Claim claim(claimPath(path, cell));
+            const FileLock claim(claimPath(path, cell));
             if (!claim.held()) continue;
             cell.state = CellState::Waiting;
-            if (const auto run = runPath(path, cell); isRunFolder(run)) look(path, cell, true);
+            if (const auto run = runPath(path, cell); isRunFolder(run))
+                updateState(path, cell, true);
             const bool failed = cell.state == CellState::Failed;
             progress.done += cell.state == CellState::Done || failed;
             if (cell.state == CellState::Done || cell.state == CellState::Running) continue;
@@ -211,14 +181,14 @@ void workOnStudy(const std::string& path, const StudyWork& work, const DataOpene
             } catch (const Cancelled&) {
                 throw;
             } catch (const DiskFull&) {
-                throw;  // no other cell would fare better
+                throw;  // every other cell would fail as well
             } catch (const std::exception& error) {
                 failCell(path, plan, cell, userMessage(error));
                 progress.cell = cell;
                 sink(progress, Failed{userMessage(error)});
             }
             if (stop.stop_requested()) throw Cancelled();
-            look(path, cell, true);
+            updateState(path, cell, true);
             progress.cell = cell;
             ++progress.done;
             sink(progress, RunChanged{cell.info});

@@ -125,7 +125,7 @@ std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted) {
 
 RunOptions cellOptions(const StudyPlan& plan, const StudyCell& cell) {
     RunOptions options = presetOptions(plan.preset, cell.model);
-    // A setting for all the study's models, some of which may not have it.
+    // A setting for all models of the study; some may not have the option.
     auto settings = plan.settings;
     for (std::size_t i = 0; i < plan.vary.size(); ++i)
         settings.emplace_back(plan.vary[i].key, cell.values.at(i));
@@ -185,7 +185,7 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
                     cells.push_back(cell);
                 }
         }
-    // Two values that look alike as names would share a run.
+    // Two values with the same name would share a run.
     std::vector<std::string> names;
     for (const auto& cell : cells) names.push_back(cell.name);
     std::sort(names.begin(), names.end());
@@ -193,7 +193,7 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
     if (twice != names.end())
         throw OptionError("study", "two of its runs would have the same name, " + *twice +
                                        "; give each model, size, seed and value only once");
-    // An option that none of the models has would silently change nothing.
+    // An option that no model has would be ignored silently.
     auto keys = plan.settings;
     for (const auto& axis : plan.vary) keys.emplace_back(axis.key, axis.values.front());
     for (const auto& [key, value] : keys) {
@@ -204,7 +204,7 @@ std::vector<StudyCell> studyCells(const StudyPlan& plan) {
         if (std::none_of(cells.begin(), cells.end(), has))
             throw OptionError(key, "is not an option of any of the study's models");
     }
-    // Every size is held against the preset before anything runs.
+    // Every size is checked with the preset before anything runs.
     for (const auto& cell : cells)
         if (cell.seed == plan.seeds.front()) (void)cellOptions(plan, cell);
     return cells;

@@ -8,10 +8,10 @@
 
 namespace relascope::core {
 
-/// Throws FileError for a folder without one, a damaged one, or one of another format.
+/// Throws FileError if the plan is missing, damaged or of another format.
 StudyPlan readPlan(const std::string& path);
 void writePlan(const std::string& path, const StudyPlan& plan);
-/// "its models are dat, not dat, transformer; its sizes are ..."; empty when they are the same.
+/// "its models are dat, not dat, transformer; its sizes are ..."; empty if they are equal.
 std::string planDifferences(const StudyPlan& there, const StudyPlan& wanted);
 
 }  // namespace relascope::core

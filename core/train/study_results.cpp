@@ -49,7 +49,7 @@ void summarise(StudyPoint& point) {
     double squares = 0.0;
     for (const double x : v) squares += (x - point.mean) * (x - point.mean);
     point.error = std::sqrt(squares / (n - 1.0) / n);
-    std::mt19937_64 random(20240526);  // any fixed seed: the band of the same values is the same
+    std::mt19937_64 random(20240526);  // a fixed seed, so that equal values give an equal band
     std::vector<double> means(kResamples);
     for (auto& mean : means) {
         double sum = 0.0;
@@ -59,8 +59,8 @@ void summarise(StudyPoint& point) {
         mean = sum / n;
     }
     std::sort(means.begin(), means.end());
-    const auto at = [&](double share) {
-        return means[static_cast<std::size_t>(share * (kResamples - 1) + 0.5)];
+    const auto at = [&](double quantile) {
+        return means[static_cast<std::size_t>(quantile * (kResamples - 1) + 0.5)];
     };
     point.low = at(0.025), point.high = at(0.975);
 }
@@ -154,7 +154,7 @@ double sizeToReach(const std::vector<StudyPoint>& points, const std::string& ser
 
 namespace {
 
-// Curves of the preset's own values, for the models of a plan.
+// Curves for the values of the preset, for the models of a plan.
 std::vector<PublishedPoint> ofPlan(const StudyPlan& plan, std::vector<PublishedPoint> curves) {
     if (!plan.vary.empty()) return {};
     if (plan.models.empty()) return curves;
@@ -201,9 +201,9 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
             names.push_back(p.series);
     }
     std::sort(sizes.begin(), sizes.end());
-    const bool share = metricInfo(measure.metric).isShare();
+    const bool percent = metricInfo(measure.metric).isFraction();
     std::string text = "% " + latexText(study.plan.preset) + ", " + latexText(measure.metric) +
-                       " on " + latexText(measure.split) + (share ? ", per cent" : "") +
+                       " on " + latexText(measure.split) + (percent ? ", per cent" : "") +
                        ": mean and standard error over seeds\n" + "\\begin{tabular}{lr" +
                        std::string(sizes.size(), 'c') + "}\n\\toprule\n" + "model & parameters";
     for (const auto size : sizes) text += " & " + std::to_string(size);
@@ -216,8 +216,8 @@ std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure) {
             for (const auto& p : points) {
                 if (p.series != name || p.size != size) continue;
                 parameters = p.parameters;
-                const double scale = share ? 100.0 : 1.0;
-                const char* format = share ? "%.1f" : "%.4g";
+                const double scale = percent ? 100.0 : 1.0;
+                const char* format = percent ? "%.1f" : "%.4g";
                 cells += "$" + number(scale * p.mean, format);
                 if (!std::isnan(p.error)) cells += " \\pm " + number(scale * p.error, format);
                 cells += "$";

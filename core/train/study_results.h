@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a study found: means over seeds, published curves beside them, tables. No torch here.
+// Results of a study: means over seeds, published curves, tables. Does not include torch.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace relascope::core {
 
-/// What can be plotted: a metric of a test split, or of the validation set (split "validation", its
-/// best value along the run).
+/// A quantity that can be plotted: a metric of a test split, or of the validation set (split
+/// "validation", its best value in the run).
 struct StudyMeasure {
     std::string metric;  ///< "accuracy"
     std::string split;   ///< "pentos"
     bool operator==(const StudyMeasure&) const = default;
 };
-/// Every measure that some finished run has, the one that stands for the preset first.
+/// All measures of the finished runs, the main one of the preset first.
 std::vector<StudyMeasure> studyMeasures(const StudyInfo& study);
 
 /// One point for each model, choice of values and size that has a finished run: mean, standard
-/// error, and the 95% band of 2000 bootstrap means (the same for the same values).
+/// error, and the 95% band of 2000 bootstrap means (deterministic).
 std::vector<StudyPoint> studyPoints(const StudyInfo& study, const StudyMeasure& measure);
-/// The smallest training size at which a series' mean reaches `level`, between two sizes by a
-/// straight line; NaN when it never does.
+/// The smallest training size at which the mean of a series reaches `level`, by linear
+/// interpolation between sizes; NaN if it never does.
 double sizeToReach(const std::vector<StudyPoint>& points, const std::string& series, double level);
 
-/// The papers' curves of that preset and measure, for models that the plan has; without the plan's
-/// models all of them. Empty where none were published.
+/// The published curves of that preset and measure, for the models of the plan; all of them if the
+/// plan has no models. Empty if none were published.
 std::vector<PublishedPoint> publishedCurves(const StudyPlan& plan, const StudyMeasure& measure);
 
-/// The same of this program's reference runs (published.h: referencePoints).
+/// The same for the reference runs of this program (published.h: referencePoints).
 std::vector<PublishedPoint> referenceCurves(const StudyPlan& plan, const StudyMeasure& measure);
 
-/// One line a series and size: series,train_size,runs,mean,sem,low,high,parameters and the
-/// published mean and error, "nan" where there is none.
+/// One line for each series and size: series,train_size,runs,mean,sem,low,high,parameters and the
+/// published mean and error, "nan" if there is none.
 std::string studyCsv(const StudyInfo& study, const StudyMeasure& measure);
 /// The same as a LaTeX table, sizes as columns, mean and standard error in each cell; `booktabs`.
 std::string studyLatex(const StudyInfo& study, const StudyMeasure& measure);

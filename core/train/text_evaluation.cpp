@@ -21,7 +21,7 @@ DatasetPtr openEvaluationText(const OpenedModel& model, const TextToEvaluate& te
                               "the tokenizer of this model is unknown, so no text can be read");
         o.tokenizer = model.tokenizer()->name();
         o.path = text.file;
-        o.validation_fraction = 0.0;  // all of it is measured
+        o.validation_fraction = 0.0;  // evaluate all of it
         o.validation_size = text.windows;
         split = "validation";
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which text a language model is measured on. No torch here.
+// The text that a language model is evaluated on. Does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace relascope::core {
 
 struct TextToEvaluate {
     std::string run;    ///< run folder that the model belongs to; "" without one
-    std::string file;   ///< a text: all of it. Empty: the run's own data
-    std::string split;  ///< of the run's own data; empty = "validation"
+    std::string file;   ///< a text, used completely. Empty: the data of the run
+    std::string split;  ///< split of the data of the run; empty = "validation"
     std::int64_t windows =
-        0;  ///< at most so many; 0 = all of a file, of a run as many as it watched
+        0;  ///< at most so many windows; 0 = all of a file, or the validation size of the run
 };
 
 /// Opens it with the model's tokenizer and context. Throws FileError, OptionError for a model whose

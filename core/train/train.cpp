@@ -13,8 +13,7 @@
 namespace relascope::core {
 namespace {
 
-/// Thrown by a step with a loss or gradient that is not finite; the weights are still those of the
-/// step before.
+/// Thrown by a step with a non-finite loss or gradient; the weights are unchanged.
 struct NonFinite : Error {
     using Error::Error;
 };
@@ -29,9 +28,10 @@ private:
     void trainEpochs();
     void trainEpoch();
     void step(const std::vector<Batch>& batches);
-    /// Adds the batches' gradients; returns the mean loss and the fraction of right answers.
+    /// Accumulates the gradients of the batches; returns the mean loss and the fraction of correct
+    /// targets.
     std::pair<double, double> accumulate(const std::vector<Batch>& batches);
-    /// Of the generator that mixes the batch after the `ahead` that wait.
+    /// The seed for mixing the images of the batch that follows `ahead` waiting ones.
     std::uint64_t batchSeed(std::size_t ahead) const {
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
         return ((static_cast<std::uint64_t>(m_job.folder.info().seed) * odd +
@@ -56,7 +56,7 @@ void Trainer::run() {
         m_service.restartRate();
         trainEpochs();
     } catch (const NonFinite& problem) {
-        // The optimizer has not touched the weights: what is saved is the last good state.
+        // The optimizer has not changed the weights yet, so the saved state is the last good one.
         m_job.checkpoint();
         m_service.finish(RunState::Failed, problem.what());
         m_job.sink(Failed{problem.what()});
@@ -104,7 +104,7 @@ void Trainer::trainEpochs() {
 void Trainer::trainEpoch() {
     const auto& train = m_job.options.train;
     const DatasetPtr data =
-        m_job.data.trainPass ? m_job.data.trainPass(m_job.state.epoch) : m_job.data.train;
+        m_job.data.trainEpoch ? m_job.data.trainEpoch(m_job.state.epoch) : m_job.data.train;
     BatchLoader loader(
         data,
         shuffledOrder(data->size(), static_cast<std::uint64_t>(m_job.folder.info().seed),
@@ -131,7 +131,7 @@ void Trainer::trainEpoch() {
         if (m_job.state.captureEvery > 0 ? m_job.state.step % m_job.state.captureEvery == 0
                                          : isGrowingCaptureStep(m_job.state.step))
             m_measurements.capture();
-        // A long epoch is not to be lost whole.
+        // Saves within long epochs, so that less is lost.
         const bool timed = secondsSince(m_job.lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
         if (train.checkpoint_every > 0 ? m_job.state.step % train.checkpoint_every == 0 : timed)
             m_job.checkpoint();
@@ -154,11 +154,11 @@ std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches)
             scores = m_job.model->forward(relascope::core::inputOf(batch, m_job.device))
                          .to(torch::kFloat);
         }
-        const double fraction = static_cast<double>(metrics.answers(batch)) /
-                                static_cast<double>(std::max<std::int64_t>(1, answers));
+        const double weight = static_cast<double>(metrics.answers(batch)) /
+                              static_cast<double>(std::max<std::int64_t>(1, answers));
         const auto mean = lossOf(scores, batch, ignore);
-        (batches.size() == 1 ? mean : mean * fraction).backward();
-        loss += fraction * mean.item<double>();
+        (batches.size() == 1 ? mean : mean * weight).backward();
+        loss += weight * mean.item<double>();
         metrics.add(scores, batch);
     }
     return {loss, metrics.accuracy()};
@@ -177,7 +177,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
     try {
         std::tie(loss, accuracy) = accumulate(batches);
     } catch (const Cancelled&) {
-        restoreGenerator(m_job.device, generator);  // the step never was
+        restoreGenerator(m_job.device, generator);  // the step is undone
         throw;
     }
     const double norm = m_job.optimizer->clipGradNorm();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The training loop: one visible path on the caller's thread.
+// The training loop, on the thread of the caller.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 
 namespace relascope::core {
 
-/// Receives what happens, on the training thread; must not block for long.
+/// Receives events on the training thread; must not block for long.
 using EventSink = std::function<void(TrainEvent)>;
 
-/// How a run ended, and with what.
+/// How a run ended, and its results.
 struct TrainResult {
     RunInfo info;
     MetricPoint lastValidation;
 };
 
-/// Trains the run in `folder` to its end: from the start, or from its newest whole checkpoint when
-/// it has one. Every event also reaches the run folder. `stop` ends it between two steps, after a
+/// Trains the run in `folder` to its end, from the start or from its newest complete checkpoint.
+/// Every event is also written to the run folder. `stop` ends it between two steps, after a
 /// checkpoint (state Interrupted). The seed is folder.info().seed. Exceptions become one Failed
-/// event and the state Failed; only what happens before the first step (bad options, unwritable
-/// folder) is thrown.
+/// event and the state Failed; only errors before the first step (invalid options, unwritable
+/// folder) are thrown.
 TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
                   const EventSink& sink, std::stop_token stop);
 

@@ -34,7 +34,7 @@ void TrainJob::checkpoint() {
     TrainState saved = state;
     saved.seconds = elapsed();
     whileDiskFull([&] {
-        folder.flush();  // first: a checkpoint never knows more steps than the metrics
+        folder.flush();  // first, so that a checkpoint never has more steps than the metrics
         saveCheckpoint(folder.checkpointsPath(), *model, *optimizer, saved);
         auto& info = folder.info();
         info.step = state.step, info.epoch = epochNow(), info.seconds = saved.seconds;

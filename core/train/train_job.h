@@ -41,7 +41,7 @@ struct TrainJob {
     std::int64_t epochBatches() const {
         return (data.train->size() + options.train.batch_size - 1) / options.train.batch_size;
     }
-    /// Batches whose gradients are added up in one optimizer step.
+    /// Number of batches that one optimizer step accumulates.
     std::int64_t batchesPerStep() const { return stepBatches(options); }
     std::int64_t epochSteps() const {
         return (epochBatches() + batchesPerStep() - 1) / batchesPerStep();
@@ -61,8 +61,8 @@ struct TrainJob {
     void note(Note::Level level, const std::string& text);
     void record(const MetricPoint& point);
     void checkpoint();
-    /// Runs `write`. A full disk pauses the run: what is in memory stays, and the write is tried
-    /// again every two seconds. Throws DiskFull once the run is stopped.
+    /// Runs `write`. A full disk pauses the run: the state stays in memory, and the write is
+    /// repeated every two seconds. Throws DiskFull once the run is stopped.
     template <class Write>
     void whileDiskFull(Write write);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Preparation before the first step: checks that data and model fit together, and takes weights,
+// optimizer and position from the checkpoint or from the pretraining stage.
 #include <ATen/Context.h>
 #include <torch/utils.h>
 
@@ -13,6 +15,7 @@
 #include "options/field_text.h"
 #include "options/metrics.h"
 #include "run/captures.h"
+#include "run/run_lines.h"
 #include "train/continue_text.h"
 #include "train/init_from.h"
 #include "train/live_edits.h"
@@ -23,7 +26,7 @@
 namespace relascope::core {
 namespace {
 
-// A folder of images says itself how large they are and how many classes it has.
+// The size of images and the number of classes of a folder of images follow from its files.
 void fitImages(TrainJob& job) {
     const auto& kind = dataKind(job.options.data.kind);
     if (!kind.sizesFromFiles || !kind.sizesFromFiles(job.options.data) ||
@@ -37,9 +40,8 @@ void fitImages(TrainJob& job) {
     job.folder.setOptions(job.options);
 }
 
-// A new model takes the vocabulary of its tokenizer: that of the text's characters, or room for
-// another's tokens; one that has weights already must fit. The tokenizer stays with the run,
-// whatever becomes of the text.
+// A new model takes the size of its vocabulary from the tokenizer; a model that already has weights
+// must match. The tokenizer is stored with the run, so that the text may change later.
 void fitVocabulary(TrainJob& job) {
     const auto& tokenizer = job.data.tokenizer;
     const bool fresh = checkpointSteps(job.folder.checkpointsPath()).empty();
@@ -67,7 +69,7 @@ void requireData(TrainJob& job) {
     requireReadable(job.options.model, *job.data.validation);
 }
 
-// Captures keep within their budget: fewer inputs where the maps are large.
+// Captures stay within their budget: fewer inputs if the maps are large.
 void chooseCaptureInputs(TrainJob& job) {
     const auto& model = job.options.model;
     const double tokens = static_cast<double>(model.tokens());
@@ -83,7 +85,7 @@ void chooseCaptureInputs(TrainJob& job) {
         std::min<std::int64_t>({job.options.train.capture_samples, static_cast<std::int64_t>(fits),
                                 job.data.validation->size()});
     if (job.isText()) {
-        // One sentence, much shorter than the context: as much of it as the budget holds.
+        // One sentence, usually much shorter than the context, cut to the budget.
         const auto longest = static_cast<std::int64_t>(tokens * std::sqrt(fits));
         if (job.data.tokenizer && job.options.train.capture_samples > 0 && longest > 0 &&
             !job.options.data.pinned_text.empty())
@@ -94,7 +96,8 @@ void chooseCaptureInputs(TrainJob& job) {
     }
     for (std::int64_t i = 0; i < samples; ++i) {
         auto sample = job.data.validation->sample(i);
-        // The maps of one capture have one shape: of sequences, those as long as the first.
+        // All maps of a capture have the same shape: only sequences as long as the first one are
+        // used.
         if (i > 0 && (sample.source.size() != job.captureInputs[0].source.size() ||
                       sample.target.size() != job.captureInputs[0].target.size()))
             continue;
@@ -150,11 +153,11 @@ void prepare(TrainJob& job) {
     }
     const auto& stopping = job.options.train.early_stopping;
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;
-    // At step 0 the first evaluation is made again, too.
+    // At step 0 the first evaluation is repeated as well.
     job.folder.rewindMetrics(job.state.step > 0 ? job.state.step : -1);
     for (const auto& point : readMetrics(job.folder.path())) {
         if (point.split != Split::Validation || point.step != job.state.step) continue;
-        job.lastEvaluated = point.step;  // a finished run that is resumed is not measured twice
+        job.lastEvaluated = point.step;  // a finished run that is resumed is not evaluated twice
         job.lastValidation = point;
     }
     info.device = job.device.str();

@@ -10,8 +10,8 @@
 
 namespace relascope {
 
-/// What all blocks of a stack have in common (`DualAttnEncoderBlock`, `EncoderBlock` and their
-/// decoder twins). A plain block uses the sensory half, `n_heads_sa` being all its heads.
+/// Options that all blocks of a stack share (`DualAttnEncoderBlock`, `EncoderBlock` and the decoder
+/// versions). A plain block uses the sensory options only; `n_heads_sa` is its number of heads.
 struct BlockOptions {
     std::int64_t n_heads_sa = 1;
     std::int64_t n_heads_ra = 1;
@@ -46,8 +46,8 @@ struct BlockOptions {
     }
     bool operator==(const BlockOptions&) const = default;
 
-    /// Every value that cannot be built on a stream of width `d`. `dual`: the blocks have
-    /// relational heads beside the sensory ones.
+    /// The problems of building such blocks for a residual stream of width `d`. `dual`: the blocks
+    /// have relational heads in addition to the sensory ones.
     std::vector<FieldProblem> problems(std::int64_t d, bool dual, bool rotary) const;
     static const FieldTable<BlockOptions>& fieldTable();
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be said of a checkpoint before a weight is loaded, and what checking it found.
+// Information on a checkpoint that is available without loading weights, and the results of
+// checking it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,12 +16,12 @@ namespace relascope {
 
 /// A tensor of a checkpoint, read from the header.
 struct StoredTensor {
-    std::string name;    ///< as the model calls it: prefixes such as "_orig_mod." are gone
-    std::string stored;  ///< as the file calls it
+    std::string name;    ///< the name in the model, without prefixes such as "_orig_mod."
+    std::string stored;  ///< the name in the file
     std::string dtype;   ///< safetensors' names: "F32", "BF16", "I64"
     std::vector<std::int64_t> shape;
     std::uint64_t bytes = 0;
-    std::string sameAs;  ///< the name of the tensor whose bytes it shares; empty when its own
+    std::string sameAs;  ///< the tensor that it shares its bytes with; empty when it has its own
     int file = 0;        ///< index of CheckpointInfo::files
 
     std::int64_t count() const {
@@ -33,21 +35,9 @@ struct StoredTensor {
 enum class ProblemKind { Missing, Unexpected, WrongShape, NotFinite, Configuration, File };
 
 inline const char* problemKindName(ProblemKind kind) {
-    switch (kind) {
-        case ProblemKind::Missing:
-            return "missing";
-        case ProblemKind::Unexpected:
-            return "unexpected";
-        case ProblemKind::WrongShape:
-            return "wrong shape";
-        case ProblemKind::NotFinite:
-            return "not finite";
-        case ProblemKind::Configuration:
-            return "configuration";
-        case ProblemKind::File:
-            return "file";
-    }
-    return "";
+    static constexpr std::array names = {"missing",    "unexpected",    "wrong shape",
+                                         "not finite", "configuration", "file"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 /// One line of the problems list. NotFinite is a warning; every other kind keeps the weights from
@@ -63,8 +53,8 @@ struct CheckpointProblem {
 struct OutlineNode {
     std::string title;
     std::string detail;           ///< "4 heads, 8 relations of 16, symmetric"
-    std::string prefix;           ///< of the names of its tensors; "" for the whole model
-    std::int64_t parameters = 0;  ///< in it, each once
+    std::string prefix;           ///< common prefix of its tensor names; "" for the whole model
+    std::int64_t parameters = 0;  ///< parameters in it, each counted once
     std::vector<OutlineNode> children;
     bool operator==(const OutlineNode&) const = default;
 };
@@ -84,7 +74,7 @@ struct CheckpointInfo {
     std::int64_t trainable = 0;
     OutlineNode outline;  ///< empty without a model
     std::vector<CheckpointProblem> problems;
-    bool hasReference = false;  ///< io.safetensors stands beside it, so that it can be verified
+    bool hasReference = false;  ///< io.safetensors is in the same folder for verification
 
     bool loads() const {
         if (!model) return false;
@@ -94,7 +84,7 @@ struct CheckpointInfo {
     }
 };
 
-/// What the numbers of one tensor look like.
+/// Statistics of the values of one tensor.
 struct TensorStatistics {
     std::string name;
     std::int64_t count = 0;
@@ -109,7 +99,7 @@ struct VerifyLine {
     double absolute = 0.0;  ///< largest |ours - theirs|
     double relative = 0.0;  ///< largest |ours - theirs| / |theirs|
     bool ok = false;
-    std::string note;  ///< why not, in words, where numbers do not say it
+    std::string note;  ///< why it does not match, where the numbers do not show it
 };
 
 struct VerifyReport {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the program knows of a kind of data before any of it is opened: one descriptor per kind. The
-// form, the command line, the Data page, estimates and training ask it; none compares names.
+// The descriptor of a kind of data: what is known of it before any data are opened. The form, the
+// command line, the Data page, estimates and training use it instead of comparing names.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,8 @@ struct DataTask {
     std::string name;   ///< "match_pattern"
     std::string title;  ///< "Match pattern"
     std::string help;   ///< one sentence
-    /// Of labels by number, or of bits; empty where only the opened data have them, or have none.
+    /// Names of the classes, by label, or of the answers of a multi-label task; empty where they
+    /// are known only after opening, or where there are none.
     std::vector<std::string> classNames = {};
     std::optional<Unit> unit = {};  ///< where it differs from the kind's
 };
@@ -37,8 +38,8 @@ struct OwnField {
     Field<DataOptions> field;
 };
 
-/// A common field of DataOptions (data_fields.cpp) that this kind uses, and with which other
-/// values; always where `when` is empty.
+/// A common field of DataOptions (data_fields.cpp) that this kind uses, and the condition under
+/// which it does; an empty `when` means always.
 struct CommonField {
     std::string name;
     std::function<bool(const DataOptions&)> when = {};
@@ -59,9 +60,9 @@ struct FolderNames {
 
 /// What a folder or file was recognised as.
 struct ImportMatch {
-    std::string path;   ///< to be read: of a part of a folder the folder
-    std::string task;   ///< of forms that leave it open
-    std::string words;  ///< "found data_batch_1.bin"; may be empty for a file
+    std::string path;     ///< what is to be read; the folder where a part of it was recognised
+    std::string task;     ///< for forms without a fixed task
+    std::string message;  ///< "found data_batch_1.bin"; may be empty for a file
 };
 
 /// A format in which examples of a kind can be imported.
@@ -71,9 +72,9 @@ struct ImportForm {
     std::string help;       ///< what is expected there
     std::string note;       ///< short, for the list of imported files
     int order = 300;        ///< in the list; a folder is the first form that recognises it
-    std::string task = {};  ///< the task it is always of; empty: as chosen, or the default
+    std::string task = {};  ///< its fixed task; empty: the chosen one or the default
     bool asksTask = false;  ///< the user chooses among the tasks of the kind
-    bool anyTask = false;   ///< the files do not say of which task they are
+    bool anyTask = false;   ///< the files do not name their task
     std::function<std::optional<ImportMatch>(const FolderNames&)> folder = {};
     std::function<std::optional<ImportMatch>(const std::string& path)> file = {};
 };
@@ -87,38 +88,39 @@ struct DataKind {
     InputKind input = InputKind::Objects;
     Unit unit;
     std::vector<DataTask> tasks = {};        ///< the first is the default; empty: there is no task
-    std::vector<std::string> families = {};  ///< its test splits, where they are always the same
+    std::vector<std::string> families = {};  ///< its test splits, if they are fixed
     std::vector<std::string> attributes = {};  ///< in which the objects of examples differ
 
-    bool generated = true;    ///< false: its examples come from files alone
+    bool generated = true;    ///< false: its examples come only from files
     bool endless = false;     ///< there is no "all": sizes of 0 are refused
-    bool tasksAlike = false;  ///< options that suit one task suit the others
+    bool tasksAlike = false;  ///< options that are valid for one task are valid for the others
 
-    std::string metric = "accuracy";  ///< stands for a run (types/metric.h)
-    std::string freeMetric = {};  ///< the same where sequences are generated; empty: they are not
+    std::string metric = "accuracy";  ///< the main metric of a run (types/metric.h)
+    std::string freeMetric = {};      ///< the same with free-running decoding; empty: none
 
     std::vector<CommonField> common = {};
     std::vector<OwnField> (*fields)() = nullptr;  ///< null: none
-    /// Adds what of the options cannot be opened, beyond the ranges of the fields.
+    /// Adds the problems that the ranges of the fields do not cover.
     void (*problems)(const DataOptions&, std::vector<FieldProblem>& found) = nullptr;
-    /// Puts into the model what the data dictate: sizes of objects, vocabularies, lengths, classes.
-    /// Called with any task, also an unknown one. Null: nothing.
+    /// Sets the model options that follow from the data: sizes of objects, vocabularies, lengths,
+    /// classes. Called with any task, also an unknown one. Null: nothing.
     void (*fit)(const DataOptions&, ModelOptions&) = nullptr;
-    /// The training examples where data.train_size is 0; 0 where only opening them tells. Null: 0.
+    /// The number of training examples when data.train_size is 0; 0 where it is known only after
+    /// opening. Null: 0.
     std::int64_t (*allExamples)(const DataOptions&) = nullptr;
     /// Whether the size of images and the number of classes are known only from the opened files.
     /// Null: never.
     bool (*sizesFromFiles)(const DataOptions&) = nullptr;
 
     std::vector<ImportForm> imports = {};
-    /// The form that imported options have, among several; null: the first.
+    /// Which of several import forms these options use; null: the first.
     std::string (*importOf)(const DataOptions&) = nullptr;
 
     /// Null for an unknown task.
     const DataTask* findTask(std::string_view task) const;
     std::vector<std::string> taskNames() const;
     const Unit& unitOf(std::string_view task) const;
-    /// Whether a common field has a meaning with these options, which are of this kind.
+    /// Whether a common field applies to these options, which are of this kind.
     bool uses(std::string_view field, const DataOptions& options) const;
 };
 
@@ -146,7 +148,7 @@ const ImportForm* importFormOf(const DataOptions& options);
 /// Registers a kind from a static object in its own file, so that no list names all of them. `make`
 /// is called when the kinds are first asked for, not before.
 struct DataKindRegistrar {
-    explicit DataKindRegistrar(const DataKind& (*make)());
+    explicit DataKindRegistrar(DataKind (*make)());
 };
 
 }  // namespace relascope

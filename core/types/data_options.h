@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run trains on.
+// The data that a run trains on.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace relascope {
 
-/// The data of a run. What a kind makes of them is said by its descriptor (types/data_kind.h).
+/// The data of a run. How a kind uses each field is described by its descriptor
+/// (types/data_kind.h).
 struct DataOptions {
     std::string kind = "relational-games";  // a name of dataKinds()
     std::string task = "between";           // of the tasks of that kind
     std::string path;                       // empty: generated, or what the set-up installs
-    std::int64_t train_size = 2500;         // examples; windows of text a pass, 0 = all
+    std::int64_t train_size = 2500;         // examples; windows of text an epoch, 0 = all
     std::int64_t validation_size = 5000;    // examples; 0 = all that is held out
     std::int64_t test_size = 10000;         // examples of each test split; 0 = all
     std::int64_t seed = 0;
@@ -31,8 +32,10 @@ struct DataOptions {
     double validation_fraction = 0.1;      // the end of the text, held out
     std::string text_field;                // of JSON lines; empty: text, story or content
     std::string pinned_text =
-        "The model of a state machine is a state machine of the model.";  // its relations are kept
-    std::string prompt = "The ";       // of the sample written along the run
+        "The model of a state machine is a state machine of the model.";  // its relations are
+                                                                          // captured during
+                                                                          // training
+    std::string prompt = "The ";       // prompt of the sample that is generated during training
     std::int64_t sample_tokens = 120;  // length of that sample; 0 = none
 
     // Objects: random vectors
@@ -41,7 +44,7 @@ struct DataOptions {
     std::int64_t length = 10;   // sorting: objects of a sequence
     std::int64_t longest = 10;  // sorting: test splits of every length from 11 to this
     bool corruptions = false;   // sorting: test splits of disturbed objects
-    double adversarial = 0.1;   // symbol recovery: share of entries far off
+    double adversarial = 0.1;   // symbol recovery: fraction of entries far off
     std::int64_t nonzero = 5;   // symbol recovery, sparse: symbols of one relation
 
     // SET
@@ -50,13 +53,13 @@ struct DataOptions {
     std::int64_t embedding = 64;          // width of the card network's output
 
     // Abstract rules
-    std::int64_t held_out = 0;  // m, of 100 glyphs: in test problems only
+    std::int64_t held_out = 0;  // m: how many of the 100 glyphs occur in test problems only
 
     // Images: path is a folder of binaries or IDX files, or of one folder a class
     std::string augment = "none";  // none | crop-flip | autoaugment (after crop and flip)
     std::string mix = "none";      // none | cutmix | mixup | either: one of the two a batch
 
-    /// Whether models read them as one sequence of tokens. Throws OptionError for an unknown kind.
+    /// Whether the input is one sequence of tokens. Throws OptionError for an unknown kind.
     bool isText() const;
 
     std::vector<FieldProblem> problems() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a dataset is, for lists and for the Data page.
+// Description of a dataset, for lists and for the Data page.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace relascope {
 
 /// How the answers to examples are scored.
 enum class TargetKind {
-    Class,    ///< one of several, or yes and no
-    Bits,     ///< several of yes and no
-    Numbers,  ///< regression
-    Tokens    ///< the elements of a sequence
+    Class,       ///< one of several, or yes and no
+    MultiLabel,  ///< several answers, each yes or no
+    Regression,  ///< numbers
+    Tokens       ///< the elements of a sequence
 };
 
 struct DatasetInfo {
@@ -26,13 +26,13 @@ struct DatasetInfo {
     std::vector<std::string> classNames;  ///< by label
     std::string task;                     ///< "between", empty when unknown
     TargetKind targets = TargetKind::Class;
-    /// Of numbers: whether a model can find them exactly, so that the share of examples in which it
-    /// does is a measure. Fitted values come near or not.
-    bool exactNumbers = false;
-    /// The first version of this program whose generator makes these examples; empty: all of them.
-    /// A run that an earlier version began has trained on others.
+    /// Of a regression: whether the targets follow exactly from the input, so that the fraction of
+    /// examples that a model recovers exactly is a metric.
+    bool exactTargets = false;
+    /// The first version of this program that generates these examples; empty: all versions do. A
+    /// run that an earlier version began was trained on other examples.
     std::string since;
-    std::string note;  ///< what was left out or is special, in words; empty otherwise
+    std::string note;  ///< remark on what was left out or is special; empty otherwise
 };
 
 }  // namespace relascope

@@ -7,8 +7,7 @@
 
 namespace relascope {
 
-/// Anything that went wrong in words for a user: shown as it stands, without a type name or a
-/// trace.
+/// An error with a message for the user, shown unchanged, without a type name or a stack trace.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -39,13 +38,13 @@ private:
     std::string m_message;
 };
 
-/// The work was stopped because somebody asked for it; nothing is wrong.
+/// The work was stopped on request; this is not a failure.
 class Cancelled : public Error {
 public:
     Cancelled() : Error("cancelled") {}
 };
 
-/// The words of any exception for a user: LibTorch's carry a trace behind them, which is cut off.
+/// The message of any exception for the user. The stack trace that LibTorch appends is removed.
 inline std::string userMessage(const std::exception& error) {
     const std::string text = error.what();
     return text.substr(0, text.find("\nException raised from"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Field tables: every option struct describes its own fields once, and the form in the window, the
-// command line's --set, run.json and the comparison of runs are all made from that description.
+// Field tables: every option struct describes its own fields once, and the form in the window,
+// --set on the command line, run.json and the comparison of runs are generated from this
+// description.
 #pragma once
 
 #include <cstdint>
@@ -19,33 +20,33 @@ enum class FieldKind { Boolean, Integer, Real, Choice, Text, IntegerList };
 /// Boolean -> bool, Integer -> int64, Real -> double, Choice and Text -> string.
 using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 
-/// What a form needs to know of a field.
+/// The properties of a field that a form shows.
 struct FieldSpec {
     std::string name;   ///< as in --set, after the group: "d_model"
-    std::string label;  ///< short words for the form: "Width d"
+    std::string label;  ///< short label in the form: "Width d"
     std::string help;   ///< one sentence
     FieldKind kind = FieldKind::Text;
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
     std::vector<std::string> choices = {};       ///< for FieldKind::Choice, in the order shown
-    std::vector<std::string> choiceTitles = {};  ///< what the form calls them; empty: as they are
+    std::vector<std::string> choiceTitles = {};  ///< in the form; empty: the choices
     bool live = false;            ///< may change during training; otherwise it needs a restart
     bool advanced = false;        ///< shown behind "more" in the form
     bool aboveMinimum = false;    ///< the minimum itself is refused
-    std::string formerName = {};  ///< as earlier versions stored it
+    std::string formerName = {};  ///< its name in files of earlier versions
 };
 
-/// One field of `Options`: its description and how to read and write it. `applies` says whether the
-/// field has a meaning with the other values as they are (hidden in the form when not).
+/// One field of `Options`: its description and how to read and write it. `applies` tells whether
+/// the field has an effect with the current other values (the form hides it otherwise).
 template <class Options>
 struct Field {
     FieldSpec spec;
     std::function<FieldValue(const Options&)> get;
     std::function<void(Options&, const FieldValue&)> set;
     std::function<bool(const Options&)> applies = [](const Options&) { return true; };
-    /// Whether these options have the field at all; the values of others stand nowhere.
+    /// Whether these options have the field at all; a field that is not present is not stored.
     std::function<bool(const Options&)> present = [](const Options&) { return true; };
-    /// Of a choice: those that go with the other values, where they are not all. May be empty.
+    /// The choices that are valid with the other values, where not all of them are. May be empty.
     std::function<std::vector<std::string>(const Options&)> choicesFor = {};
     /// What 0 stands for with the other values, where 0 means "automatic": "2" or "once per epoch".
     /// May be empty.
@@ -55,8 +56,8 @@ struct Field {
 template <class Options>
 using FieldTable = std::vector<Field<Options>>;
 
-/// A value that a field refuses: `field` is the name within its struct, `message` one sentence with
-/// the bound that was broken.
+/// An invalid value: `field` is the name within its struct, `message` one sentence that names the
+/// violated bound.
 struct FieldProblem {
     std::string field;
     std::string message;
@@ -68,9 +69,9 @@ struct FieldState {
     std::string key;  ///< group and name: "model.d_model"
     FieldSpec spec;
     FieldValue value;
-    FieldValue preset;  ///< the preset's value: a changed field is shown in bold
+    FieldValue preset;  ///< the value in the preset; a changed field is shown in bold
     bool applies = true;
-    std::string automatic = {};  ///< what 0 stands for; empty where 0 is a value like any other
+    std::string automatic = {};  ///< what 0 stands for; empty where 0 is an ordinary value
 };
 
 namespace fields {

@@ -13,13 +13,13 @@ namespace relascope {
 
 /// How the next token is chosen from the model's probabilities.
 struct GenerateOptions {
-    std::int64_t tokens = 200;  // how many to add
-    double temperature = 0.8;   // 0: always the likeliest
-    std::int64_t top_k = 0;     // only the k likeliest; 0 = all
-    double top_p = 1.0;         // only the likeliest that together have this share
+    std::int64_t tokens = 200;  // tokens to generate
+    double temperature = 0.8;   // 0: always the most likely token
+    std::int64_t top_k = 0;     // sample from the k most likely tokens only; 0 = all
+    double top_p = 1.0;  // sample from the most likely tokens that together have this probability
     std::int64_t seed = 0;
-    std::string stop;               // ends once this text has been written; empty: never
-    std::int64_t alternatives = 8;  // likeliest tokens reported with each
+    std::string stop;               // stops after generating this text; empty: never
+    std::int64_t alternatives = 8;  // most likely tokens to report at each step
 
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError ("FIELD: ...") with the first problem.
@@ -27,8 +27,8 @@ struct GenerateOptions {
     bool operator==(const GenerateOptions&) const = default;
 };
 
-/// A token that could have come, and its probability by the model itself (before temperature and
-/// cuts).
+/// A candidate token and its probability according to the model (before temperature, top-k and
+/// top-p).
 struct TokenChoice {
     std::int64_t id = 0;
     std::string piece;  ///< its bytes
@@ -39,14 +39,14 @@ struct TokenChoice {
 /// One token of a generated text.
 struct GeneratedToken {
     TokenChoice chosen;
-    std::vector<TokenChoice> alternatives;  ///< the likeliest, best first; may hold the chosen one
+    std::vector<TokenChoice> alternatives;  ///< the most likely tokens, best first
     bool operator==(const GeneratedToken&) const = default;
 };
 
-/// Receives each token as it comes, pieces filled in; returns false to stop.
+/// Called with each generated token, its piece filled in; returns false to stop.
 using TokenSink = std::function<bool(const GeneratedToken&)>;
 
-/// Why a text ended.
+/// Why generation stopped.
 enum class TextEnd { Length, StopText, EndOfText, Stopped };
 
 }  // namespace relascope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An image as bytes, the one form in which pictures cross from data to the model and the screen.
+// An image as bytes, the form in which data, models and widgets exchange images.
 #pragma once
 
 #include <cstddef>

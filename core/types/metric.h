@@ -19,33 +19,26 @@ namespace relascope {
 enum class Split { Train, Validation, Test };
 
 inline const char* splitName(Split split) {
-    switch (split) {
-        case Split::Train:
-            return "train";
-        case Split::Validation:
-            return "validation";
-        case Split::Test:
-            return "test";
-    }
-    return "";
+    static constexpr std::array names = {"train", "validation", "test"};
+    return names.at(static_cast<std::size_t>(split));
 }
 
-/// The metrics that the program knows, by their places in kMetrics.
+/// The known metrics, in the order of kMetrics.
 enum class Metric {
     Loss,
-    Accuracy,  ///< of sequences: of each element with the right ones before it (teacher forcing)
+    Accuracy,  ///< of sequences: with teacher forcing
     Perplexity,
-    ElementAccuracy,   ///< of generated sequences: elements right at their place
+    ElementAccuracy,   ///< of generated sequences: fraction of correct elements
     SequenceAccuracy,  ///< whole answers right
     MeanError,
     LargestError,
-    Recovered,  ///< share of examples whose largest error is tiny
-    Other       ///< one that kMetrics does not list
+    Recovered,  ///< fraction of examples that are recovered almost exactly
+    Other       ///< not listed in kMetrics
 };
 
-/// How a value is written.
+/// How a value is formatted.
 enum class MetricFormat {
-    Percent,     ///< a share in 0..1: "93.0%"
+    Percent,     ///< a fraction in 0..1: "93.0%"
     Fixed,       ///< "0.513"
     Perplexity,  ///< "6.21"
     General      ///< "0.0123"
@@ -55,14 +48,14 @@ struct MetricInfo {
     Metric id = Metric::Other;
     std::string_view key;         ///< in metrics.jsonl: "sequence_accuracy"
     std::string_view title;       ///< "Sequence accuracy"
-    std::string_view shortTitle;  ///< for narrow places: "seq. acc."
+    std::string_view shortTitle;  ///< where space is limited: "seq. acc."
     std::string_view unit;        ///< written behind values: "%", "ppl"; empty: none
     bool lowerIsBetter = false;
     MetricFormat format = MetricFormat::General;
-    double low = 0.0, high = 1.0;  ///< of an axis without points
+    double low = 0.0, high = 1.0;  ///< range of an axis without points
     int second = 100;  ///< lowest first: what the second plot of the curves shows; 0: never
 
-    bool isShare() const { return format == MetricFormat::Percent; }
+    bool isFraction() const { return format == MetricFormat::Percent; }
     bool operator==(const MetricInfo&) const = default;
 };
 
@@ -97,9 +90,9 @@ constexpr const MetricInfo& metricInfo(Metric metric) {
     return kMetrics[static_cast<std::size_t>(metric)];
 }
 
-/// What is known of a metric by its key. One that is not in the table, of another version or a
-/// study's own, is called by its key; higher is better unless the key ends with loss or error, and
-/// it is a share where the key says accuracy.
+/// Looks a metric up by its key. A metric that is not in the table (of another version, or defined
+/// by a study) gets its key as title; higher is better unless the key ends with "loss" or "error",
+/// and it is a fraction if the key contains "accuracy".
 inline const MetricInfo& metricInfo(std::string_view key) {
     for (const auto& info : kMetrics)
         if (info.key == key) return info;
@@ -119,17 +112,17 @@ inline const MetricInfo& metricInfo(std::string_view key) {
     return found->second;
 }
 
-/// Whether less of a metric is better.
+/// Whether lower values of a metric are better.
 inline bool lowerIsBetter(std::string_view metric) {
     return metricInfo(metric).lowerIsBetter;
 }
 
-/// "sequence accuracy": a key in words.
-inline std::string metricWords(std::string_view key) {
-    std::string words(key);
-    for (auto& c : words)
+/// "sequence accuracy" for the key "sequence_accuracy".
+inline std::string metricLabel(std::string_view key) {
+    std::string name(key);
+    for (auto& c : name)
         if (c == '_') c = ' ';
-    return words;
+    return name;
 }
 
 /// One line of metrics.jsonl. `values` holds "loss", "accuracy" (a fraction, 0..1),
@@ -137,9 +130,9 @@ inline std::string metricWords(std::string_view key) {
 /// also "perplexity" (exp of the loss) and "tokens" (trained on so far). NaN where not finite.
 struct MetricPoint {
     std::int64_t step = 0;      ///< optimizer steps done when it was measured
-    double epoch = 0.0;         ///< passes over the training set, fractional
+    double epoch = 0.0;         ///< epochs done, with a fraction
     std::int64_t examples = 0;  ///< training examples seen
-    double seconds = 0.0;       ///< training time since the run began, pauses left out
+    double seconds = 0.0;       ///< training time since the run began, without pauses
     Split split = Split::Train;
     std::vector<std::pair<std::string, double>> values;
 

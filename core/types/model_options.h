@@ -18,7 +18,7 @@ struct ArchitectureInfo;
 
 namespace relascope {
 
-/// What a model is fed with.
+/// The kind of input of a model.
 enum class InputKind {
     Images,   ///< [b, channels, height, width] in 0..1
     Tokens,   ///< [b, n] ids, one sequence
@@ -27,7 +27,7 @@ enum class InputKind {
 };
 
 /// An architecture and its own options: a value that holds one of the option structs of
-/// core/model/*/, and the descriptor that says all else about it (model/architecture.h).
+/// core/model/*/, and its descriptor (model/architecture.h).
 class ModelOptions {
 public:
     /// The first architecture of the form, with its defaults.
@@ -44,10 +44,11 @@ public:
     const core::ArchitectureInfo& info() const { return *m_info; }
     /// The published class name: "VisionDualAttnTransformer".
     const std::string& architecture() const;
-    /// The defaults of another architecture, with the values of all fields that both have.
+    /// The options of another architecture: its defaults, with the values of all fields that both
+    /// have.
     void setArchitecture(const std::string& name);
 
-    /// The group of options or the architecture's own struct; null where it has none such.
+    /// The group of options, or the architecture's own struct; null if it has none of that type.
     template <class Group>
     const Group* find() const {
         return dynamic_cast<const Group*>(m_options.get());
@@ -56,7 +57,7 @@ public:
     Group* find() {
         return dynamic_cast<Group*>(m_options.get());
     }
-    /// The same where the architecture is known to have it.
+    /// The same for a type that the architecture is known to have.
     template <class Group>
     const Group& get() const {
         if (const auto* group = find<Group>()) return *group;
@@ -68,11 +69,11 @@ public:
         missing();
     }
 
-    /// A field by its name, as in --set model.NAME. Throws OptionError for one that this
-    /// architecture has not.
+    /// A field by its name, as in --set model.NAME. Throws OptionError if the architecture has no
+    /// such field.
     FieldValue value(const std::string& field) const;
     void set(const std::string& field, const FieldValue& value);
-    /// The same of a field known to be an integer.
+    /// The same for a field that is known to be an integer.
     std::int64_t number(const std::string& field) const {
         return std::get<std::int64_t>(value(field));
     }
@@ -80,11 +81,11 @@ public:
     bool has(const std::string& field) const;
 
     InputKind input() const;
-    /// How many numbers the model gives: classes, vocabulary rows or logits.
+    /// Number of outputs of the model: classes, vocabulary rows or values.
     std::int64_t outputs() const;
     /// Objects of the longest input: patches and class token, context, source sequence, set.
     std::int64_t tokens() const;
-    /// The target that counts for no loss; -1: every one counts.
+    /// The target value that the loss ignores; -1: none.
     std::int64_t ignoredTarget() const;
 
     /// Every value that cannot be built, field by field, before anything is allocated.
@@ -95,8 +96,7 @@ public:
     bool operator==(const ModelOptions& other) const;
 
     /// The fields of all architectures, each name once, in the order of the form. A field applies
-    /// where the architecture has it and it means something there; setting it elsewhere changes
-    /// nothing.
+    /// if the architecture has it and it has an effect there; setting it elsewhere changes nothing.
     static const FieldTable<ModelOptions>& fieldTable();
     /// Every architecture, in the order of the form.
     static const std::vector<std::string>& architectures();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options that several architectures have: what they read, how wide they are, and the symbols of
-// their relational heads. An architecture's own struct inherits the groups that it has.
+// Groups of options that several architectures share: inputs, widths, and the symbols of relational
+// heads. The option struct of an architecture inherits its groups, one of which is its input:
+// tokens() is the number of objects of the longest one, outputs() the number of outputs of the
+// model, and tokenNumbers() how many numbers the input and the output have for each token.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +11,14 @@
 #include <vector>
 
 namespace relascope {
+
+/// The widths of all layers of an MLP: input, hidden ones, output.
+inline std::vector<std::int64_t> mlpWidths(std::int64_t input, std::vector<std::int64_t> hidden,
+                                           std::int64_t output) {
+    hidden.insert(hidden.begin(), input);
+    hidden.push_back(output);
+    return hidden;
+}
 
 /// The residual stream.
 struct StreamOptions {
@@ -40,6 +50,9 @@ struct ImageInput {
     std::int64_t gridRows() const { return image_shape.at(2) / patch_size.at(1); }
     std::int64_t patches() const { return gridRows() * gridColumns(); }
     std::int64_t patchDim() const { return channels() * patch_size.at(0) * patch_size.at(1); }
+    std::int64_t tokens() const { return patches(); }
+    std::int64_t outputs() const { return num_classes; }
+    std::int64_t tokenNumbers() const { return patchDim(); }
     bool operator==(const ImageInput&) const = default;
 };
 
@@ -47,6 +60,9 @@ struct ImageInput {
 struct TokenInput {
     std::int64_t vocab_size = 256;
     std::int64_t max_block_size = 256;
+
+    std::int64_t tokens() const { return max_block_size; }
+    std::int64_t outputs() const { return vocab_size; }
     bool operator==(const TokenInput&) const = default;
 };
 
@@ -62,6 +78,9 @@ struct PairInput {
     std::int64_t loss_ignore_idx = -1;
 
     std::int64_t longest() const { return std::max(in_block_size, out_block_size); }
+    std::int64_t tokens() const { return in_block_size; }
+    std::int64_t outputs() const { return out_dim; }
+    std::int64_t tokenNumbers() const { return out_dim; }
     bool operator==(const PairInput&) const = default;
 };
 
@@ -70,10 +89,14 @@ struct ObjectInput {
     std::int64_t n_objects = 3;
     std::int64_t object_dim = 8;
     std::int64_t out_dim = 85;
+
+    std::int64_t tokens() const { return n_objects; }
+    std::int64_t outputs() const { return out_dim; }
+    std::int64_t tokenNumbers() const { return object_dim + out_dim; }
     bool operator==(const ObjectInput&) const = default;
 };
 
-/// How each sender is given its symbol (DAT 2.3).
+/// How symbols are assigned to senders (DAT 2.3).
 struct SymbolOptions {
     std::string symbol_retrieval = "positional_symbols";
     std::int64_t max_length = 0;   // positional: 0 = as many as the longest input has objects

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a probe records, in the one order that screens and files use whatever shape the model has.
+// The results of a probe, in one layout for all models, screens and files.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,9 +14,9 @@
 namespace relascope {
 
 /// Relation: r_ij[l], signed. RelationalAttention, SensoryAttention: alpha_ij after softmax.
-/// AttentionTimesRelation: alpha_ij^h r_ij[l], derived on the screen, never stored.
-/// Symbols: row i = object, column = symbol, weight of the retrieval; position-relative symbols
-/// differ (RelationMap::libraryRows).
+/// AttentionTimesRelation: alpha_ij^h r_ij[l], computed for display, never stored. Symbols: row i =
+/// object, column = symbol, weight of the retrieval; position-relative symbols differ
+/// (RelationMap::libraryRows).
 enum class MapKind {
     Relation,
     RelationalAttention,
@@ -25,19 +26,9 @@ enum class MapKind {
 };
 
 inline const char* mapKindName(MapKind kind) {
-    switch (kind) {
-        case MapKind::Relation:
-            return "relation";
-        case MapKind::RelationalAttention:
-            return "attention-ra";
-        case MapKind::SensoryAttention:
-            return "attention-sa";
-        case MapKind::AttentionTimesRelation:
-            return "attention-x-relation";
-        case MapKind::Symbols:
-            return "symbols";
-    }
-    return "";
+    static constexpr std::array names = {"relation", "attention-ra", "attention-sa",
+                                         "attention-x-relation", "symbols"};
+    return names.at(static_cast<std::size_t>(kind));
 }
 
 /// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values row-major.
@@ -49,8 +40,8 @@ struct RelationMap {
     int columns = 0;
     std::vector<float> values;
     bool causal = false;  ///< cells j > i are masked: shown hatched, never coloured
-    /// Of symbols: columns are the senders j, and a value is the row of the library that (i, j)
-    /// uses. Otherwise columns are symbols, and a value is a weight.
+    /// For maps of symbols: columns are the senders j, and a value is the library row of the pair
+    /// (i, j). Otherwise columns are symbols, and a value is a weight.
     bool libraryRows = false;
 
     float at(int row, int column) const {
@@ -75,9 +66,9 @@ struct ProbeSequence {
     std::vector<std::int64_t> tokens;
     std::vector<float> vectors;  ///< [n, width] row-major, where the objects are vectors
     int width = 0;
-    std::vector<std::string> words;  ///< what the screens call each element; may be empty
-    bool text = false;            ///< words are pieces of text, as bytes: joined they are the text
-    std::vector<Image> pictures;  ///< of objects that can be drawn, one each; may be empty
+    std::vector<std::string> labels;  ///< display names of the elements; may be empty
+    bool text = false;  ///< labels are pieces of text, as bytes; joined they give the text
+    std::vector<Image> pictures;  ///< one for each object, if objects can be drawn; may be empty
 
     int size() const {
         return width > 0 ? static_cast<int>(vectors.size()) / width
@@ -86,8 +77,8 @@ struct ProbeSequence {
     bool operator==(const ProbeSequence&) const = default;
 };
 
-/// What is looked at: an image, a sequence or set of objects, or a source and a target sequence;
-/// and where it came from.
+/// The input of a probe: an image, a sequence or set of objects, or a source and a target sequence;
+/// and its origin.
 struct ProbeSample {
     Image image;
     std::int64_t label = -1;  ///< -1 when unknown
@@ -97,14 +88,14 @@ struct ProbeSample {
     bool operator==(const ProbeSample&) const = default;
 };
 
-/// The objects that stand along the rows or columns of maps: "patches", "source", "target".
+/// The objects along the rows or columns of maps: "patches", "source", "target".
 struct ProbeSide {
     std::string name;
-    std::vector<std::string> labels;  ///< one an object; empty for the patches of an image
+    std::vector<std::string> labels;  ///< one for each object; empty for the patches of an image
     bool operator==(const ProbeSide&) const = default;
 };
 
-/// One place of a model where objects look at objects: "layer 2", "encoder 1", "decoder 1 cross".
+/// An attention layer of a model: "layer 2", "encoder 1", "decoder 1 cross".
 struct ProbeLayer {
     std::string name;
     int rows = 0;     ///< which side receives, an index of ProbeResult::sides
@@ -116,12 +107,12 @@ struct ProbeLayer {
 struct ProbeResult {
     std::int64_t step = 0;
     ProbeSample sample;
-    PatchGrid grid;  ///< of an image; without rows for everything else
+    PatchGrid grid;  ///< of an image; without rows for other inputs
     std::vector<std::string> classNames;
-    std::vector<float> probabilities;  ///< softmax of the (last) outputs, one a class
+    std::vector<float> probabilities;  ///< softmax of the (last) outputs, one for each class
     std::vector<RelationMap> maps;     ///< sorted by kind, layer, index
-    std::vector<ProbeLayer> layers;    ///< in the order they compute
-    std::vector<ProbeSide> sides;      ///< of an image: its patches alone
+    std::vector<ProbeLayer> layers;    ///< in the order of computation
+    std::vector<ProbeSide> sides;      ///< of an image: only its patches
 
     /// The map of that kind, layer and index, or nullptr.
     const RelationMap* find(MapKind kind, int layer, int index) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of a run without opening its weights: a row of the table, an entry of the rail.
+// Information on a run that is available without its weights: a row of the table, an entry of the
+// rail.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,26 +18,12 @@ namespace relascope {
 enum class RunState { Queued, Running, Paused, Done, Stopped, Failed, Interrupted };
 
 inline const char* runStateName(RunState state) {
-    switch (state) {
-        case RunState::Queued:
-            return "queued";
-        case RunState::Running:
-            return "running";
-        case RunState::Paused:
-            return "paused";
-        case RunState::Done:
-            return "done";
-        case RunState::Stopped:
-            return "stopped";
-        case RunState::Failed:
-            return "failed";
-        case RunState::Interrupted:
-            return "interrupted";
-    }
-    return "";
+    static constexpr std::array names = {"queued",  "running", "paused",     "done",
+                                         "stopped", "failed",  "interrupted"};
+    return names.at(static_cast<std::size_t>(state));
 }
 
-/// What a finished run reached on one test split: "accuracy", "loss", "sequence_accuracy" and so
+/// The results of a finished run on one test split: "accuracy", "loss", "sequence_accuracy" and so
 /// on, in the order measured.
 struct SplitResult {
     std::string split;
@@ -50,27 +38,27 @@ struct SplitResult {
     bool operator==(const SplitResult&) const = default;
 };
 
-/// What people say of a run; training never changes it.
+/// Labels that the user gives to a run; training never changes them.
 struct RunLabels {
     std::string name;  ///< shown in place of the folder's name; empty: none
     std::vector<std::string> tags;
-    bool hidden = false;  ///< left out of the lists until hidden runs are shown
+    bool hidden = false;  ///< not listed unless hidden runs are shown
     bool operator==(const RunLabels&) const = default;
 };
 
 struct RunInfo {
     std::string path;  ///< the run folder
-    std::string name;  ///< shown in lists: that of the labels, else the folder's
+    std::string name;  ///< name in lists: the label, else the name of the folder
     RunLabels labels;
     std::string preset;
     std::string variant;  ///< "dat"
-    std::string model;    ///< in words: "ViDAT sa1 ra1"
+    std::string model;    ///< short description: "ViDAT sa1 ra1"
     std::int64_t seed = 0;
     RunState state = RunState::Queued;
     std::string message;  ///< why it failed or stopped; empty otherwise
     std::string device;
-    /// What lists show, a value of its metric points: "accuracy", "perplexity" of text,
-    /// "sequence_accuracy" of sequences, "mean_error" of regressions.
+    /// The main metric of the run: "accuracy", "perplexity" of text, "sequence_accuracy" of
+    /// sequences, "mean_error" of regressions.
     std::string metric = "accuracy";
     std::int64_t parameters = 0;
     std::int64_t step = 0;
@@ -87,7 +75,7 @@ struct RunInfo {
     /// Every option as key and text, for the comparison of configurations.
     std::vector<std::pair<std::string, std::string>> options;
 
-    /// The best value of a metric on validation, as far as a run keeps it; NaN otherwise.
+    /// The best validation value of a metric; NaN if the run does not store it.
     double best(std::string_view wanted) const {
         if (wanted == metric && !std::isnan(bestMetric)) return bestMetric;
         switch (metricInfo(wanted).id) {

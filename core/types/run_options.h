@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything a run is made from: written into run.json, set by --set, edited in the form.
+// All options of a run: stored in run.json, set by --set, edited in the form.
 #pragma once
 
 #include <optional>
@@ -32,10 +32,10 @@ struct RunOptions {
     std::vector<FieldProblem> problems() const;
     /// Throws OptionError with the first problem.
     void check() const;
-    /// The stage before this run, where `train.pretrain` names one: these options with its settings
-    /// applied. Throws OptionError for a setting that is none.
+    /// The options of the pretraining stage, if `train.pretrain` names one: these options with its
+    /// settings applied. Throws OptionError for an invalid setting.
     std::optional<RunOptions> pretraining() const;
-    /// Which of that stage's weights this run starts from (train.start_from of the last stage).
+    /// Which weights of that stage this run starts from (train.start_from of the last stage).
     std::string initFrom() const;
     /// The fields as a form shows them, `preset` beside the present values.
     std::vector<FieldState> states(const RunOptions& presetValues) const;

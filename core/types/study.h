@@ -2,6 +2,7 @@
 // A study: one experiment over models, training sizes, seeds and any option's values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,7 +20,7 @@ struct StudyAxis {
     bool operator==(const StudyAxis&) const = default;
 };
 
-/// What is run: every model with every size, every value of each axis and every seed.
+/// The runs of a study: every model with every size, every value of each axis and every seed.
 struct StudyPlan {
     std::string preset;
     std::vector<std::string> models;  ///< of the preset
@@ -34,30 +35,19 @@ struct StudyPlan {
 enum class CellState { Waiting, Running, Done, Failed, Interrupted };
 
 inline const char* cellStateName(CellState state) {
-    switch (state) {
-        case CellState::Waiting:
-            return "waiting";
-        case CellState::Running:
-            return "running";
-        case CellState::Done:
-            return "done";
-        case CellState::Failed:
-            return "failed";
-        case CellState::Interrupted:
-            return "interrupted";
-    }
-    return "";
+    static constexpr std::array names = {"waiting", "running", "done", "failed", "interrupted"};
+    return names.at(static_cast<std::size_t>(state));
 }
 
 /// One run of a study.
 struct StudyCell {
-    std::string name;  ///< of its run folder, under runs/: "abstractor-n1000-s0"
+    std::string name;  ///< name of its run folder, under runs/: "abstractor-n1000-s0"
     std::string model;
     std::int64_t size = 0;            ///< data.train_size
-    std::vector<std::string> values;  ///< one an axis of the plan
+    std::vector<std::string> values;  ///< one for each axis of the plan
     std::int64_t seed = 0;
     CellState state = CellState::Waiting;
-    RunInfo info;         ///< once it began; its path is empty before
+    RunInfo info;         ///< valid after it began; before, the path is empty
     std::string message;  ///< why it failed
 };
 
@@ -73,11 +63,11 @@ struct StudyInfo {
     }
 };
 
-/// What the seeds of one model, size and choice of values reached together.
+/// The results of all seeds of one model, size and choice of values.
 struct StudyPoint {
     std::string series;  ///< model and values: "dat", "abstractor, n_heads_ra=2"
     std::int64_t size = 0;
-    std::vector<double> values;  ///< one a finished run, in the order of seeds
+    std::vector<double> values;  ///< one for each finished run, in the order of seeds
     double mean = std::numeric_limits<double>::quiet_NaN();
     double error = std::numeric_limits<double>::quiet_NaN();  ///< standard error of the mean
     double low = std::numeric_limits<double>::quiet_NaN();    ///< 95% bootstrap band of the mean
@@ -85,12 +75,12 @@ struct StudyPoint {
     std::int64_t parameters = 0;
 };
 
-/// Where a curve beside a study's own comes from: the papers, or runs of this program.
+/// The origin of a comparison curve: the papers, or runs of this program.
 enum class CurveSource { Published, Relascope };
 
-/// A point of a published curve, or of a reference curve of this program, beside a series.
+/// A point of a published curve, or of a reference curve of this program.
 struct PublishedPoint {
-    std::string series;  ///< as StudyPoint::series, where it is a model of the preset
+    std::string series;  ///< the same as StudyPoint::series, if it is a model of the preset
     std::int64_t size = 0;
     double mean = 0.0;
     double error = 0.0;

@@ -26,8 +26,8 @@ inline std::size_t editDistance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// All of `known` with how far each is from `name`, nearest first. A name within the other one
-/// ("context" and "context_length") is as near as one wrong letter.
+/// All of `known` with the distance to `name`, nearest first. If one name contains the other
+/// ("context" and "context_length"), the distance is 1.
 inline std::vector<std::pair<std::size_t, std::string>> rankedNames(
     std::string_view name, const std::vector<std::string>& known) {
     std::vector<std::pair<std::size_t, std::string>> ranked;
@@ -43,7 +43,7 @@ inline std::vector<std::pair<std::size_t, std::string>> rankedNames(
     return ranked;
 }
 
-/// Up to `count` of `known`, nearest to `name` first; names that share nothing are left out.
+/// Up to `count` of `known`, nearest to `name` first; names without similarity are left out.
 inline std::vector<std::string> nearestNames(std::string_view name,
                                              const std::vector<std::string>& known,
                                              std::size_t count = 3) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A piece of text as the screens show it: tokens of a byte-level vocabulary may be parts of a
-// character, and may be anything.
+// A piece of text as it is displayed. Tokens of a byte-level vocabulary may be parts of a character
+// or any other bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace relascope {
 
-/// Length of the UTF-8 sequence at the start of `text`; 0 when it is not a whole, valid one.
+/// Length of the UTF-8 sequence at the start of `text`; 0 if it is incomplete or invalid.
 inline std::size_t utf8Length(std::string_view text) {
     if (text.empty()) return 0;
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -22,7 +22,7 @@ inline std::size_t utf8Length(std::string_view text) {
     if (length == 0 || text.size() < length) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0) != 0x80) return 0;
-    // Overlong forms, surrogates and what lies beyond U+10FFFF are no characters.
+    // Overlong forms, surrogates and values above U+10FFFF are invalid.
     if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
         (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F))
         return 0;
@@ -38,10 +38,10 @@ inline bool isUtf8(std::string_view text) {
     return true;
 }
 
-/// What a screen writes for a token.
+/// How a token is displayed.
 struct PieceText {
     std::string text;  ///< valid UTF-8; "F0 9F" when `hex`, "\\n" for a line end
-    bool hex = false;  ///< the piece is no whole character: its bytes are spelled out
+    bool hex = false;  ///< the piece is not a whole character and is shown as its bytes
     bool operator==(const PieceText&) const = default;
 };
 
@@ -75,7 +75,7 @@ inline PieceText pieceText(std::string_view bytes) {
     return out;
 }
 
-/// Valid UTF-8 whatever the bytes: what is no character becomes U+FFFD.
+/// Valid UTF-8 for any bytes: invalid ones become U+FFFD.
 inline std::string validUtf8(std::string_view bytes) {
     std::string out;
     while (!bytes.empty()) {

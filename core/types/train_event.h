@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a running job tells its listeners.
+// Events of a running job.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct RunChanged {
     RunInfo info;
 };
 
-/// How far it is; at most some tens a second.
+/// Progress; at most some tens of events a second.
 struct Progress {
     std::int64_t step = 0;
     std::int64_t totalSteps = 0;
@@ -28,8 +28,8 @@ struct Progress {
     double tokensPerSecond = 0.0;  ///< of text; 0 otherwise
 };
 
-/// A line for events.jsonl and the log: live edits, warnings, checkpoints, and the continuation
-/// that a language model wrote of its prompt.
+/// A line for events.jsonl and the log: live edits, warnings, checkpoints, and the text that a
+/// language model generates from its prompt.
 struct Note {
     enum class Level { Info, Warning, Edit, Checkpoint, Sample };
     Level level = Level::Info;
@@ -42,14 +42,15 @@ struct CaptureTaken {
     std::int64_t step = 0;
 };
 
-/// Answer to a probe request, served between steps. Late answers are told by `request`.
+/// The answer to a probe request, which is served between two steps. `request` identifies late
+/// answers.
 struct ProbeAnswer {
     std::uint64_t request = 0;
     ProbeResult result;
-    std::string error;  ///< in words; empty when `result` holds
+    std::string error;  ///< message; empty if `result` is valid
 };
 
-/// The job ended badly, in words for a user.
+/// The job failed, with a message for the user.
 struct Failed {
     std::string message;
 };

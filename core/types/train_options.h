@@ -44,13 +44,13 @@ struct TrainOptions {
     double clip_norm = 0.0;             // 0: no clipping
     std::int64_t evaluate_every = 0;    // steps; 0: once an epoch
     std::int64_t capture_every = 0;     // steps; 0: at growing intervals
-    std::int64_t capture_samples = 4;   // probe inputs kept along the run
+    std::int64_t capture_samples = 4;   // probe inputs captured during training
     std::int64_t checkpoint_every = 0;  // steps; 0: every epoch, at most once in ten seconds
     std::vector<std::int64_t> seeds = {0};
-    std::int64_t decode_examples = 256;  // validation sequences answered freely; 0 = none
+    std::int64_t decode_examples = 256;  // validation sequences for free-running decoding; 0 = none
     std::string init = "package";        // W_r of relational heads: package | may-2024
-    std::string pretrain;    // stages before: "key=value key=value | key=value" over these options
-    std::string start_from;  // weights each hands on: "all", or "name name>other ... | ..."
+    std::string pretrain;                // pretraining stages: "key=value key=value | key=value"
+    std::string start_from;  // weights from each stage: "all", or "name name>other ... | ..."
     std::string device = "auto";
     std::string precision = "float32";
     EarlyStopping early_stopping;

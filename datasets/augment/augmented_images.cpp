@@ -62,25 +62,25 @@ const std::array<std::array<PolicyStep, 2>, 25>& cifarPolicy() {
 }
 
 double amountOf(const PolicyStep& step, int side, bool positive) {
-    const double share = step.level / 9.0, sign = positive ? 1.0 : -1.0;
+    const double magnitude = step.level / 9.0, sign = positive ? 1.0 : -1.0;
     switch (step.operation) {
         case ShearX:
         case ShearY:
-            return sign * share * 0.3;
+            return sign * magnitude * 0.3;
         case TranslateX:
         case TranslateY:
-            return sign * share * side * 150.0 / 331.0;
+            return sign * magnitude * side * 150.0 / 331.0;
         case Rotate:
-            return sign * share * 30.0;
+            return sign * magnitude * 30.0;
         case Solarize:
-            return 256.0 * (1.0 - share);
+            return 256.0 * (1.0 - magnitude);
         case Posterize:
-            return std::round(8.0 - 4.0 * share);
+            return std::round(8.0 - 4.0 * magnitude);
         case Contrast:
         case Color:
         case Brightness:
         case Sharpness:
-            return 1.0 + sign * share * 0.9;
+            return 1.0 + sign * magnitude * 0.9;
         case AutoContrast:
         case Invert:
         case Equalize:
@@ -93,7 +93,7 @@ void autoAugment(Image& image, SplitMix& random) {
     const auto& policy = cifarPolicy();
     const auto chosen = static_cast<std::size_t>(random.below(static_cast<int>(policy.size())));
     for (const auto& step : policy[chosen]) {
-        // Drawn whether needed or not, so that each step is one decision whatever the others are.
+        // Always drawn, so that each step uses the same number of draws.
         const bool applied = random.uniform() < step.probability, positive = random.below(2) == 1;
         const int side = step.operation == TranslateY ? image.height : image.width;
         if (applied) applyOperation(image, step.operation, amountOf(step, side, positive));
@@ -101,10 +101,10 @@ void autoAugment(Image& image, SplitMix& random) {
 }
 
 AugmentedImages::AugmentedImages(core::ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
-                                 std::int64_t pass)
+                                 std::int64_t epoch)
     : m_images(std::move(images)),
       m_how(how),
-      m_seed(SplitMix(seed, static_cast<std::uint64_t>(pass)).next()) {}
+      m_seed(SplitMix(seed, static_cast<std::uint64_t>(epoch)).next()) {}
 
 std::int64_t AugmentedImages::read(std::int64_t index, std::span<std::uint8_t> pixels) const {
     const auto& i = m_images->info();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Training images drawn anew on every pass over them (DAT C.3).
+// Data augmentation of training images (DAT C.3).
 #pragma once
 
 #include <array>
@@ -11,11 +11,12 @@
 
 namespace relascope::datasets {
 
-/// The image moved by up to 4 pixels either way, black where it is uncovered (a random crop of the
-/// image with a border of 4), and mirrored left to right half of the time.
+/// The image shifted by up to 4 pixels in each direction, with black in uncovered areas (a random
+/// crop of the image with a border of 4), and flipped horizontally with probability 1/2.
 void cropAndFlip(Image& image, SplitMix& random);
 
-/// One step of a policy: with what probability, and which tenth of the operation's range.
+/// One step of a policy: its probability, and its magnitude in tenths of the range of the
+/// operation.
 struct PolicyStep {
     ImageOperation operation;
     double probability;
@@ -23,21 +24,21 @@ struct PolicyStep {
 };
 /// The policy learned on CIFAR-10 (Cubuk et al. 2019, table 7): 25 pairs of steps.
 const std::array<std::array<PolicyStep, 2>, 25>& cifarPolicy();
-/// The amount of a step on an image of that width: shear to 0.3, translation to 150/331 of the
+/// The magnitude of a step on an image of that width: shear to 0.3, translation to 150/331 of the
 /// image, rotation to 30 degrees, solarize from 256 down to 0, posterize from 8 bits down to 4, and
-/// 0.9 to either side of 1 for the factors; `positive` chooses the side where there are two.
+/// 0.9 to either side of 1 for the factors; `positive` selects the sign, if there is one.
 double amountOf(const PolicyStep& step, int side, bool positive);
 /// Draws one of the pairs and applies its steps.
 void autoAugment(Image& image, SplitMix& random);
 
 enum class Augmentation { CropFlip, AutoAugment };
 
-/// Images after crop and flip, and AutoAugment after them where that is chosen. What becomes of an
-/// image depends on (seed, pass, index) alone; labels stay.
+/// Images after crop and flip, and optionally AutoAugment after them. The result depends only on
+/// (seed, epoch, index); labels are unchanged.
 class AugmentedImages : public core::ImageDataset {
 public:
     AugmentedImages(core::ImageDatasetPtr images, Augmentation how, std::uint64_t seed,
-                    std::int64_t pass);
+                    std::int64_t epoch);
     const DatasetInfo& info() const override { return m_images->info(); }
     std::int64_t read(std::int64_t index, std::span<std::uint8_t> pixels) const override;
 

@@ -18,7 +18,8 @@ std::uint8_t clamped(double value) {
     return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
 }
 
-// Where the pixel at (x, y) comes from: a x + b y + c, d x + e y + f, in pixels from the corner.
+// The source position of the pixel at (x, y): a x + b y + c, d x + e y + f, in pixels from the
+// corner.
 struct Affine {
     double a = 1.0, b = 0.0, c = 0.0, d = 0.0, e = 1.0, f = 0.0;
 };
@@ -41,7 +42,7 @@ void move(Image& image, const Affine& from) {
 Affine rotation(const Image& image, double degrees) {
     const double angle = degrees * std::numbers::pi / 180.0, cosine = std::cos(angle),
                  sine = std::sin(angle), x = image.width / 2.0, y = image.height / 2.0;
-    // Rows run down: this turns against the clock.
+    // Rows run down, so this rotates counter-clockwise.
     return {cosine, -sine, x - cosine * x + sine * y, sine, cosine, y - sine * x - cosine * y};
 }
 
@@ -97,7 +98,7 @@ Table equalized(const Histogram& histogram) {
     return table;
 }
 
-// Away from a duller image by a factor: 0 is that image, 1 this one.
+// Interpolates between a degenerate image (factor 0) and this one (1), or beyond.
 void blend(Image& image, const std::vector<std::uint8_t>& dull, double factor) {
     for (std::size_t i = 0; i < image.pixels.size(); ++i)
         image.pixels[i] = clamped(dull[i] + factor * (image.pixels[i] - dull[i]));
@@ -119,7 +120,7 @@ std::vector<std::uint8_t> meanGrey(const Image& image) {
     return std::vector<std::uint8_t>(grey.size(), mean);
 }
 
-// Each pixel five times and its eight neighbours once, by 13.
+// Weight 5 for each pixel and 1 for its eight neighbours, divided by 13.
 std::vector<std::uint8_t> smoothed(const Image& image) {
     auto smooth = image.pixels;
     for (int y = 1; y + 1 < image.height; ++y)

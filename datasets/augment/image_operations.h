@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The image operations of AutoAugment (Cubuk et al. 2019, table 6), as the Python Imaging Library
-// defines them: on bytes, each channel alike, results rounded down.
+// defines them: on bytes, for each channel, results rounded down.
 #pragma once
 
 #include "types/image.h"
@@ -12,10 +12,10 @@ enum class ImageOperation {
     ShearY,        ///< y moves by amount * x
     TranslateX,    ///< by pixels, to the left when positive
     TranslateY,    ///< by pixels, upwards when positive
-    Rotate,        ///< by degrees about the centre, against the clock
+    Rotate,        ///< by degrees about the centre, counter-clockwise
     AutoContrast,  ///< stretches each channel to 0 .. 255
     Invert,        ///< 255 - x
-    Equalize,      ///< evens out each channel's histogram
+    Equalize,      ///< equalises the histogram of each channel
     Solarize,      ///< inverts what is not below the amount
     Posterize,     ///< keeps that many high bits
     Contrast,      ///< by a factor, about the mean of the grey image
@@ -24,8 +24,8 @@ enum class ImageOperation {
     Sharpness      ///< by a factor, about the image smoothed; the border stays
 };
 
-/// Applies the operation in place to an image of 1 or 3 channels. What a movement uncovers is mid
-/// grey (128); positions are rounded to the nearest pixel. Operations without an amount ignore it.
+/// Applies the operation in place to an image of 1 or 3 channels. Uncovered areas are mid grey
+/// (128); positions are rounded to the nearest pixel. Operations without an amount ignore it.
 void applyOperation(Image& image, ImageOperation operation, double amount);
 
 /// Grey of a pixel by Rec. 601, as the operations use it.

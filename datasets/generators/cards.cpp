@@ -11,10 +11,10 @@
 namespace relascope::datasets {
 namespace {
 
-constexpr int kFine = 8;  // drawn that much larger, then averaged: smooth edges
+constexpr int kFine = 8;  // supersampling factor, for smooth edges
 constexpr int kGap = 2;   // between two cards, in pixels
 
-// Inks of the printed game, about.
+// Approximate colours of the printed game.
 const cv::Scalar kInks[kCardValues] = {{226, 30, 45}, {0, 140, 72}, {96, 46, 142}};
 const cv::Scalar kTable(222, 222, 218), kEdge(176, 176, 172), kPaper(255, 255, 255);
 
@@ -34,7 +34,7 @@ Outline oval() {
     return points;
 }
 
-// A band that winds once about its axis, as wide as it can be but for its round ends.
+// A band along one period of a sine, with round ends.
 Outline squiggle() {
     constexpr int steps = 80;
     constexpr double sway = 2.7;
@@ -83,7 +83,7 @@ void drawSymbol(cv::Mat& fine, const std::vector<cv::Point>& shape, int pattern,
     if (pattern == 1) {
         cv::Mat inside(fine.size(), CV_8UC1, cv::Scalar(0)), stripes = inside.clone();
         cv::fillPoly(inside, shapes, cv::Scalar(255));
-        // A pixel of ink to two of paper, on the grid of the finished card: lines stay lines.
+        // One pixel of ink for two of paper, aligned with the pixels of the finished card.
         for (int y = 0; y < fine.rows; y += 3 * kFine)
             cv::rectangle(stripes, {0, y}, {fine.cols - 1, y + kFine - 1}, cv::Scalar(255),
                           cv::FILLED);

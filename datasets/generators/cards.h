@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The 81 cards of the game SET, drawn by us (ABS 4.5).
+// The 81 cards of the game SET, drawn by this program (ABS 4.5).
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 namespace relascope::datasets {
 
 inline constexpr int kCards = 81;
-/// A card lies on its long side, its symbols upright beside one another.
+/// A card is in landscape format, with upright symbols next to each other.
 inline constexpr int kCardWidth = 70, kCardHeight = 50;
 
 /// In this order: number (1, 2, 3), colour (red, green, purple), pattern (solid, striped, open),
 /// shape (oval, squiggle, diamond).
 inline constexpr int kCardAttributes = 4, kCardValues = 3;
-/// Triples of one seed, and ordered pairs of different cards: what data sets are cut from.
+/// The pools of data sets: triples of one seed, and ordered pairs of different cards.
 inline constexpr std::int64_t kTriplePool = 10000, kCardPairs = 81 * 80;
 /// "number", "colour", "pattern", "shape".
 const std::array<std::string, kCardAttributes>& cardAttributeNames();
@@ -27,16 +27,17 @@ const std::array<std::string, kCardAttributes>& cardAttributeNames();
 int cardValue(int card, int attribute);
 int cardOf(const std::array<int, kCardAttributes>& values);
 
-/// [50, 70, 3], the same bytes each time: made once. Throws std::out_of_range for no card.
+/// [50, 70, 3], drawn once. Throws std::out_of_range for an invalid card.
 const Image& cardPicture(int card);
-/// Two cards beside one another, [50, 142, 3].
+/// Two cards next to each other, [50, 142, 3].
 Image cardPairPicture(int first, int second);
 /// "2 red striped squiggles".
 std::string cardWord(int card);
 
-/// The one card that makes a SET of three with two different ones.
+/// The card that makes a SET with two different ones.
 int thirdCard(int first, int second);
-/// Three different cards, of which each attribute is the same on all or different on all.
+/// Whether each attribute is equal on all three cards or different on all, for three different
+/// cards.
 bool isSet(int a, int b, int c);
 
 }  // namespace relascope::datasets

@@ -44,9 +44,8 @@ std::uint16_t transformed(std::uint16_t units, int symmetry) {
 }
 
 struct Shapes {
-    std::vector<std::uint16_t> all;  // in every orientation and placement
-    std::vector<std::uint16_t>
-        classes;  // one of each set that rotations and reflections carry into itself
+    std::vector<std::uint16_t> all;      // in every orientation and placement
+    std::vector<std::uint16_t> classes;  // one for each class under rotations and reflections
 };
 
 Shapes makeShapes(int count) {

@@ -17,9 +17,8 @@ const char* familyName(FigureFamily family);
 /// Throws OptionError naming the nearest family.
 FigureFamily familyFromName(const std::string& name);
 
-/// A figure as drawn: which of the nine units are filled, and the colours. Two figures are the same
-/// iff shape, orientation and colour agree. Stripes: a full square, the middle column in a second
-/// colour.
+/// A figure: its filled units and its colours. Two figures are equal iff shape, orientation and
+/// colour agree. Stripes: a full square, the middle column in a second colour.
 struct Figure {
     std::uint16_t units = 0;  ///< bit 3 * row + column
     std::uint8_t colour = 0;  ///< index into figureColours()
@@ -31,15 +30,15 @@ struct Figure {
 const std::array<std::array<std::uint8_t, 3>, 25>& figureColours();
 
 /// Every shape of the family in every orientation and placement: the connected sets of five or six
-/// units within the box (49 pentominoes, 48 hexominoes). Stripes have the full square alone.
+/// units within the box (49 pentominoes, 48 hexominoes). Stripes have only the full square.
 const std::vector<std::uint16_t>& figureShapes(FigureFamily family);
 
-/// A random figure. The real files draw one of the shapes that differ under rotation and reflection
-/// first, then its orientation: symmetric shapes show each orientation more often. So do we.
+/// A random figure. As in the published files, it draws a shape up to rotation and reflection
+/// first, then its orientation, so that each orientation of a symmetric shape is more frequent.
 Figure randomFigure(FigureFamily family, SplitMix& random);
 
 /// A figure that differs from `figure` in colour only, in shape only, or in both. For stripes, the
-/// outer colour plays the colour and the middle one the shape.
+/// outer colour counts as the colour and the middle one as the shape.
 enum class Difference { Colour, Shape, Both };
 Figure differentFigure(FigureFamily family, const Figure& figure, Difference difference,
                        SplitMix& random);

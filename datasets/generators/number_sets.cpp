@@ -35,7 +35,7 @@ std::vector<double> unitVector(std::int64_t dim, SplitMix& random) {
     return v;
 }
 
-// Uniform in the unit ball: any direction, and a radius whose power is uniform.
+// Uniform in the unit ball: a uniform direction, and a radius with uniform radius^dim.
 void drawInBall(SplitMix& random, std::span<float> point) {
     const auto direction = unitVector(static_cast<std::int64_t>(point.size()), random);
     const double radius = std::pow(random.uniform(), 1.0 / static_cast<double>(point.size()));
@@ -56,16 +56,16 @@ std::string shortNumber(double value) {
 
 }  // namespace
 
-NumberSets::NumberSets(NumberPart part, const std::string& task, Shape shape,
+NumberSets::NumberSets(NumberSplit split, const std::string& task, Shape shape,
                        const std::string& note, bool exact)
-    : m_part(std::move(part)), m_shape(shape) {
-    m_info.name = task + ", " + m_part.name;
-    m_info.origin = "generated, seed " + std::to_string(m_part.seed);
+    : m_split(std::move(split)), m_shape(shape) {
+    m_info.name = task + ", " + m_split.name;
+    m_info.origin = "generated, seed " + std::to_string(m_split.seed);
     m_info.task = task;
-    m_info.size = m_part.size;
+    m_info.size = m_split.size;
     m_info.channels = m_info.height = m_info.width = 0;
-    m_info.targets = TargetKind::Numbers;
-    m_info.exactNumbers = exact;
+    m_info.targets = TargetKind::Regression;
+    m_info.exactTargets = exact;
     m_info.note = note;
 }
 
@@ -73,18 +73,18 @@ void NumberSets::read(std::int64_t index, std::span<float> objects,
                       std::span<float> targets) const {
     if (index < 0 || index >= m_info.size)
         throw std::out_of_range(m_info.name + " has no example " + std::to_string(index));
-    SplitMix random(m_part.seed, ((m_part.number + 1) << 40) + static_cast<std::uint64_t>(index));
+    SplitMix random(m_split.seed, ((m_split.number + 1) << 40) + static_cast<std::uint64_t>(index));
     draw(random, objects, targets);
 }
 
 ProbeSample NumberSets::sample(std::int64_t index) const {
     ProbeSample s;
-    s.origin = m_part.name + " " + std::to_string(index);
+    s.origin = m_split.name + " " + std::to_string(index);
     s.source.width = static_cast<int>(m_shape.width);
     s.source.vectors.resize(static_cast<std::size_t>(m_shape.objects * m_shape.width));
     std::vector<float> targets(static_cast<std::size_t>(m_shape.targets));
     read(index, s.source.vectors, targets);
-    s.source.words = words(s.source.vectors, targets);
+    s.source.labels = words(s.source.vectors, targets);
     return s;
 }
 
@@ -99,13 +99,13 @@ double SmoothRelations::wave(Vector x, Vector y) const {
     return std::sin(std::numbers::pi * (inner(m_a, x) - inner(m_b, y)));
 }
 
-SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+SelectRelate::SelectRelate(const NumberSplit& split, const std::string& task, Asked asked,
                            std::int64_t candidates, std::int64_t dim)
-    : SelectRelate(part, task, asked, candidates, dim, common(part.seed)) {}
+    : SelectRelate(split, task, asked, candidates, dim, common(split.seed)) {}
 
-SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+SelectRelate::SelectRelate(const NumberSplit& split, const std::string& task, Asked asked,
                            std::int64_t candidates, std::int64_t dim, SplitMix random)
-    : NumberSets(part, task, {candidates + 1, dim, asked == Asked::Both ? 2 : 1},
+    : NumberSets(split, task, {candidates + 1, dim, asked == Asked::Both ? 2 : 1},
                  "The target is R(x, y) for the y that x selects. Kernel: R = exp(-|x - y|\u00b2). "
                  "Wave: R = sin(\u03c0 (<a, x> - <b, y>))."),
       m_kernel(asked != Asked::Wave),
@@ -117,20 +117,20 @@ SelectRelate::SelectRelate(const NumberPart& part, const std::string& task, Aske
         for (auto& x : *matrix) x = random.gaussian();
 }
 
-std::vector<double> SelectRelate::wish(Vector x) const {
+std::vector<double> SelectRelate::preference(Vector x) const {
     const std::size_t d = x.size();
-    std::vector<double> image(d), wish(d);
+    std::vector<double> image(d), preference(d);
     for (std::size_t i = 0; i < d; ++i)
         for (std::size_t j = 0; j < d; ++j)
             image[i] += m_left[i * d + j] * static_cast<double>(x[j]);
     for (std::size_t i = 0; i < d; ++i)
-        for (std::size_t j = 0; j < d; ++j) wish[j] += m_right[i * d + j] * image[i];
-    return wish;
+        for (std::size_t j = 0; j < d; ++j) preference[j] += m_right[i * d + j] * image[i];
+    return preference;
 }
 
 std::int64_t SelectRelate::chosen(Vector objects) const {
     const auto width = static_cast<std::size_t>(shape().width);
-    const auto wanted = wish(object(objects, width, 0));
+    const auto wanted = preference(object(objects, width, 0));
     std::int64_t best = 0;
     double most = inner(wanted, object(objects, width, 1));
     for (std::int64_t i = 1; i + 1 < shape().objects; ++i) {
@@ -162,7 +162,7 @@ std::vector<std::string> SelectRelate::words(Vector objects, Vector) const {
     const auto best = static_cast<std::size_t>(chosen(objects)) + 1;
     std::vector<std::string> all = {"x"};
     for (std::size_t i = 1; i < static_cast<std::size_t>(shape().objects); ++i) {
-        // The one that x prefers is marked where a narrow tile still shows it.
+        // The selected one is marked at the beginning, where a narrow tile still shows it.
         std::string word = (i == best ? "\u2713 y" : "y") + std::to_string(i) + ": R";
         for (const double r : relate(object(objects, width, 0), object(objects, width, i)))
             word += " " + shortNumber(r);
@@ -171,14 +171,14 @@ std::vector<std::string> SelectRelate::words(Vector objects, Vector) const {
     return all;
 }
 
-InnerProducts::InnerProducts(const NumberPart& part, const std::string& task, Relation relation,
+InnerProducts::InnerProducts(const NumberSplit& split, const std::string& task, Relation relation,
                              std::int64_t dim)
-    : NumberSets(part, task, {2, dim, 1},
+    : NumberSets(split, task, {2, dim, 1},
                  relation == Relation::Order
                      ? "R(x, y) is 1 where x comes before y and -1 where it comes after."
                      : "R(x, y) = exp(-2 |x - y|\u00b2)."),
       m_order(relation == Relation::Order) {
-    auto random = common(part.seed);
+    auto random = common(split.seed);
     m_direction = unitVector(dim, random);
 }
 
@@ -199,9 +199,9 @@ std::vector<std::string> InnerProducts::words(Vector, Vector targets) const {
     return {"x", "y: R(x, y) " + shortNumber(static_cast<double>(targets[0]))};
 }
 
-SymbolRecovery::SymbolRecovery(const NumberPart& part, const std::string& task,
+SymbolRecovery::SymbolRecovery(const NumberSplit& split, const std::string& task,
                                const SymbolRecoveryOptions& options)
-    : NumberSets(part, task, {options.symbols + 1, options.dim, options.symbols},
+    : NumberSets(split, task, {options.symbols + 1, options.dim, options.symbols},
                  "Each example consists of random symbols followed by a mixture of them with some "
                  "outliers. The targets are the mixture weights.",
                  /*exact=*/true),
@@ -214,7 +214,7 @@ void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,
     const auto symbols = objects.first(m * d);
     const double deviation = 1.0 / std::sqrt(static_cast<double>(d));
     for (auto& s : symbols) s = static_cast<float>(deviation * random.gaussian());
-    // Uniform in the simplex: exponential numbers, divided by their sum.
+    // Uniform in the simplex: exponential variables, divided by their sum.
     const auto count = m_options.nonzero > 0 ? static_cast<std::size_t>(m_options.nonzero) : m;
     std::vector<std::size_t> places(m);
     for (std::size_t i = 0; i < m; ++i) places[i] = i;
@@ -228,7 +228,7 @@ void SymbolRecovery::draw(SplitMix& random, std::span<float> objects,
         double value = 0.0;
         for (std::size_t i = 0; i < m; ++i)
             value += static_cast<double>(targets[i]) * static_cast<double>(symbols[i * d + k]);
-        // Both are drawn whether they are needed or not: more noise leaves the rest as it was.
+        // Both are always drawn, so that the amount of noise does not change the other values.
         const bool off = random.uniform() < m_options.adversarial;
         const double error = 10.0 * random.gaussian();
         a[k] = static_cast<float>(off ? value + error : value);

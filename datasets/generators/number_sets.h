@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Objects with numbers to predict of them, to see what a model can compute: selecting and relating
+// Regression tasks on sets of objects, for testing what a model can compute: selecting and relating
 // (DAT 2.4 and appendix A; ABS 3), inner products, and the recovery of relations from noisy symbols
 // (the earlier manuscript of ABS, 3.4-3.5).
 #pragma once
@@ -12,16 +12,16 @@
 
 namespace relascope::datasets {
 
-/// Which of the examples of a seed: parts are drawn apart, none of them ever ends.
-struct NumberPart {
+/// A range of the examples of a seed. Splits of different numbers are drawn independently.
+struct NumberSplit {
     std::uint64_t seed = 0;
-    std::uint64_t number = 0;  ///< of the part, below 2^20
+    std::uint64_t number = 0;  ///< of the split, below 2^20
     std::int64_t size = 1;     ///< up to 2^40
     std::string name;          ///< "train"
 };
 
-/// An example is a function of (seed, part, index) alone. What is told of it in `words` is computed
-/// from the example itself.
+/// An example is a function of (seed, split, index) alone. `words` is computed from the
+/// example itself.
 class NumberSets : public core::ObjectDataset {
 public:
     const DatasetInfo& info() const override { return m_info; }
@@ -31,26 +31,26 @@ public:
     ProbeSample sample(std::int64_t index) const override;
 
 protected:
-    /// `exact`: DatasetInfo::exactNumbers.
-    NumberSets(NumberPart part, const std::string& task, Shape shape, const std::string& note,
+    /// `exact`: DatasetInfo::exactTargets.
+    NumberSets(NumberSplit split, const std::string& task, Shape shape, const std::string& note,
                bool exact = false);
     /// Draws an example: [objects, width] numbers and [targets] answers.
     virtual void draw(SplitMix& random, std::span<float> objects,
                       std::span<float> targets) const = 0;
-    /// What the screens call each object.
+    /// Display names of the objects.
     virtual std::vector<std::string> words(std::span<const float> objects,
                                            std::span<const float> targets) const = 0;
-    /// Of what all examples of the seed have in common.
+    /// The generator of everything that all examples of the seed share.
     static SplitMix common(std::uint64_t seed) { return {seed, 0}; }
 
 private:
-    NumberPart m_part;
+    NumberSplit m_split;
     Shape m_shape;
     DatasetInfo m_info;
 };
 
-/// The functions R(x, y) of select-relate, infinitely smooth and of values up to 1: one needs
-/// endlessly many inner products (kernel), one is made of two (wave).
+/// The functions R(x, y) of select-relate, infinitely smooth and bounded by 1: one requires
+/// infinitely many inner products (kernel), one only two (wave).
 class SmoothRelations {
 public:
     /// `a` and `b` of the wave: unit vectors of R^dim from the seed.
@@ -70,11 +70,11 @@ class SelectRelate : public NumberSets {
 public:
     /// Which R; both in this order.
     enum class Asked { Kernel, Wave, Both };
-    SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+    SelectRelate(const NumberSplit& split, const std::string& task, Asked asked,
                  std::int64_t candidates, std::int64_t dim);
 
     /// B^T A x: its inner product with y is <A x, B y>, how much x prefers y.
-    std::vector<double> wish(std::span<const float> x) const;
+    std::vector<double> preference(std::span<const float> x) const;
     /// The number of y*, from 0, of objects [1 + n, dim].
     std::int64_t chosen(std::span<const float> objects) const;
     /// R(x, y): one number or two.
@@ -86,7 +86,7 @@ protected:
                                    std::span<const float> targets) const override;
 
 private:
-    SelectRelate(const NumberPart& part, const std::string& task, Asked asked,
+    SelectRelate(const NumberSplit& split, const std::string& task, Asked asked,
                  std::int64_t candidates, std::int64_t dim, SplitMix random);
     bool m_kernel, m_wave;
     std::vector<double> m_left, m_right;  // A and B, [dim, dim]
@@ -99,7 +99,7 @@ private:
 class InnerProducts : public NumberSets {
 public:
     enum class Relation { Kernel, Order };
-    InnerProducts(const NumberPart& part, const std::string& task, Relation relation,
+    InnerProducts(const NumberSplit& split, const std::string& task, Relation relation,
                   std::int64_t dim);
     double relate(std::span<const float> x, std::span<const float> y) const;
 
@@ -116,17 +116,17 @@ private:
 struct SymbolRecoveryOptions {
     std::int64_t symbols = 10;  ///< m
     std::int64_t dim = 40;      ///< d
-    double adversarial = 0.1;   ///< share of the numbers of a, each drawn for itself
+    double adversarial = 0.1;   ///< probability of an outlier, for each number of a
     std::int64_t nonzero = 0;   ///< of r; 0: all of them
 };
 
-/// One column of A = S R + noise: every example has symbols of its own, S_ij ~ N(0, 1/d), and the
+/// One column of A = S R + noise: every example has its own symbols, S_ij ~ N(0, 1/d), and the
 /// objects are the m symbols and, last, a = S r + e, all of R^d. The target is r, uniform in the
-/// simplex (of `nonzero` symbols, drawn evenly, where it is sparse). A number of e is 0, but for a
-/// share of them N(0, 100): variance 100, against the 1/d of a symbol's.
+/// simplex (of `nonzero` symbols, drawn evenly, where it is sparse). Each number of e is 0, or with
+/// the probability `adversarial` N(0, 100), where the variance of a symbol is 1/d.
 class SymbolRecovery : public NumberSets {
 public:
-    SymbolRecovery(const NumberPart& part, const std::string& task,
+    SymbolRecovery(const NumberSplit& split, const std::string& task,
                    const SymbolRecoveryOptions& options);
 
 protected:

@@ -23,7 +23,7 @@ Image objectTile(int hue, const std::string& characters) {
     Image tile{kTileSide, kTileSide, 3, std::vector<std::uint8_t>(kTileSide * kTileSide * 3)};
     cv::Mat picture(kTileSide, kTileSide, CV_8UC3, tile.pixels.data());
     picture = cv::Scalar(c[0], c[1], c[2]);
-    // Luminance of Rec. 709: what is written must stand out.
+    // Luminance of Rec. 709, for a readable text colour.
     const bool dark = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2] < 110.0;
     constexpr int font = cv::FONT_HERSHEY_SIMPLEX;
     const double scale = characters.size() > 1 ? 0.55 : 0.7;

@@ -29,7 +29,7 @@ OrderedObjects randomObjects(std::int64_t count, std::int64_t width, std::uint64
 OrderedObjects sortingObjects(std::uint64_t seed) {
     const SortingObjects objects(seed);
     OrderedObjects ordered{SortingObjects::kCount, SortingObjects::kWidth, {}, true};
-    // Unpermuted, an object's place is its number.
+    // Without a permutation, the position of an object is its number.
     for (int object = 0; object < SortingObjects::kCount; ++object) {
         const auto vector = objects.vector(object);
         ordered.vectors.insert(ordered.vectors.end(), vector.begin(), vector.end());
@@ -38,14 +38,14 @@ OrderedObjects sortingObjects(std::uint64_t seed) {
 }
 
 Pairs::Pairs(std::shared_ptr<const OrderedObjects> objects, std::uint64_t seed, std::int64_t first,
-             std::int64_t size, const std::string& part)
+             std::int64_t size, const std::string& split)
     : m_objects(std::move(objects)),
       m_first(first),
-      m_part(part),
+      m_split(split),
       m_order(static_cast<std::uint64_t>(m_objects->count * (m_objects->count - 1)), seed,
               PairStream) {
     m_info.task = m_objects->sorting ? "sorting-order" : "order";
-    m_info.name = m_info.task + ", " + part;
+    m_info.name = m_info.task + ", " + split;
     m_info.origin = "generated, seed " + std::to_string(seed);
     m_info.size = size;
     m_info.channels = m_info.height = m_info.width = 0;
@@ -73,7 +73,7 @@ void Pairs::read(std::int64_t index, std::span<float> objects, std::span<float> 
 
 ProbeSample Pairs::sample(std::int64_t index) const {
     ProbeSample s;
-    s.origin = m_part + " " + std::to_string(index);
+    s.origin = m_split + " " + std::to_string(index);
     s.source.width = static_cast<int>(m_objects->width);
     s.source.vectors.resize(static_cast<std::size_t>(2 * m_objects->width));
     float label = 0.0f;
@@ -82,10 +82,10 @@ ProbeSample Pairs::sample(std::int64_t index) const {
     const auto [i, j] = pair(index);
     for (const auto object : {static_cast<int>(i), static_cast<int>(j)}) {
         if (!m_objects->sorting) {
-            s.source.words.push_back("object " + std::to_string(object + 1));
+            s.source.labels.push_back("object " + std::to_string(object + 1));
             continue;
         }
-        s.source.words.push_back(SortingObjects::word(object));
+        s.source.labels.push_back(SortingObjects::word(object));
         s.source.pictures.push_back(SortingObjects::picture(object));
     }
     return s;

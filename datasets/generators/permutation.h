@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A shuffle of any size without a table: the place of one number is computed when it is asked for.
+// A permutation of any size without a table: single positions are computed on demand.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ public:
     }
 
     std::uint64_t size() const { return m_size; }
-    /// Throws std::out_of_range from size() on, where the walk below might never end.
+    /// Throws std::out_of_range for numbers from size() on, where the cycle walk might never end.
     std::uint64_t operator()(std::uint64_t number) const {
         if (number >= m_size)
             throw std::out_of_range("example " + std::to_string(number) + " of " +

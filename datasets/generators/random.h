@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small counter-started generator: the same everywhere, so that a seed names an example for good.
+// A small random generator that is the same on all platforms, so that a seed always gives the same
+// example.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,7 @@ public:
         : m_state(mix(seed) ^ mix(stream ^ 0x9e3779b97f4a7c15ULL)) {}
 
     std::uint64_t next() { return mix(m_state += 0x9e3779b97f4a7c15ULL); }
-    /// Uniform in 0 .. n - 1 (multiply-shift; the bias of n / 2^64 is nothing here).
+    /// Uniform in 0 .. n - 1 (multiply-shift; the bias of n / 2^64 is negligible).
     int below(int n) { return static_cast<int>(below64(static_cast<std::uint64_t>(n))); }
     std::uint64_t below64(std::uint64_t n) {
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);

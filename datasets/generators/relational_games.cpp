@@ -9,7 +9,7 @@
 namespace relascope::datasets {
 namespace {
 
-// Lines of the 3 x 3 grid. In the real files the middle row comes up twice as often as any other
+// Lines of the 3 x 3 grid. In the published files the middle row is twice as frequent as any other
 // line.
 constexpr std::array<std::array<int, 3>, 9> kLines = {{{0, 1, 2},
                                                        {3, 4, 5},
@@ -34,7 +34,7 @@ std::array<int, 9> shuffledCells(SplitMix& random) {
     return cells;
 }
 
-// The real files put 78 % of between's negatives on a line.
+// In the published files 78 % of the negatives of between are on a line.
 constexpr double kNegativesOnLine = 0.78;
 
 }  // namespace
@@ -75,7 +75,7 @@ RelationalGames::RelationalGames(RelationalGamesOptions options) : m_options(std
 
 Scene RelationalGames::scene(std::int64_t index) const {
     const auto pair = static_cast<std::uint64_t>(index) / 2;
-    const std::uint64_t stream = m_options.seed * 1000003ULL + m_options.pass;
+    const std::uint64_t stream = m_options.seed * 1000003ULL + m_options.epoch;
     const bool firstPositive = SplitMix(stream ^ 0xa5a5a5a5a5a5a5a5ULL, pair).below(2) == 1;
     SplitMix random(stream, static_cast<std::uint64_t>(index));
     Scene scene;
@@ -119,8 +119,8 @@ void RelationalGames::same(SplitMix& random, Scene& scene) const {
 }
 
 void RelationalGames::between(SplitMix& random, Scene& scene) const {
-    // Middle objects, and all objects off a line, are drawn without regard to the others, as in the
-    // real files: about one image in a thousand has a middle that equals an end.
+    // Middle objects, and all objects off a line, are drawn independently, as in the published
+    // files: in about one of a thousand images the middle equals an end.
     const auto& line = kLines[static_cast<std::size_t>(random.below(9))];
     const Figure end = draw(random), middle = draw(random);
     const auto put = [&](int cell, const Figure& figure) {
@@ -144,8 +144,8 @@ void RelationalGames::occurs(SplitMix& random, Scene& scene) const {
     const Figure top = draw(random);
     scene.cells[1] = top;
     for (std::size_t cell = 6; cell < 9; ++cell) scene.cells[cell] = drawOther(random, top);
-    // No real file was seen. One near miss among three gives the published accuracies; three drawn
-    // freely are too easy, three near misses too hard.
+    // The published file is not available. One near miss among three gives the published
+    // accuracies; three random ones are too easy, three near misses too hard.
     scene.cells[static_cast<std::size_t>(6 + random.below(3))] =
         scene.label ? top : drawApart(random, top);
 }

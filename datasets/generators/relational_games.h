@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Our generator of the five Relational Games (relational-games.md; Shanahan et al. 2020): 36 x 36
-// RGB images of figures in a 3 x 3 grid. Every image is made from (seed, index) alone when it is
-// read.
+// RGB images of figures in a 3 x 3 grid. An image depends only on (seed, index) and is generated
+// when it is read.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ struct RelationalGamesOptions {
     std::int64_t size = 1000;
     std::uint64_t seed = 0;
     std::vector<std::string> patterns = {"AAA", "AAB", "ABA", "ABB", "ABC"};  ///< match_pattern
-    /// Streaming: `pass` moves the whole set to fresh images (one pass = one epoch).
-    std::uint64_t pass = 0;
+    /// Streaming: every `epoch` has new images.
+    std::uint64_t epoch = 0;
 };
 
-/// What stands in each of the nine cells, row by row, and the label.
+/// The contents of the nine cells, row by row, and the label.
 struct Scene {
     std::array<std::optional<Figure>, 9> cells;
     int label = 0;
 };
 
-/// Labels are half and half: of each pair of neighbouring indices one is positive.
+/// Labels are balanced: one of two neighbouring indices is positive.
 class RelationalGames : public core::ImageDataset {
 public:
     static constexpr int kSide = 36;
@@ -56,11 +56,11 @@ private:
     void matchPattern(SplitMix& random, Scene& scene) const;
     Figure draw(SplitMix& random) const { return randomFigure(m_options.family, random); }
     Figure drawOther(SplitMix& random, const Figure& than) const;
-    /// A figure that the task makes differ from `from`: as in the real files, in equal thirds by
-    /// colour only, by shape only, by both.
+    /// A figure that differs from `from`: as in the published files, with equal probability in
+    /// colour only, in shape only, or in both.
     Figure drawApart(SplitMix& random, const Figure& from) const;
-    /// The letters A, B, C of a pattern: B is set apart from A, C from either one of them, and
-    /// equals neither.
+    /// The letters A, B, C of a pattern: B is a variation of A, C one of A or B, and all three are
+    /// different.
     std::array<Figure, 3> drawThreeApart(SplitMix& random) const;
 };
 

@@ -10,13 +10,13 @@
 namespace relascope::datasets {
 namespace {
 
-// What is drawn from one seed, apart from each other. Each example has a stream from DrawStream on.
+// Independent random streams of one seed. Each example has a stream, from DrawStream on.
 enum Stream : std::uint64_t { KindStream = 201, SetStream, OtherStream, PairStream, DrawStream };
 
 using Triple = std::array<int, 3>;
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairsOfThree = {{{0, 1}, {0, 2}, {1, 2}}};
 
-// Every triple a < b < c of cards, those that are SETs and those that are not.
+// All triples a < b < c of cards: those that are SETs and the others.
 struct AllTriples {
     std::vector<Triple> sets, others;
     AllTriples() {
@@ -31,11 +31,11 @@ const AllTriples& allTriples() {
     return all;
 }
 
-// One of those hundredths of `triples`, in the order of a permutation, that a part draws from.
+// One of the triples in the range of the split, in the order of a permutation.
 const Triple& drawn(const std::vector<Triple>& triples, const Permutation& order,
-                    const SetPart& part, SplitMix& random) {
-    const std::uint64_t first = triples.size() * static_cast<std::uint64_t>(part.from) / 100,
-                        end = triples.size() * static_cast<std::uint64_t>(part.to) / 100;
+                    const SetSplit& split, SplitMix& random) {
+    const std::uint64_t first = triples.size() * static_cast<std::uint64_t>(split.from) / 100,
+                        end = triples.size() * static_cast<std::uint64_t>(split.to) / 100;
     return triples[static_cast<std::size_t>(order(first + random.below64(end - first)))];
 }
 
@@ -53,25 +53,25 @@ void putShared(int first, int second, std::span<float> bits) {
             cardValue(first, a) == cardValue(second, a) ? 1.0f : 0.0f;
 }
 
-DatasetInfo infoOf(const std::string& task, const SetPart& part, std::uint64_t seed) {
+DatasetInfo infoOf(const std::string& task, const SetSplit& split, std::uint64_t seed) {
     DatasetInfo info;
     info.task = task;
-    info.name = task + ", " + part.name;
+    info.name = task + ", " + split.name;
     info.origin = "generated, seed " + std::to_string(seed);
-    info.size = part.size;
+    info.size = split.size;
     info.channels = info.height = info.width = 0;
     return info;
 }
 
-std::uint64_t numberOf(std::int64_t index, const SetPart& part, const DatasetInfo& info) {
-    if (index < 0 || index >= part.size)
+std::uint64_t numberOf(std::int64_t index, const SetSplit& split, const DatasetInfo& info) {
+    if (index < 0 || index >= split.size)
         throw std::out_of_range(info.name + " has no example " + std::to_string(index));
-    return static_cast<std::uint64_t>(part.first + index);
+    return static_cast<std::uint64_t>(split.first + index);
 }
 
 void showCards(ProbeSequence& source, std::span<const int> cards) {
     for (const int card : cards) {
-        source.words.push_back(cardWord(card));
+        source.labels.push_back(cardWord(card));
         source.pictures.push_back(cardPicture(card));
     }
 }
@@ -79,11 +79,11 @@ void showCards(ProbeSequence& source, std::span<const int> cards) {
 }  // namespace
 
 SetTriples::SetTriples(std::shared_ptr<const core::CardTable> table, std::uint64_t seed,
-                       SetPart part)
+                       SetSplit split)
     : m_table(std::move(table)),
       m_seed(seed),
-      m_part(std::move(part)),
-      m_info(infoOf("sets", m_part, seed)),
+      m_split(std::move(split)),
+      m_info(infoOf("sets", m_split, seed)),
       m_order(kPool, seed, KindStream),
       m_sets(allTriples().sets.size(), seed, SetStream),
       m_others(allTriples().others.size(), seed, OtherStream) {
@@ -96,10 +96,11 @@ core::ObjectDataset::Shape SetTriples::shape() const {
 }
 
 std::array<int, 3> SetTriples::cards(std::int64_t index) const {
-    const auto number = numberOf(index, m_part, m_info);
+    const auto number = numberOf(index, m_split, m_info);
     SplitMix random(m_seed, DrawStream + number);
-    auto cards = m_order(number) < kPool / 2 ? drawn(allTriples().sets, m_sets, m_part, random)
-                                             : drawn(allTriples().others, m_others, m_part, random);
+    auto cards = m_order(number) < kPool / 2
+                     ? drawn(allTriples().sets, m_sets, m_split, random)
+                     : drawn(allTriples().others, m_others, m_split, random);
     random.shuffle(cards);
     return cards;
 }
@@ -116,7 +117,7 @@ void SetTriples::read(std::int64_t index, std::span<float> objects,
 
 ProbeSample SetTriples::sample(std::int64_t index) const {
     ProbeSample s;
-    s.origin = m_part.name + " " + std::to_string(index);
+    s.origin = m_split.name + " " + std::to_string(index);
     s.source.width = static_cast<int>(shape().width);
     s.source.vectors.resize(static_cast<std::size_t>(3 * shape().width));
     float label = 0.0f;
@@ -128,20 +129,21 @@ ProbeSample SetTriples::sample(std::int64_t index) const {
         return s;
     }
     for (const auto& [i, j] : kPairsOfThree) {
-        s.source.words.push_back("cards " + std::to_string(i + 1) + " and " +
-                                 std::to_string(j + 1));
+        s.source.labels.push_back("cards " + std::to_string(i + 1) + " and " +
+                                  std::to_string(j + 1));
         s.source.pictures.push_back(cardPairPicture(three[i], three[j]));
     }
     return s;
 }
 
-CardPairs::CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed, SetPart part)
+CardPairs::CardPairs(std::shared_ptr<const core::CardTable> table, std::uint64_t seed,
+                     SetSplit split)
     : m_table(std::move(table)),
-      m_part(std::move(part)),
-      m_info(infoOf("attributes", m_part, seed)),
+      m_split(std::move(split)),
+      m_info(infoOf("attributes", m_split, seed)),
       m_order(kPool, seed, PairStream) {
     m_info.classNames.assign(cardAttributeNames().begin(), cardAttributeNames().end());
-    m_info.targets = TargetKind::Bits;
+    m_info.targets = TargetKind::MultiLabel;
 }
 
 core::ObjectDataset::Shape CardPairs::shape() const {
@@ -149,7 +151,7 @@ core::ObjectDataset::Shape CardPairs::shape() const {
 }
 
 std::array<int, 2> CardPairs::cards(std::int64_t index) const {
-    const auto number = static_cast<int>(m_order(numberOf(index, m_part, m_info)));
+    const auto number = static_cast<int>(m_order(numberOf(index, m_split, m_info)));
     const int first = number / (kCards - 1), second = number % (kCards - 1);
     return {first, second < first ? second : second + 1};
 }
@@ -162,7 +164,7 @@ void CardPairs::read(std::int64_t index, std::span<float> objects, std::span<flo
 
 ProbeSample CardPairs::sample(std::int64_t index) const {
     ProbeSample s;
-    s.origin = m_part.name + " " + std::to_string(index);
+    s.origin = m_split.name + " " + std::to_string(index);
     s.source.width = static_cast<int>(m_table->width);
     s.source.vectors.resize(static_cast<std::size_t>(2 * m_table->width));
     std::array<float, kCardAttributes> bits{};

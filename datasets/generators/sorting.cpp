@@ -11,11 +11,11 @@
 namespace relascope::datasets {
 namespace {
 
-// What is drawn from one seed, apart from each other.
+// Independent random streams of one seed.
 enum Stream : std::uint64_t { ObjectStream = 1, OrderStream, PoolStream, RestStream, TrialStream };
 
-// Ordered choices of more objects than this do not fit 62 bits; the rest of a sequence is drawn
-// without a count, for its beginning already comes once only.
+// The number of ordered choices of more objects does not fit into 62 bits; the rest of a sequence
+// is random, as its beginning is already unique.
 constexpr int kCounted = 11;
 
 std::uint64_t choices(int length) {
@@ -100,7 +100,7 @@ Sorting::Sorting(SortingOptions options)
     const int trials = m_options.corruption == Corruption::None ? 1 : SortingOptions::kTrials;
     for (int trial = 0; trial < trials; ++trial) {
         m_objects.push_back(plain);
-        // Every trial of every level draws anew.
+        // Every trial of every level has its own draw.
         const auto level = static_cast<std::uint64_t>(std::llround(1000.0 * m_options.strength));
         SplitMix random(m_options.seed + 2 * level + (m_options.corruption == Corruption::Linear),
                         TrialStream + 16 * static_cast<std::uint64_t>(trial));
@@ -133,7 +133,7 @@ std::vector<int> Sorting::sequence(std::int64_t index) const {
     const auto number = static_cast<std::uint64_t>(m_options.first + index);
     std::vector<int> objects(SortingObjects::kCount);
     std::iota(objects.begin(), objects.end(), 0);
-    // The choice of that number: which of the objects that are left comes next, and next.
+    // The choice with that number, object by object from the remaining ones.
     std::uint64_t choice = m_pool(number);
     SplitMix random(m_options.seed ^ (number << 20), RestStream + 16 * m_options.pool);
     for (int i = 0; i < m_options.length; ++i) {
@@ -182,15 +182,15 @@ ProbeSample Sorting::sample(std::int64_t index) const {
     for (const int object : objects) {
         const auto vector = this->objects(index).vector(object);
         s.source.vectors.insert(s.source.vectors.end(), vector.begin(), vector.end());
-        s.source.words.push_back(SortingObjects::word(object));
+        s.source.labels.push_back(SortingObjects::word(object));
         s.source.pictures.push_back(SortingObjects::picture(object));
     }
     const auto answer = answerTo(objects);
     s.target.tokens.push_back(m_options.vocabulary - 1);
-    s.target.words.emplace_back("start");
+    s.target.labels.emplace_back("start");
     for (std::size_t i = 0; i + 1 < answer.size(); ++i) {
         s.target.tokens.push_back(answer[i]);
-        s.target.words.push_back(ordinal(answer[i] + 1));
+        s.target.labels.push_back(ordinal(answer[i] + 1));
     }
     return s;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sorting random objects (ABS 4.2-4.4): sequences of distinct objects to put in order.
+// Sorting random objects (ABS 4.2-4.4): sequences of distinct objects to sort.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace relascope::datasets {
 
-/// The 48 objects of a seed: every value of attribute A, a ~ N(0, I_4), beside every value of B,
-/// b ~ N(0, I_8). Object number 12 A + B; ordered by A, then B. `permuted`: the order of A's values
-/// is another one, which the seed draws and which is never the first (the task to pre-train on).
+/// The 48 objects of a seed: every value of attribute A, a ~ N(0, I_4), beside every value of B, b
+/// ~ N(0, I_8). Object number 12 A + B; ordered by A, then B. `permuted`: the values of A have
+/// another order, drawn from the seed and never the identity (the pretraining task).
 class SortingObjects {
 public:
     static constexpr int kValuesOfA = 4, kValuesOfB = 12, kCount = kValuesOfA * kValuesOfB;
@@ -24,7 +24,7 @@ public:
     std::span<const float> vector(int object) const {
         return std::span(m_vectors).subspan(static_cast<std::size_t>(object * kWidth), kWidth);
     }
-    /// Its place in the order, 0 .. 47.
+    /// Its position in the order, 0 .. 47.
     int place(int object) const {
         return m_placeOfA[static_cast<std::size_t>(object / kValuesOfB)] * kValuesOfB +
                object % kValuesOfB;
@@ -53,19 +53,19 @@ struct SortingOptions {
     int vocabulary = 11;       ///< tokens: the positions of the longest sequence, then the start
     std::int64_t first = 0;    ///< of the pool
     std::int64_t size = 1000;  ///< from there on
-    std::uint64_t pool = 0;    ///< number of the pool: pools are drawn apart
-    std::string name;          ///< of the part: "train"
+    std::uint64_t pool = 0;    ///< number of the pool; pools are independent
+    std::string name;          ///< name of the split: "train"
 
     enum class Corruption { None, Linear, Noise } corruption = Corruption::None;
     double strength = 0.0;
-    static constexpr int kTrials = 5;  ///< corruptions of one part: each has a fifth of it
+    static constexpr int kTrials = 5;  ///< corruptions of one split; each applies to a fifth of it
 };
 
-/// A pool of sequences of one length, none of which comes twice; numbered, so that parts of it are
-/// ranges. The answer at k is the position, in the sequence, of the object that is k-th in order.
+/// A numbered pool of distinct sequences of one length, so that splits are ranges. The answer at k
+/// is the position, in the sequence, of the object that is k-th in order.
 class Sorting : public core::SequenceDataset {
 public:
-    /// How many sequences a pool has: 100,000, or all there are when they are fewer.
+    /// The number of sequences of a pool: 100,000, or all if there are fewer.
     static constexpr std::int64_t poolSize(int length) {
         std::int64_t sequences = 1;
         for (int i = 0; i < length; ++i) {
@@ -80,13 +80,13 @@ public:
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> vectors, std::span<std::int64_t> tokens,
               std::span<std::int64_t> answer) const override;
-    /// Objects with words and pictures; the target is what the decoder reads: the start, then all
-    /// of the answer but its last.
+    /// Objects with names and pictures; the target is the input of the decoder: the start, then the
+    /// answer without its last element.
     ProbeSample sample(std::int64_t index) const override;
 
     /// The objects of a sequence, by number.
     std::vector<int> sequence(std::int64_t index) const;
-    /// Those it is made of, disturbed or not.
+    /// The vectors of the objects, disturbed or not.
     const SortingObjects& objects(std::int64_t index) const;
 
 private:

@@ -4,7 +4,7 @@
 
 #include "datasets/augment/augmented_images.h"
 #include "datasets/generators/permutation.h"
-#include "datasets/kinds/parts.h"
+#include "datasets/kinds/split_size.h"
 #include "datasets/opener.h"
 #include "datasets/readers/cifar.h"
 #include "datasets/readers/idx.h"
@@ -15,7 +15,7 @@
 namespace relascope::datasets {
 namespace {
 
-// Images in a fixed random order, for those that lie in the order of their classes.
+// Images in a fixed random order, for files that are sorted by class.
 class Shuffled : public core::ImageDataset {
 public:
     explicit Shuffled(core::ImageDatasetPtr images)
@@ -32,8 +32,8 @@ private:
     Permutation m_order;
 };
 
-ImageParts readParts(const DataOptions& o, const core::ProgressCallback& progress,
-                     std::stop_token stop) {
+ImageSplits readSplits(const DataOptions& o, const core::ProgressCallback& progress,
+                       std::stop_token stop) {
     if (o.task == "cifar10") return readCifar(10, o.path, progress, std::move(stop));
     if (o.task == "cifar100") return readCifar(100, o.path, progress, std::move(stop));
     if (o.task == "fashion-mnist") {
@@ -44,49 +44,50 @@ ImageParts readParts(const DataOptions& o, const core::ProgressCallback& progres
                               "with its files");
         return readIdxFolder(folder, o.task, fashionMnistClassNames(), progress, std::move(stop));
     }
-    auto parts = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
-    parts.train = std::make_shared<Shuffled>(parts.train);
-    if (parts.test) {
-        parts.test = std::make_shared<Shuffled>(parts.test);
-        return parts;
+    auto splits = readImageFolder(o.path, kFolderSide, progress, std::move(stop));
+    splits.train = std::make_shared<Shuffled>(splits.train);
+    if (splits.test) {
+        splits.test = std::make_shared<Shuffled>(splits.test);
+        return splits;
     }
-    // A fifth is tested on, whatever is trained on.
-    const std::int64_t all = parts.train->size(), test = all / 5;
+    // A fifth is the test split, independent of the training size.
+    const std::int64_t all = splits.train->size(), test = all / 5;
     if (test == 0)
         throw FileError(o.path,
                         "has " + std::to_string(all) + " readable images; at least 5 are needed");
-    parts.test = core::asImages(sliceOf(parts.train, all - test, test, "test"));
-    parts.train = core::asImages(sliceOf(parts.train, 0, all - test, "train"));
-    return parts;
+    splits.test = core::asImages(sliceOf(splits.train, all - test, test, "test"));
+    splits.train = core::asImages(sliceOf(splits.train, 0, all - test, "train"));
+    return splits;
 }
 
 core::DataSplits openImages(const DataOptions& o, const core::ProgressCallback& progress,
                             std::stop_token stop) {
-    const auto parts = readParts(o, progress, std::move(stop));
-    const std::int64_t all = parts.train->size(), held = o.validation_size;
+    const auto images = readSplits(o, progress, std::move(stop));
+    const std::int64_t all = images.train->size(), held = o.validation_size;
     if (held >= all)
         throw OptionError("data.validation_size", std::to_string(held) + " leaves none of the " +
                                                       std::to_string(all) + " images to train on");
-    const auto name = [&](const char* part) { return o.task + ", " + part; };
+    const auto name = [&](const char* split) { return o.task + ", " + split; };
     const auto train = core::asImages(sliceOf(
-        parts.train, 0, partOf("train_size", o.train_size, all - held, "images to train on"),
+        images.train, 0, splitSize("train_size", o.train_size, all - held, "images to train on"),
         name("train")));
     core::DataSplits splits;
     splits.train = train;
-    const auto tested = sliceOf(
-        parts.test, 0, partOf("test_size", o.test_size, parts.test->size(), "images to test on"),
-        name("test"));
+    const auto tested =
+        sliceOf(images.test, 0,
+                splitSize("test_size", o.test_size, images.test->size(), "images to test on"),
+                name("test"));
     splits.tests.emplace_back("test", tested);
-    // As published, none is held out: then those that are watched are those that are tested on.
+    // As published, no images are held out; then validation uses the test images.
     splits.validation =
-        held > 0 ? sliceOf(parts.train, all - held, held, name("validation")) : tested;
+        held > 0 ? sliceOf(images.train, all - held, held, name("validation")) : tested;
     splits.mix = o.mix;
     if (o.augment == "none") return splits;
     const auto how =
         o.augment == "autoaugment" ? Augmentation::AutoAugment : Augmentation::CropFlip;
-    splits.trainPass = [train, how, seed = static_cast<std::uint64_t>(o.seed)](
-                           std::int64_t pass) -> core::DatasetPtr {
-        return std::make_shared<AugmentedImages>(train, how, seed, pass);
+    splits.trainEpoch = [train, how, seed = static_cast<std::uint64_t>(o.seed)](
+                            std::int64_t epoch) -> core::DatasetPtr {
+        return std::make_shared<AugmentedImages>(train, how, seed, epoch);
     };
     return splits;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Labelled images (DAT 4.3): what the program knows of them before they are opened.
+// Labelled images (DAT 4.3): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/readers/class_names.h"
 
@@ -115,52 +115,49 @@ ImportForm idx() {
     return form;
 }
 
-const DataKind& images() {
-    static const DataKind kind = [] {
-        DataKind k;
-        k.name = "images";
-        k.title = "Images";
-        k.help = "Labelled images, read from files.";
-        k.family = "Images";
-        k.order = 70;
-        k.input = InputKind::Images;
-        k.unit = {"image", "images"};
-        k.tasks = {{"cifar10", "CIFAR-10",
-                    "Small colour photographs in ten classes, read from the binary files.",
-                    cifarClassNames(10)},
-                   {"cifar100", "CIFAR-100",
-                    "Small colour photographs in 100 classes, read from the binary files.",
-                    cifarClassNames(100)},
-                   {"fashion-mnist", "Fashion-MNIST",
-                    "Greyscale images of clothing in ten classes, installed by the set-up.",
-                    fashionMnistClassNames()},
-                   {"folder", "Folder of images", "Your own images, in one folder per class."}};
-        k.generated = false;
-        k.common = {{"path"}, {"test_size"}};
-        k.fields = imageFields;
-        k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
-            if (o.path.empty() && !installed(o))
-                found.push_back(
-                    {"path", o.task + " is not included; give the folder that contains it"});
-        };
-        k.fit = [](const DataOptions& o, ModelOptions& m) {
-            if (ownFolder(o)) return;
-            auto* images = m.find<ImageInput>();
-            if (!images) return;
-            images->image_shape = installed(o) ? std::vector<std::int64_t>{1, 28, 28}
-                                               : std::vector<std::int64_t>{3, 32, 32};
-            images->num_classes = o.task == "cifar100" ? 100 : 10;
-        };
-        k.allExamples = [](const DataOptions& o) -> std::int64_t {
-            if (ownFolder(o)) return 0;
-            return std::max<std::int64_t>(1, (installed(o) ? 60000 : 50000) - o.validation_size);
-        };
-        k.sizesFromFiles = ownFolder;
-        k.imports = {folders(), cifar10(), cifar100(), idx()};
-        k.importOf = [](const DataOptions& o) { return o.task; };
-        return k;
-    }();
-    return kind;
+DataKind images() {
+    DataKind k;
+    k.name = "images";
+    k.title = "Images";
+    k.help = "Labelled images, read from files.";
+    k.family = "Images";
+    k.order = 70;
+    k.input = InputKind::Images;
+    k.unit = {"image", "images"};
+    k.tasks = {{"cifar10", "CIFAR-10",
+                "Small colour photographs in ten classes, read from the binary files.",
+                cifarClassNames(10)},
+               {"cifar100", "CIFAR-100",
+                "Small colour photographs in 100 classes, read from the binary files.",
+                cifarClassNames(100)},
+               {"fashion-mnist", "Fashion-MNIST",
+                "Greyscale images of clothing in ten classes, installed by the set-up.",
+                fashionMnistClassNames()},
+               {"folder", "Folder of images", "Your own images, in one folder per class."}};
+    k.generated = false;
+    k.common = {{"path"}, {"test_size"}};
+    k.fields = imageFields;
+    k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
+        if (o.path.empty() && !installed(o))
+            found.push_back(
+                {"path", o.task + " is not included; give the folder that contains it"});
+    };
+    k.fit = [](const DataOptions& o, ModelOptions& m) {
+        if (ownFolder(o)) return;
+        auto* images = m.find<ImageInput>();
+        if (!images) return;
+        images->image_shape = installed(o) ? std::vector<std::int64_t>{1, 28, 28}
+                                           : std::vector<std::int64_t>{3, 32, 32};
+        images->num_classes = o.task == "cifar100" ? 100 : 10;
+    };
+    k.allExamples = [](const DataOptions& o) -> std::int64_t {
+        if (ownFolder(o)) return 0;
+        return std::max<std::int64_t>(1, (installed(o) ? 60000 : 50000) - o.validation_size);
+    };
+    k.sizesFromFiles = ownFolder;
+    k.imports = {folders(), cifar10(), cifar100(), idx()};
+    k.importOf = [](const DataOptions& o) { return o.task; };
+    return k;
 }
 
 const DataKindRegistrar registered(images);

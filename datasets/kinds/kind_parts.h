@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the descriptors of several kinds of data share. Standard library alone.
+// Code shared by the descriptors of several kinds of data. Uses only the standard library.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace relascope::datasets {
 
-/// Of CommonField::when: for what only generated data have.
+/// For CommonField::when: fields of generated data only.
 inline bool withoutPath(const DataOptions& o) {
     return o.path.empty();
 }
@@ -22,26 +22,26 @@ inline void requireAtLeast(std::vector<FieldProblem>& found, const char* field, 
                                     std::to_string(value)});
 }
 
-/// Of endless data: 0 means all there are, and there is no end to them.
+/// For endless data, where 0 ("all") is not valid.
 inline void requireSizes(const DataOptions& o, std::vector<FieldProblem>& found) {
     requireAtLeast(found, "train_size", o.train_size, 1);
     requireAtLeast(found, "validation_size", o.validation_size, 1);
     requireAtLeast(found, "test_size", o.test_size, 1);
 }
 
-/// Sets of `objects` vectors of `width` numbers, with that many numbers to predict.
+/// Sets of `objects` vectors of `width` numbers, with `outputs` numbers to predict.
 inline void fitObjects(ModelOptions& m, std::int64_t objects, std::int64_t width,
                        std::int64_t outputs) {
     auto* sets = m.find<ObjectInput>();
-    if (!sets) return;  // of another kind of input: a problem of the run's options
+    if (!sets) return;  // another kind of input; reported as a problem of the options
     sets->n_objects = objects;
     sets->object_dim = width;
     sets->out_dim = outputs;
 }
 
-/// A source of `source` elements (`sourceSize`: numbers of one, or tokens there are) and a target
-/// of `target` tokens out of `targetSize`, of which the first `answers` can be answers. `type`: of
-/// the source's elements, "token" or "vector".
+/// A source of `source` elements (`sourceSize`: width of vectors or number of tokens) and a target
+/// of `target` tokens out of `targetSize`; only the first `answers` of them can be answers. `type`
+/// of the source elements: "token" or "vector".
 inline void fitSequences(ModelOptions& m, const char* type, std::int64_t source,
                          std::int64_t sourceSize, std::int64_t target, std::int64_t targetSize,
                          std::int64_t answers, std::int64_t ignoredTarget = -1) {
@@ -65,7 +65,7 @@ inline std::string folderOf(const std::string& path) {
     const auto slash = path.find_last_of('/');
     return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
-/// ASCII letters small.
+/// Converts ASCII letters to lower case.
 inline std::string lowerCase(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
         return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);

@@ -5,7 +5,7 @@
 
 #include "datasets/generators/math/question_data.h"
 #include "datasets/kinds/math_sizes.h"
-#include "datasets/kinds/parts.h"
+#include "datasets/kinds/split_size.h"
 #include "datasets/opener.h"
 #include "datasets/readers/question_answer.h"
 #include "types/suggest.h"
@@ -19,7 +19,7 @@ using mathematics::Side;
 
 using mathematics::kUsualTest, mathematics::kUsualTrain, mathematics::kUsualValidation;
 
-// The training files of a module, in turn: three difficulties, or one file of all.
+// The training files of a module: three difficulties, or one file with all.
 std::vector<std::string> trainingFiles(const std::string& folder, const std::string& module) {
     std::vector<std::string> paths;
     for (const char* regime : {"train-easy", "train-medium", "train-hard"})
@@ -42,10 +42,10 @@ std::vector<QuestionLinesPtr> readAll(const std::vector<std::string>& paths, std
     std::vector<QuestionLinesPtr> files;
     for (const auto& path : paths) {
         const auto before = static_cast<double>(files.size());
-        const auto share = [&](double part) {
+        const auto fraction = [&](double part) {
             return !progress || progress((before + part) / count);
         };
-        files.push_back(readQuestions(path, most, share, stop));
+        files.push_back(readQuestions(path, most, fraction, stop));
     }
     return files;
 }
@@ -55,14 +55,14 @@ core::DatasetPtr interpolation(const DataOptions& o, const std::string& folder, 
                                const std::stop_token& stop) {
     const auto path = (fs::path(folder) / "interpolate" / (o.task + ".txt")).string();
     const auto files = readAll({path}, wanted, progress, stop);
-    const auto size = partOf("test_size", wanted, files[0]->problems(), "questions of " + path);
+    const auto size = splitSize("test_size", wanted, files[0]->problems(), "questions of " + path);
     return std::make_shared<QuestionFiles>(o.task, "interpolate", path, files, 0, size);
 }
 
 core::DataSplits openFiles(const DataOptions& o, const core::ProgressCallback& progress,
                            const std::stop_token& stop) {
     const auto paths = trainingFiles(o.path, o.task);
-    // Validation comes first, so that training sets of all sizes have the same.
+    // Validation comes first, so that it is the same for all training sizes.
     const auto count = static_cast<std::int64_t>(paths.size());
     const bool limited = o.train_size > 0 && o.validation_size > 0;
     const auto files =
@@ -73,9 +73,9 @@ core::DataSplits openFiles(const DataOptions& o, const core::ProgressCallback& p
                                   ? o.validation_size
                                   : std::clamp<std::int64_t>(all / 20, 1, kUsualValidation);
     const std::string what = "training questions of " + o.path;
-    const auto validation = partOf("validation_size", held, all, what);
+    const auto validation = splitSize("validation_size", held, all, what);
     const auto train =
-        partOf("train_size", o.train_size, all - validation, what + " that are not held out");
+        splitSize("train_size", o.train_size, all - validation, what + " that are not held out");
     if (train == 0)
         throw OptionError(
             "data.validation_size",
@@ -123,9 +123,9 @@ core::DatasetPtr evaluateMath(const std::string& path, const DataOptions& o,
     return data;
 }
 
-// A file of questions has no parts; the published folder has.
-DataParts importMath(const DataOptions& o, const core::ProgressCallback& progress,
-                     std::stop_token stop) {
+// A single file of questions has no splits, in contrast to the published folder.
+NamedSplits importMath(const DataOptions& o, const core::ProgressCallback& progress,
+                       std::stop_token stop) {
     if (fs::is_directory(o.path)) return {};
     return {{"all", evaluateMath(o.path, o, "", progress, std::move(stop))}};
 }

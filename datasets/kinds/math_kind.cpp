@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Mathematics (DAT 4.2): what the program knows of it before it is opened.
+// Mathematics (DAT 4.2): the descriptor.
 #include "datasets/generators/math/symbols.h"
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/math_sizes.h"
@@ -7,11 +7,9 @@
 namespace relascope::datasets {
 namespace {
 
-const DataKind& math();
-
-// A module of which the folder has a file.
+// A module with a file in the folder.
 std::string moduleIn(const FolderNames& names) {
-    for (const auto& task : math().tasks)
+    for (const auto& task : dataKind("math").tasks)
         if (names.hasFile(task.name + ".txt")) return task.name;
     return {};
 }
@@ -36,49 +34,45 @@ ImportForm files() {
     };
     form.file = [](const std::string& path) -> std::optional<ImportMatch> {
         const auto name = fileName(path);
-        for (const auto& task : math().tasks)
+        for (const auto& task : dataKind("math").tasks)
             if (name == task.name + ".txt") return ImportMatch{path, task.name, ""};
         return std::nullopt;
     };
     return form;
 }
 
-const DataKind& math() {
-    static const DataKind kind = [] {
-        using namespace mathematics;
-        DataKind k;
-        k.name = "math";
-        k.title = "Mathematics";
-        k.help = "Questions of mathematics and their answers, character by character.";
-        k.family = "Mathematics";
-        k.order = 60;
-        k.input = InputKind::Pairs;
-        k.unit = {"question", "questions"};
-        k.tasks = {
-            {"algebra__linear_1d", "Linear equations", "\"Solve 24*b = 21*b - 15 for b.\": -5."},
-            {"algebra__sequence_next_term", "Next term",
-             "\"What comes next: 3, 8, 15, 24?\": 35, a polynomial of the index."},
-            {"calculus__differentiate", "Differentiate",
-             "A first, second or third derivative of a polynomial in up to four variables."},
-            {"polynomials__add", "Add polynomials",
-             "Add multiples of polynomials, some of them given in several sentences."},
-            {"polynomials__expand", "Expand polynomials",
-             "Expand products and sums of polynomials."}};
-        k.tasksAlike = true;
-        k.freeMetric = "sequence_accuracy";
-        k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}};
-        k.fit = [](const DataOptions&, ModelOptions& m) {
-            // Both sides end with one token more than they have characters.
-            fitSequences(m, "token", kMostQuestion + 1, kVocabulary, kMostAnswer + 1, kVocabulary,
-                         kVocabulary, kPadding);
-        };
-        k.allExamples = [](const DataOptions& o) -> std::int64_t {
-            return o.path.empty() ? kUsualTrain : 0;
-        };
-        k.imports = {files()};
-        return k;
-    }();
-    return kind;
+DataKind math() {
+    using namespace mathematics;
+    DataKind k;
+    k.name = "math";
+    k.title = "Mathematics";
+    k.help = "Questions of mathematics and their answers, character by character.";
+    k.family = "Mathematics";
+    k.order = 60;
+    k.input = InputKind::Pairs;
+    k.unit = {"question", "questions"};
+    k.tasks = {
+        {"algebra__linear_1d", "Linear equations", "\"Solve 24*b = 21*b - 15 for b.\": -5."},
+        {"algebra__sequence_next_term", "Next term",
+         "\"What comes next: 3, 8, 15, 24?\": 35, a polynomial of the index."},
+        {"calculus__differentiate", "Differentiate",
+         "A first, second or third derivative of a polynomial in up to four variables."},
+        {"polynomials__add", "Add polynomials",
+         "Add multiples of polynomials, some of them given in several sentences."},
+        {"polynomials__expand", "Expand polynomials", "Expand products and sums of polynomials."}};
+    k.tasksAlike = true;
+    k.freeMetric = "sequence_accuracy";
+    k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}};
+    k.fit = [](const DataOptions&, ModelOptions& m) {
+        // Source and target have one token more than characters.
+        fitSequences(m, "token", kMostQuestion + 1, kVocabulary, kMostAnswer + 1, kVocabulary,
+                     kVocabulary, kPadding);
+    };
+    k.allExamples = [](const DataOptions& o) -> std::int64_t {
+        return o.path.empty() ? kUsualTrain : 0;
+    };
+    k.imports = {files()};
+    return k;
 }
 
 const DataKindRegistrar registered(math);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// There is no end of generated questions: a size of 0 stands for these.
+// Generated questions are unlimited; a size of 0 stands for these.
 #pragma once
 
 #include <cstdint>

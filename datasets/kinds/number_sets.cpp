@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sets of objects with numbers to predict as kinds of data (DAT 2.4, ABS 3, and the recovery of
-// relations in the earlier manuscript of ABS).
+// Regression on sets of objects as kinds of data (DAT 2.4, ABS 3, and the recovery of relations in
+// the earlier manuscript of ABS).
 #include "datasets/generators/number_sets.h"
 
 #include "datasets/opener.h"
@@ -8,7 +8,7 @@
 namespace relascope::datasets {
 namespace {
 
-// One example is drawn at a time, into memory of its size.
+// Limits the memory of one example.
 void requireSize(const DataOptions& o, std::int64_t objects) {
     constexpr std::int64_t most = 10000000;
     if (objects > most / o.dim || o.dim > most / o.dim)
@@ -18,16 +18,16 @@ void requireSize(const DataOptions& o, std::int64_t objects) {
                 " values exceed the limit of 10 million per example; use smaller values");
 }
 
-// The three parts: `make` builds the one that it is handed.
+// The three splits, each created by `make`.
 template <class Make>
-core::DataSplits openParts(const DataOptions& o, Make make) {
-    const auto part = [&](std::uint64_t number, const char* name, std::int64_t size) {
-        return NumberPart{static_cast<std::uint64_t>(o.seed), number, size, name};
+core::DataSplits openSplits(const DataOptions& o, Make make) {
+    const auto split = [&](std::uint64_t number, const char* name, std::int64_t size) {
+        return NumberSplit{static_cast<std::uint64_t>(o.seed), number, size, name};
     };
     core::DataSplits splits;
-    splits.train = make(part(0, "train", o.train_size));
-    splits.validation = make(part(1, "validation", o.validation_size));
-    splits.tests.emplace_back("test", make(part(2, "test", o.test_size)));
+    splits.train = make(split(0, "train", o.train_size));
+    splits.validation = make(split(1, "validation", o.validation_size));
+    splits.tests.emplace_back("test", make(split(2, "test", o.test_size)));
     return splits;
 }
 
@@ -38,8 +38,8 @@ core::DataSplits openSelectRelate(const DataOptions& o, const core::ProgressCall
     const auto asked = o.task == "select-kernel" ? Asked::Kernel
                        : o.task == "select-wave" ? Asked::Wave
                                                  : Asked::Both;
-    return openParts(o, [&](const NumberPart& part) {
-        return std::make_shared<SelectRelate>(part, o.task, asked, o.objects, o.dim);
+    return openSplits(o, [&](const NumberSplit& split) {
+        return std::make_shared<SelectRelate>(split, o.task, asked, o.objects, o.dim);
     });
 }
 
@@ -48,8 +48,8 @@ core::DataSplits openInnerProducts(const DataOptions& o, const core::ProgressCal
     requireSize(o, 2);
     using Relation = InnerProducts::Relation;
     const auto relation = o.task == "order-relation" ? Relation::Order : Relation::Kernel;
-    return openParts(o, [&](const NumberPart& part) {
-        return std::make_shared<InnerProducts>(part, o.task, relation, o.dim);
+    return openSplits(o, [&](const NumberSplit& split) {
+        return std::make_shared<InnerProducts>(split, o.task, relation, o.dim);
     });
 }
 
@@ -61,8 +61,8 @@ core::DataSplits openSymbolRecovery(const DataOptions& o, const core::ProgressCa
     g.dim = o.dim;
     g.adversarial = o.adversarial;
     g.nonzero = o.task == "sparse" ? o.nonzero : 0;
-    return openParts(o, [&](const NumberPart& part) {
-        return std::make_shared<SymbolRecovery>(part, o.task, g);
+    return openSplits(o, [&](const NumberSplit& split) {
+        return std::make_shared<SymbolRecovery>(split, o.task, g);
     });
 }
 

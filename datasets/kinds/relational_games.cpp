@@ -7,20 +7,19 @@
 #include "datasets/kinds/relational_games_files.h"
 #include "datasets/opener.h"
 #include "datasets/readers/npz_images.h"
+#include "types/metric.h"
 
 namespace relascope::datasets {
 namespace {
 
-// Parts of one seed that must never meet: their generators start far apart.
-enum class Part : std::uint64_t { Train = 1, Validation = 2, Test = 3 };
-
-RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily family, Part part,
+// The splits of one seed start their generators far apart, so that they have no image in common.
+RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily family, Split split,
                                         std::int64_t size) {
     RelationalGamesOptions g;
     g.task = o.task;
     g.family = family;
     g.size = size;
-    g.seed = static_cast<std::uint64_t>(o.seed) * 16 + static_cast<std::uint64_t>(part) * 4 +
+    g.seed = static_cast<std::uint64_t>(o.seed) * 16 + (static_cast<std::uint64_t>(split) + 1) * 4 +
              static_cast<std::uint64_t>(family);
     g.patterns.clear();
     std::string rest = o.patterns + ",";
@@ -29,25 +28,25 @@ RelationalGamesOptions generatorOptions(const DataOptions& o, FigureFamily famil
     return g;
 }
 
-core::DatasetPtr generated(const DataOptions& o, FigureFamily family, Part part,
+core::DatasetPtr generated(const DataOptions& o, FigureFamily family, Split split,
                            std::int64_t size) {
-    return std::make_shared<RelationalGames>(generatorOptions(o, family, part, size));
+    return std::make_shared<RelationalGames>(generatorOptions(o, family, split, size));
 }
 
 core::DataSplits openGenerated(const DataOptions& o) {
     core::DataSplits splits;
     const auto family = familyFromName(o.family);
-    splits.train = generated(o, family, Part::Train, o.train_size);
-    splits.validation = generated(o, family, Part::Validation, o.validation_size);
+    splits.train = generated(o, family, Split::Train, o.train_size);
+    splits.validation = generated(o, family, Split::Validation, o.validation_size);
     if (o.streaming) {
-        splits.trainPass = [options = generatorOptions(o, family, Part::Train, o.train_size)](
-                               std::int64_t pass) mutable {
-            options.pass = static_cast<std::uint64_t>(pass);
+        splits.trainEpoch = [options = generatorOptions(o, family, Split::Train, o.train_size)](
+                                std::int64_t epoch) mutable {
+            options.epoch = static_cast<std::uint64_t>(epoch);
             return std::make_shared<RelationalGames>(options);
         };
     }
     for (const auto test : {FigureFamily::Pentos, FigureFamily::Hexos, FigureFamily::Stripes})
-        splits.tests.emplace_back(familyName(test), generated(o, test, Part::Test, o.test_size));
+        splits.tests.emplace_back(familyName(test), generated(o, test, Split::Test, o.test_size));
     return splits;
 }
 
@@ -100,22 +99,22 @@ core::DatasetPtr evaluateRelationalGames(const std::string& path, const DataOpti
                          progress, std::move(stop));
 }
 
-// A file, or those families of a task that are there.
-DataParts importRelationalGames(const DataOptions& o, const core::ProgressCallback& progress,
-                                std::stop_token stop) {
+// One file, or all existing families of a task.
+NamedSplits importRelationalGames(const DataOptions& o, const core::ProgressCallback& progress,
+                                  std::stop_token stop) {
     if (!std::filesystem::is_directory(o.path))
         return {{"all", readNpzImages(o.path, progress, std::move(stop))}};
-    DataParts parts;
+    NamedSplits splits;
     std::string why;
     for (const auto& family : gameFamilies()) {
         try {
-            parts.emplace_back(family, readNpzImages(fileIn(o.path, o, family), progress, stop));
+            splits.emplace_back(family, readNpzImages(fileIn(o.path, o, family), progress, stop));
         } catch (const FileError& problem) {
             if (why.empty()) why = problem.what();
         }
     }
-    if (parts.empty()) throw Error(why);
-    return parts;
+    if (splits.empty()) throw Error(why);
+    return splits;
 }
 
 const KindOpenerRegistrar registered("relational-games",

@@ -12,7 +12,7 @@ inline const std::vector<std::string>& gameFamilies() {
     return names;
 }
 
-/// "1task_between_hexos.npz": of two tasks the file names differ from the task's own.
+/// "1task_between_hexos.npz": for two tasks the name in the file name differs.
 inline std::string gameFile(const std::string& task, const std::string& family) {
     const std::string printed = task == "between"         ? "1task_between"
                                 : task == "match_pattern" ? "1task_match_patt"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational Games (DAT 4.1): what the program knows of them before they are opened.
+// Relational Games (DAT 4.1): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 #include "datasets/kinds/relational_games_files.h"
 
@@ -34,8 +34,6 @@ void patternProblems(const DataOptions& o, std::vector<FieldProblem>& found) {
         found.push_back({"patterns", "needs at least two patterns, separated by commas"});
 }
 
-const DataKind& games();
-
 ImportForm archive() {
     ImportForm form;
     form.id = form.note = "npz";
@@ -59,7 +57,7 @@ ImportForm published() {
     form.asksTask = true;
     form.folder = [](const FolderNames& names) -> std::optional<ImportMatch> {
         for (const auto& name : names.files)
-            for (const auto& task : games().tasks)
+            for (const auto& task : dataKind("relational-games").tasks)
                 for (const auto& family : gameFamilies())
                     if (name == gameFile(task.name, family))
                         return ImportMatch{names.path, task.name, "found " + name};
@@ -68,56 +66,51 @@ ImportForm published() {
     return form;
 }
 
-const DataKind& games() {
-    static const DataKind kind = [] {
-        DataKind k;
-        k.name = "relational-games";
-        k.title = "Relational Games";
-        k.help = "Images of a few figures: do they stand in a relation?";
-        k.family = "Vision relations";
-        k.order = 10;
-        k.input = InputKind::Images;
-        k.unit = {"image", "images"};
-        k.tasks = {
-            {"same",
-             "Same",
-             "Two figures: are they the same in shape, orientation and colour?",
-             {"different", "same"}},
-            {"occurs",
-             "Occurs",
-             "Is the top figure among the three at the bottom?",
-             {"absent", "occurs"}},
-            {"xoccurs",
-             "XOccurs",
-             "Is the top figure among the three at the bottom, with the other two different?",
-             {"absent", "occurs"}},
-            {"between",
-             "Between",
-             "Three figures in a line: are the outer two the same and the middle one different?",
-             {"not between", "between"}},
-            {"match_pattern",
-             "Match pattern",
-             "Do the top and the bottom row follow the same pattern, such as ABA?",
-             {"no match", "match"}}};
-        k.families = gameFamilies();
-        k.attributes = {"shape", "orientation", "colour"};
-        k.endless = true;
-        k.tasksAlike = true;
-        k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}, {"streaming", withoutPath}};
-        k.fields = gameFields;
-        k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
-            if (o.train_size < 2) found.push_back({"train_size", "needs at least 2 images"});
-            if (o.validation_size < 2)
-                found.push_back({"validation_size", "needs at least 2 images"});
-            if (o.task == "match_pattern") patternProblems(o, found);
-        };
-        k.imports = {archive(), published()};
-        k.importOf = [](const DataOptions& o) -> std::string {
-            return lowerCase(o.path).ends_with(".npz") ? "npz" : "games";
-        };
-        return k;
-    }();
-    return kind;
+DataKind games() {
+    DataKind k;
+    k.name = "relational-games";
+    k.title = "Relational Games";
+    k.help = "Images of a few figures: do they stand in a relation?";
+    k.family = "Vision relations";
+    k.order = 10;
+    k.input = InputKind::Images;
+    k.unit = {"image", "images"};
+    k.tasks = {{"same",
+                "Same",
+                "Two figures: are they the same in shape, orientation and colour?",
+                {"different", "same"}},
+               {"occurs",
+                "Occurs",
+                "Is the top figure among the three at the bottom?",
+                {"absent", "occurs"}},
+               {"xoccurs",
+                "XOccurs",
+                "Is the top figure among the three at the bottom, with the other two different?",
+                {"absent", "occurs"}},
+               {"between",
+                "Between",
+                "Three figures in a line: are the outer two the same and the middle one different?",
+                {"not between", "between"}},
+               {"match_pattern",
+                "Match pattern",
+                "Do the top and the bottom row follow the same pattern, such as ABA?",
+                {"no match", "match"}}};
+    k.families = gameFamilies();
+    k.attributes = {"shape", "orientation", "colour"};
+    k.endless = true;
+    k.tasksAlike = true;
+    k.common = {{"path"}, {"test_size"}, {"seed", withoutPath}, {"streaming", withoutPath}};
+    k.fields = gameFields;
+    k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
+        if (o.train_size < 2) found.push_back({"train_size", "needs at least 2 images"});
+        if (o.validation_size < 2) found.push_back({"validation_size", "needs at least 2 images"});
+        if (o.task == "match_pattern") patternProblems(o, found);
+    };
+    k.imports = {archive(), published()};
+    k.importOf = [](const DataOptions& o) -> std::string {
+        return lowerCase(o.path).ends_with(".npz") ? "npz" : "games";
+    };
+    return k;
 }
 
 const DataKindRegistrar registered(games);

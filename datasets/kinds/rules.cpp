@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The abstract rule tasks, drawn by the program: 100 glyphs of 32 x 32 pixels in one row, and rules
-// over which of them are the same (Webb, Sinha and Cohen 2021, section 3). A test problem is made
-// of held-out glyphs alone.
+// over which of them are the same (Webb, Sinha and Cohen 2021, section 3). Test problems use only
+// held-out glyphs.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -123,7 +123,7 @@ Problem identityRule(Drawn& drawn, SplitMix& random, std::int64_t index) {
 
 class Rules : public core::ImageDataset {
 public:
-    Rules(const DataOptions& o, const char* part, std::int64_t size, std::uint64_t stream,
+    Rules(const DataOptions& o, const char* split, std::int64_t size, std::uint64_t stream,
           int firstGlyph, int glyphCount)
         : m_seed(static_cast<std::uint64_t>(o.seed) * 4 + stream),
           m_pool(static_cast<std::size_t>(glyphCount)) {
@@ -132,7 +132,7 @@ public:
                  : o.task == "matching"              ? matching
                  : o.task == "distribution-of-three" ? distributionOfThree
                                                      : identityRule;
-        m_info.name = o.task + ", " + part;
+        m_info.name = o.task + ", " + split;
         m_info.origin = "generated, seed " + std::to_string(o.seed);
         m_info.size = size;
         m_info.channels = 1;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "datasets/kinds/parts.h"
+#include "datasets/kinds/split_size.h"
 #include "datasets/opener.h"
 
 namespace relascope::datasets {
@@ -22,10 +22,10 @@ core::DataSplits openSorting(const DataOptions& o, const core::ProgressCallback&
     g.length = static_cast<int>(o.length);
     g.vocabulary = longest + 1;
 
-    // 70, 10 and 20 % of the pool; a training set is the beginning of its part.
+    // 70, 10 and 20 % of the pool; a training set is the beginning of its split.
     const std::int64_t pool = Sorting::poolSize(g.length), train = pool * 7 / 10,
                        validation = pool / 10, test = pool - train - validation;
-    const auto part = [&](const std::string& name, std::int64_t first, std::int64_t size) {
+    const auto split = [&](const std::string& name, std::int64_t first, std::int64_t size) {
         SortingOptions p = g;
         p.name = name;
         p.first = first;
@@ -33,15 +33,15 @@ core::DataSplits openSorting(const DataOptions& o, const core::ProgressCallback&
         return std::make_shared<Sorting>(p);
     };
     const auto size = [](const char* field, std::int64_t wanted, std::int64_t available) {
-        return partOf(field, wanted, available, "sequences in this split of the pool");
+        return splitSize(field, wanted, available, "sequences in this split of the pool");
     };
     core::DataSplits splits;
-    splits.train = part("train", 0, size("train_size", o.train_size, train));
+    splits.train = split("train", 0, size("train_size", o.train_size, train));
     splits.validation =
-        part("validation", train, size("validation_size", o.validation_size, validation));
+        split("validation", train, size("validation_size", o.validation_size, validation));
     const std::int64_t tested = size("test_size", o.test_size, test);
     const auto add = [&](const std::string& name) {
-        splits.tests.emplace_back(name, part(name, train + validation, tested));
+        splits.tests.emplace_back(name, split(name, train + validation, tested));
     };
     add("test");
     for (int length = g.length + 1; length <= longest; ++length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text (DAT 4.4): what the program knows of it before it is opened.
+// Text (DAT 4.4): the descriptor.
 #include "datasets/kinds/kind_parts.h"
 
 namespace relascope::datasets {
@@ -52,28 +52,25 @@ ImportForm files() {
     return form;
 }
 
-const DataKind& texts() {
-    static const DataKind kind = [] {
-        DataKind k;
-        k.name = "text";
-        k.title = "Text";
-        k.help = "Your own text, or the English text installed by the set-up.";
-        k.family = "Language";
-        k.order = 20;
-        k.input = InputKind::Tokens;
-        k.unit = {"window", "windows"};
-        k.generated = false;
-        k.metric = "perplexity";
-        k.common = {{"path"}};
-        k.fields = textFields;
-        k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
-            if (o.tokenizer.empty())
-                found.push_back({"tokenizer", "must be characters, gpt2 or a tokenizer file"});
-        };
-        k.imports = {files()};
-        return k;
-    }();
-    return kind;
+DataKind texts() {
+    DataKind k;
+    k.name = "text";
+    k.title = "Text";
+    k.help = "Your own text, or the English text installed by the set-up.";
+    k.family = "Language";
+    k.order = 20;
+    k.input = InputKind::Tokens;
+    k.unit = {"window", "windows"};
+    k.generated = false;
+    k.metric = "perplexity";
+    k.common = {{"path"}};
+    k.fields = textFields;
+    k.problems = [](const DataOptions& o, std::vector<FieldProblem>& found) {
+        if (o.tokenizer.empty())
+            found.push_back({"tokenizer", "must be characters, gpt2 or a tokenizer file"});
+    };
+    k.imports = {files()};
+    return k;
 }
 
 const DataKindRegistrar registered(texts);

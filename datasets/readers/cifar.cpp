@@ -42,7 +42,7 @@ const Layout& layoutOf(int classes) {
     return classes == 10 ? ten : hundred;
 }
 
-// The folder itself, or the one in it.
+// The folder itself, or the archive folder in it.
 fs::path folderWith(const Layout& layout, const std::string& folder) {
     const fs::path here = folder, inner = here / layout.unpacked;
     if (fs::exists(here / layout.train[0])) return here;
@@ -115,11 +115,11 @@ void readCifarFile(const std::string& path, int labels, int classes, std::int64_
     }
 }
 
-ImageParts readCifar(int classes, const std::string& folder, const core::ProgressCallback& progress,
-                     std::stop_token stop) {
+ImageSplits readCifar(int classes, const std::string& folder,
+                      const core::ProgressCallback& progress, std::stop_token stop) {
     const auto& layout = layoutOf(classes);
     const auto path = folderWith(layout, folder);
-    // What is missing is said before anything is read.
+    // Reports missing files before reading any.
     const auto require = [&](const std::string& name, std::int64_t images) {
         openCifarFile((path / name).string(), layout.labels, classes, images);
     };
@@ -139,7 +139,7 @@ ImageParts readCifar(int classes, const std::string& folder, const core::Progres
         done += static_cast<double>(images) / 60000.0;
         if (progress && !progress(done)) throw Cancelled();
     };
-    ImageParts parts;
+    ImageSplits splits;
     const auto keep = [&](const char* name, std::vector<std::uint8_t>& pixels,
                           std::vector<std::int32_t>& labels) {
         info.name = info.task + ", " + name;
@@ -150,9 +150,9 @@ ImageParts readCifar(int classes, const std::string& folder, const core::Progres
     pixels.reserve(50000ull * kPixels);
     for (const auto& name : layout.train) read(name, layout.trainImages, pixels, labels);
     read(layout.test, layout.testImages, testPixels, testLabels);
-    parts.train = keep("train", pixels, labels);
-    parts.test = keep("test", testPixels, testLabels);
-    return parts;
+    splits.train = keep("train", pixels, labels);
+    splits.test = keep("test", testPixels, testLabels);
+    return splits;
 }
 
 }  // namespace relascope::datasets

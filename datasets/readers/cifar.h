@@ -16,8 +16,8 @@ namespace relascope::datasets {
 /// class names from the file beside them, else the published ones. Throws FileError naming file and
 /// record where a file is missing, is not exactly as long as published or has a label out of range;
 /// Cancelled.
-ImageParts readCifar(int classes, const std::string& folder,
-                     const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+ImageSplits readCifar(int classes, const std::string& folder,
+                      const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 /// One such file. `labels`: bytes before the pixels, of which the last counts.
 void readCifarFile(const std::string& path, int labels, int classes, std::int64_t images,

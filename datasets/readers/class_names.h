@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the classes of well-known images are called, in the order of their labels. Standard library
-// alone: lists show them before any file is read.
+// Class names of well-known image data sets, by label. Uses only the standard library, as lists
+// show them before any file is read.
 #pragma once
 
 #include <sstream>

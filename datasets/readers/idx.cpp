@@ -38,7 +38,7 @@ std::vector<std::int64_t> parseHeader(const std::string& path, const std::string
         for (std::size_t i = 0; i < 4; ++i)
             size = size << 8 | byte(4 + 4 * static_cast<std::size_t>(d) + i);
         shape.push_back(static_cast<std::int64_t>(size));
-        // Below 2^36 times below 2^32: no product wraps.
+        // Less than 2^36 times less than 2^32 cannot overflow.
         bytes = bytes > kMostBytes ? bytes : bytes * size;
     }
     if (bytes > kMostBytes)
@@ -63,9 +63,9 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) 
     std::uint64_t expected = 0;
     for (std::string_view piece; !(piece = file.next()).empty();) {
         if (header.size() < length) {
-            const auto part = piece.substr(0, length - header.size());
-            header += part;
-            piece.remove_prefix(part.size());
+            const auto read = piece.substr(0, length - header.size());
+            header += read;
+            piece.remove_prefix(read.size());
             if (header.size() < length) continue;
             array.shape = parseHeader(path, header, dimensions, expected);
             requireMemory(path, expected);
@@ -83,18 +83,18 @@ IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop) 
     return array;
 }
 
-ImageParts readIdxFolder(const std::string& folder, const std::string& task,
-                         const std::vector<std::string>& classNames,
-                         const core::ProgressCallback& progress, std::stop_token stop) {
+ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
+                          const std::vector<std::string>& classNames,
+                          const core::ProgressCallback& progress, std::stop_token stop) {
     double done = 0.0;
-    const auto step = [&](double share) {
-        if (progress && !progress(done += share)) throw Cancelled();
+    const auto step = [&](double fraction) {
+        if (progress && !progress(done += fraction)) throw Cancelled();
     };
-    const auto part = [&](const std::string& prefix, const char* name, double share) {
+    const auto split = [&](const std::string& prefix, const char* name, double fraction) {
         const auto path = fileIn(folder, prefix + "-images-idx3-ubyte"),
                    answers = fileIn(folder, prefix + "-labels-idx1-ubyte");
         auto images = readIdx(path, 3, stop);
-        step(share);
+        step(fraction);
         const auto labels = readIdx(answers, 1, stop);
         if (labels.shape[0] != images.shape[0])
             throw FileError(answers, "has " + std::to_string(labels.shape[0]) + " labels for " +
@@ -120,16 +120,16 @@ ImageParts readIdxFolder(const std::string& folder, const std::string& task,
             std::move(info), std::move(images.bytes),
             std::vector<std::int32_t>(labels.bytes.begin(), labels.bytes.end()));
     };
-    ImageParts parts;
-    parts.train = part("train", "train", 0.8);
-    parts.test = part("t10k", "test", 0.2);
-    const auto &a = parts.train->info(), &b = parts.test->info();
+    ImageSplits splits;
+    splits.train = split("train", "train", 0.8);
+    splits.test = split("t10k", "test", 0.2);
+    const auto &a = splits.train->info(), &b = splits.test->info();
     if (a.height != b.height || a.width != b.width)
         throw FileError(folder, "has images of " + std::to_string(a.height) + " x " +
                                     std::to_string(a.width) + " to train on and of " +
                                     std::to_string(b.height) + " x " + std::to_string(b.width) +
                                     " to test on");
-    return parts;
+    return splits;
 }
 
 std::string installedFashionMnist() {

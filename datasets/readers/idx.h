@@ -17,19 +17,19 @@ struct IdxArray {
     std::vector<std::uint8_t> bytes;
 };
 
-/// Throws FileError where the file is no IDX file of bytes, has another number of dimensions than
-/// `dimensions`, or holds more or fewer bytes than its sizes say; Cancelled. Memory grows with what
-/// the file really holds.
+/// Throws FileError if the file is not an IDX file of bytes, has another number of dimensions than
+/// `dimensions`, or more or fewer bytes than its sizes say; Cancelled. Memory is allocated as data
+/// are read.
 IdxArray readIdx(const std::string& path, int dimensions, std::stop_token stop = {});
 
-/// Images [N, height, width] and labels [N] of the two parts: train-images-idx3-ubyte,
+/// Images [N, height, width] and labels [N] of the two splits: train-images-idx3-ubyte,
 /// train-labels-idx1-ubyte and the same with t10k, each also with .gz. Grey, one channel. Throws
-/// FileError also where they do not belong together or a label has no class.
-ImageParts readIdxFolder(const std::string& folder, const std::string& task,
-                         const std::vector<std::string>& classNames,
-                         const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+/// FileError also if they do not match or a label has no class.
+ImageSplits readIdxFolder(const std::string& folder, const std::string& task,
+                          const std::vector<std::string>& classNames,
+                          const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
-/// Where the set-up or Debian's package puts Fashion-MNIST; empty when it is not installed.
+/// The folder of the installed Fashion-MNIST; empty if it is not installed.
 std::string installedFashionMnist();
 
 }  // namespace relascope::datasets

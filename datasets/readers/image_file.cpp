@@ -52,7 +52,7 @@ struct JpegErrors {
     char message[JMSG_LENGTH_MAX];
 };
 
-// No C++ object lives across the jump: libjpeg reports errors by longjmp.
+// libjpeg reports errors with longjmp, so no C++ object with a destructor may exist here.
 bool decodeJpeg(jpeg_decompress_struct& jpeg, JpegErrors& errors, const std::string& bytes,
                 std::uint8_t** pixels) {
     if (setjmp(errors.back)) return false;

@@ -18,7 +18,7 @@ struct ClassFolder {
     std::vector<fs::path> files;
 };
 
-// Entries in the order of their names; hidden ones are none of the user's pictures.
+// Entries in the order of their names, without hidden ones.
 std::vector<fs::path> entriesOf(const fs::path& folder, bool folders) {
     std::error_code error;
     std::vector<fs::path> paths;
@@ -55,9 +55,9 @@ public:
         requireMemory(m_root, m_files * imageBytes());
     }
 
-    // The images of those classes, labelled by their place among `names`.
+    // The images of those classes, labelled by their index in `names`.
     core::ImageDatasetPtr read(const std::vector<ClassFolder>& classes,
-                               const std::vector<std::string>& names, const char* part) {
+                               const std::vector<std::string>& names, const char* split) {
         std::vector<std::uint8_t> pixels;
         std::vector<std::int32_t> labels;
         m_skipped = 0;
@@ -70,7 +70,7 @@ public:
             m_empty = m_empty || labels.size() == before;
         }
         DatasetInfo info;
-        info.name = fs::path(m_root).filename().string() + ", " + part;
+        info.name = fs::path(m_root).filename().string() + ", " + split;
         info.task = "folder";
         info.origin = m_root;
         info.height = info.width = m_side;
@@ -84,7 +84,7 @@ public:
         return std::make_shared<LoadedImages>(std::move(info), std::move(pixels),
                                               std::move(labels));
     }
-    /// A class of the last part had no picture that can be read.
+    /// Whether a class of the last split had no readable picture.
     bool hasEmptyClass() const { return m_empty; }
     const std::string& note() const { return m_note; }
 
@@ -126,8 +126,8 @@ private:
 
 }  // namespace
 
-ImageParts readImageFolder(const std::string& folder, int side,
-                           const core::ProgressCallback& progress, std::stop_token stop) {
+ImageSplits readImageFolder(const std::string& folder, int side,
+                            const core::ProgressCallback& progress, std::stop_token stop) {
     // "pictures/" has no name of its own.
     const fs::path given(folder), root = given.has_filename() ? given : given.parent_path();
     if (!fs::is_directory(root))
@@ -150,16 +150,16 @@ ImageParts readImageFolder(const std::string& folder, int side,
     FolderReader reader(root.string(), side, progress, std::move(stop));
     reader.expect(train);
     reader.expect(test);
-    ImageParts parts;
-    parts.train = reader.read(train, names, parted ? "train" : "all");
+    ImageSplits splits;
+    splits.train = reader.read(train, names, parted ? "train" : "all");
     if (reader.hasEmptyClass())
         throw FileError(root.string(), "has a class without a readable image: " + reader.note());
-    if (parted) parts.test = reader.read(test, names, "test");
-    if (parted && parts.test->size() == 0)
+    if (parted) splits.test = reader.read(test, names, "test");
+    if (parted && splits.test->size() == 0)
         throw FileError(
             (root / "test").string(),
             "has no readable image" + (reader.note().empty() ? "" : ": " + reader.note()));
-    return parts;
+    return splits;
 }
 
 }  // namespace relascope::datasets

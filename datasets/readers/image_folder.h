@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures in one folder a class.
+// Pictures in one folder for each class.
 #pragma once
 
 #include <stop_token>
@@ -9,16 +9,16 @@
 
 namespace relascope::datasets {
 
-/// The side that pictures are scaled to: that of CIFAR, which the published models take.
+/// The side length that pictures are scaled to, that of CIFAR.
 inline constexpr int kFolderSide = 32;
 
 /// Reads the PNG and JPEG files of every folder in `folder`; a folder's name is its class, numbered
 /// in the order of the alphabet. Where `folder` holds train and test instead, each of them is such
-/// a folder, with the classes of train. Pictures become RGB, [side, side, 3], by fitImage(). What
-/// cannot be read (damaged, CMYK, another format, smaller than 2 x 2) is left out; the parts'
-/// info().note names the first of it and says how many. Throws FileError where fewer than two
-/// classes have pictures, or test has another class; Cancelled.
-ImageParts readImageFolder(const std::string& folder, int side = kFolderSide,
-                           const core::ProgressCallback& progress = {}, std::stop_token stop = {});
+/// a folder, with the classes of train. Pictures become RGB, [side, side, 3], by fitImage().
+/// Unreadable files (damaged, CMYK, another format, smaller than 2 x 2) are left out; info().note
+/// of the split names the first ones and their number. Throws FileError if fewer than two classes
+/// have pictures, or test has another class; Cancelled.
+ImageSplits readImageFolder(const std::string& folder, int side = kFolderSide,
+                            const core::ProgressCallback& progress = {}, std::stop_token stop = {});
 
 }  // namespace relascope::datasets

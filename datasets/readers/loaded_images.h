@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Labelled images in memory, as the readers of whole data sets leave them.
+// Labelled images in memory, the result of the readers.
 #pragma once
 
 #include <memory>
@@ -24,12 +24,12 @@ private:
     std::vector<std::int32_t> m_labels;
 };
 
-/// The two parts of a published data set; `test` is null where there is none.
-struct ImageParts {
+/// The two splits of a published data set; `test` is null if there is none.
+struct ImageSplits {
     core::ImageDatasetPtr train, test;
 };
 
-/// Throws FileError naming `path` where so many bytes of images are more than the free memory.
+/// Throws FileError naming `path` if the images exceed the free memory.
 void requireMemory(const std::string& path, std::uint64_t bytes);
 
 }  // namespace relascope::datasets

@@ -78,7 +78,7 @@ public:
 private:
     // Streams a member's data after its header: consume(header, piece of whole elements).
     template <class Begin, class Consume>
-    void stream(const std::string& member, double share, Begin begin, Consume consume) {
+    void stream(const std::string& member, double fraction, Begin begin, Consume consume) {
         const std::string where = m_name + ": " + member;
         zip_stat_t status;
         if (zip_stat(m_archive.get(), member.c_str(), 0, &status) != 0)
@@ -134,7 +134,7 @@ private:
             held -= offset + whole;
             offset = 0;
             if (m_progress && total > 0 &&
-                !m_progress(share * static_cast<double>(done) / static_cast<double>(total)))
+                !m_progress(fraction * static_cast<double>(done) / static_cast<double>(total)))
                 throw Cancelled();
             if (got == 0) break;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational Games archives as they are: `images` and `labels` in a .npz (formats.md sections 3 and
-// 4).
+// The published Relational Games archives: `images` and `labels` in a .npz (formats.md sections 3
+// and 4).
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ private:
     friend core::DatasetPtr sliceOf(const core::DatasetPtr&, std::int64_t, std::int64_t,
                                     const std::string&);
     static constexpr std::int64_t kBlock =
-        1024;  // images a block: grows without copying what is there
+        1024;  // images in one block, so that growing copies nothing
 
     DatasetInfo m_info;
     std::vector<std::vector<std::uint8_t>> m_blocks;

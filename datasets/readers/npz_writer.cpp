@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Writing .npz: the members are made while libzip asks for them, so memory stays constant.
+// Writing .npz: members are generated while libzip reads them, so memory stays constant.
 #include <zip.h>
 
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace relascope::datasets {
 namespace {
 
-// One member: a header, then `count` records made one by one.
+// One member: a header, then `count` records, generated one by one.
 struct MemberSource {
     std::string header;
     std::int64_t count = 0;
@@ -210,23 +210,23 @@ void writeNpz(const std::string& path, const core::Dataset& data,
     struct Watch {
         const core::ProgressCallback& progress;
         bool cancelled = false;
-        double share = 0.0;
+        double fraction = 0.0;
         void ask() {
-            if (!cancelled && progress && !progress(share)) cancelled = true;
+            if (!cancelled && progress && !progress(fraction)) cancelled = true;
         }
     } watch{progress};
     zip_register_progress_callback_with_state(
         archive, 0.01,
-        [](zip_t*, double share, void* state) {
+        [](zip_t*, double fraction, void* state) {
             auto* w = static_cast<Watch*>(state);
-            w->share = share;
+            w->fraction = fraction;
             w->ask();
         },
         nullptr, &watch);
     zip_register_cancel_callback_with_state(
         archive,
-        [](zip_t*, void* state) {  // Asked far more often than progress is told: a large file stops
-                                   // at once.
+        [](zip_t*, void* state) {  // Called more often than the progress callback: a large file
+                                   // stops at once.
             auto* w = static_cast<Watch*>(state);
             w->ask();
             return w->cancelled ? 1 : 0;

@@ -19,7 +19,7 @@ std::string shown(char c) {
     return std::string("byte ") + digits[byte >> 4] + digits[byte & 15];
 }
 
-// What is wrong with a line; empty when nothing is.
+// The problem of a line; empty if there is none.
 std::string problemOf(std::string_view line, bool question) {
     const std::string what = question ? "the question" : "the answer";
     const std::size_t most = question ? mathematics::kMostQuestion : mathematics::kMostAnswer;
@@ -27,7 +27,7 @@ std::string problemOf(std::string_view line, bool question) {
     if (line.size() > most)
         return what + " has " + std::to_string(line.size()) + " characters; at most " +
                std::to_string(most) + " are allowed";
-    // The two that start and end sequences would end a question in its middle.
+    // The start and end symbols must not occur within a question.
     for (const char c : line)
         if (mathematics::tokenOf(c) < 0 || c == ';' || c == '@')
             return what + " holds " + shown(c) + ", which is not in the vocabulary";
@@ -47,7 +47,7 @@ public:
             const auto end = std::find(at, bytes.end(), '\n');
             m_lines->text.append(at, end);
             at = end;
-            // What is too long already need not be gathered to its end.
+            // A line that is already too long is not read to its end.
             const bool whole = at != bytes.end();
             if (whole || m_lines->text.size() - m_lines->starts.back() > kPiece) endLine();
             if (whole) ++at;
@@ -95,7 +95,7 @@ QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most,
     const std::uint64_t size = source->size(), available = core::availableMemory();
     if (size == 0)
         throw FileError(path, "is empty; questions and answers on alternating lines are needed");
-    // A file's offsets take less than its text.
+    // The offsets of a file need less memory than its text.
     if (most == 0 && available > 0 && size > available / 2)
         throw FileError(path, "has " + std::to_string(size >> 20) + " MB, more than the " +
                                   std::to_string(available >> 20) +
@@ -112,10 +112,10 @@ QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most,
     return reader.finish();
 }
 
-QuestionFiles::QuestionFiles(const std::string& module, const std::string& part,
+QuestionFiles::QuestionFiles(const std::string& module, const std::string& split,
                              const std::string& origin, std::vector<QuestionLinesPtr> files,
                              std::int64_t first, std::int64_t size)
-    : QuestionData(module, part, origin, size), m_files(std::move(files)), m_first(first) {}
+    : QuestionData(module, split, origin, size), m_files(std::move(files)), m_first(first) {}
 
 std::int64_t QuestionFiles::available(const std::vector<QuestionLinesPtr>& files) {
     std::int64_t least = files[0]->problems();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions and answers from the text files of the Mathematics Dataset (formats.md 6): a question a
-// line, its answer on the next.
+// Questions and answers from the text files of the Mathematics Dataset (formats.md 6): a question
+// on one line, its answer on the next.
 #pragma once
 
 #include <memory>
@@ -22,20 +22,18 @@ struct QuestionLines {
 };
 using QuestionLinesPtr = std::shared_ptr<const QuestionLines>;
 
-/// Reads a file, or its first `most` problems (0: all); ends of lines may be those of any system.
-/// Throws FileError that names the file and the line where a question is longer than 160
-/// characters, an answer than 30, or either is empty or has a character that is none of the 85
-/// symbols; where the last question has no answer; where the file is empty or does not fit into
-/// memory; Cancelled.
+/// Reads a file, or its first `most` problems (0: all); with line ends of any system. Throws
+/// FileError naming the file and the line if a question is longer than 160 characters, an answer
+/// longer than 30, or either is empty or has a character that is not one of the 85 symbols; if the
+/// last question has no answer; if the file is empty or does not fit into memory; Cancelled.
 QuestionLinesPtr readQuestions(const std::string& path, std::int64_t most = 0,
                                const core::ProgressCallback& progress = {},
                                std::stop_token stop = {});
 
-/// Problems `first` .. first + size - 1 of several files in turn (the three difficulties), as long
-/// as each has one.
+/// Problems `first` .. first + size - 1, alternating between the files (the three difficulties).
 class QuestionFiles : public mathematics::QuestionData {
 public:
-    QuestionFiles(const std::string& module, const std::string& part, const std::string& origin,
+    QuestionFiles(const std::string& module, const std::string& split, const std::string& origin,
                   std::vector<QuestionLinesPtr> files, std::int64_t first, std::int64_t size);
     mathematics::Problem problem(std::int64_t index) const override;
 

@@ -58,7 +58,7 @@ TEST(Examples, SortingAnswersWithAnOrder) {
     const ShownSample shown = shownSample(*splits.validation, 3);
     ASSERT_EQ(shown.order.size(), 10U);
     EXPECT_EQ(std::set<int>(shown.order.begin(), shown.order.end()).size(), 10U);
-    const auto& words = shown.sample.source.words;
+    const auto& words = shown.sample.source.labels;
     EXPECT_TRUE(shown.answer.startsWith(
         QString::fromStdString(words[static_cast<std::size_t>(shown.order[0])]) + ", "));
     EXPECT_TRUE(labelNames(*splits.validation).empty());

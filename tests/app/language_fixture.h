@@ -87,7 +87,7 @@ protected:
     static std::string shown(const RelationInspector* of) {
         std::string text;
         if (of->result())
-            for (const auto& word : of->result()->sample.source.words) text += word;
+            for (const auto& word : of->result()->sample.source.labels) text += word;
         return text;
     }
     bool shows(const std::string& text) {

@@ -14,6 +14,7 @@
 #include "options/published_config.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "text/tokenizer.h"

@@ -67,11 +67,11 @@ std::shared_ptr<const ProbeResult> language(int tokens, int layers, int maps, bo
     for (int k = 0; k < tokens; ++k) {
         text.tokens.push_back(k);
         if (letters)
-            text.words.emplace_back(1, k % 6 == 5 ? ' ' : static_cast<char>('a' + k * 7 % 26));
+            text.labels.emplace_back(1, k % 6 == 5 ? ' ' : static_cast<char>('a' + k * 7 % 26));
         else
-            text.words.push_back(k % 9 == 8 ? "." : " " + std::string(1 + k * 5 % 8, 'o'));
+            text.labels.push_back(k % 9 == 8 ? "." : " " + std::string(1 + k * 5 % 8, 'o'));
     }
-    result->sides = {{"tokens", text.words}};
+    result->sides = {{"tokens", text.labels}};
     for (int l = 0; l < layers; ++l)
         result->layers.push_back({"layer " + std::to_string(l + 1), 0, 0});
     for (const MapKind kind :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs relascope-cli: words in, exit code, stdout and stderr out.
+// Runs relascope-cli: arguments in, exit code, stdout and stderr out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ inline std::string slurp(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline Outcome runCli(const std::string& words) {
+inline Outcome runCli(const std::string& arguments) {
     static int number = 0;
     const std::string base =
         (std::filesystem::temp_directory_path() /
          ("relascope-cli-" + std::to_string(getpid()) + "-" + std::to_string(number++)))
             .string();
-    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + words + " >" +
-                                    base + ".out 2>" + base + ".err </dev/null")
+    const int status = std::system((std::string(RELASCOPE_BIN) + "/relascope-cli " + arguments +
+                                    " >" + base + ".out 2>" + base + ".err </dev/null")
                                        .c_str());
     Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
                     slurp(base + ".out"), slurp(base + ".err")};
@@ -45,10 +45,10 @@ inline nlohmann::json json(const Outcome& o) {
     return nlohmann::json::parse(o.out);
 }
 
-inline void expectRefused(const std::string& words, int code, const std::string& sentence) {
-    const auto o = runCli(words);
-    EXPECT_EQ(o.code, code) << words << "\n" << o.err;
-    EXPECT_NE(o.err.find(sentence), std::string::npos) << words << " said: " << o.err;
+inline void expectRefused(const std::string& arguments, int code, const std::string& sentence) {
+    const auto o = runCli(arguments);
+    EXPECT_EQ(o.code, code) << arguments << "\n" << o.err;
+    EXPECT_NE(o.err.find(sentence), std::string::npos) << arguments << " said: " << o.err;
     EXPECT_TRUE(o.out.empty()) << o.out;
 }
 

@@ -40,9 +40,9 @@ CardNetworkOptions few(std::int64_t embedding = 8) {
 }
 
 TEST(CardNetwork, TellsEveryAttribute) {
-    std::vector<double> shares;
-    const auto table = trainCardNetwork(nineCards(), few(), [&](double share) {
-        shares.push_back(share);
+    std::vector<double> fractions;
+    const auto table = trainCardNetwork(nineCards(), few(), [&](double fraction) {
+        fractions.push_back(fraction);
         return true;
     });
     EXPECT_EQ(table.width, 8);
@@ -55,10 +55,10 @@ TEST(CardNetwork, TellsEveryAttribute) {
                          table.vectors.begin() + static_cast<std::ptrdiff_t>(8 * card + 8)});
     EXPECT_EQ(distinct.size(), 9u);
     for (const float x : table.vectors) EXPECT_LE(std::abs(x), 1.0F);
-    EXPECT_GT(shares.size(), 40u);
-    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-    EXPECT_GE(shares.front(), 0.0);
-    EXPECT_LT(shares.back(), 1.0);
+    EXPECT_GT(fractions.size(), 40u);
+    EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+    EXPECT_GE(fractions.front(), 0.0);
+    EXPECT_LT(fractions.back(), 1.0);
 }
 
 TEST(CardNetwork, IsTheSameOnAnyNumberOfThreads) {

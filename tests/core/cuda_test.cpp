@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "checkpoint/verify.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/devices.h"

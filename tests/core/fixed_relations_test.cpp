@@ -128,7 +128,7 @@ public:
         : m_cards(cards), m_seed(seed) {
         m_info.name = "small game";
         m_info.size = size;
-        m_info.targets = cards == 2 ? TargetKind::Bits : TargetKind::Class;
+        m_info.targets = cards == 2 ? TargetKind::MultiLabel : TargetKind::Class;
         if (cards == 3) m_info.classNames = {"no", "yes"};
     }
     const DatasetInfo& info() const override { return m_info; }

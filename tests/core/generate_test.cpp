@@ -105,51 +105,51 @@ torch::Tensor logitsOf(const std::vector<float>& probabilities) {
     return torch::tensor(probabilities).log();
 }
 
-std::map<std::int64_t, double> sharesOf(const GenerateOptions& options, const torch::Tensor& logits,
-                                        int draws) {
+std::map<std::int64_t, double> fractionsOf(const GenerateOptions& options,
+                                           const torch::Tensor& logits, int draws) {
     TokenSampler sampler(options);
-    std::map<std::int64_t, double> share;
-    for (int i = 0; i < draws; ++i) share[sampler.sample(logits).chosen.id] += 1.0 / draws;
-    return share;
+    std::map<std::int64_t, double> fraction;
+    for (int i = 0; i < draws; ++i) fraction[sampler.sample(logits).chosen.id] += 1.0 / draws;
+    return fraction;
 }
 
 TEST(TokenSampler, DrawsByProbabilityAndTemperature) {
     const std::vector<float> p = {0.1F, 0.5F, 0.15F, 0.25F};
     GenerateOptions o;
     o.temperature = 1.0;
-    const auto shares = sharesOf(o, logitsOf(p), 40000);
+    const auto fractions = fractionsOf(o, logitsOf(p), 40000);
     for (std::int64_t id = 0; id < 4; ++id)
-        EXPECT_NEAR(shares.at(id), p[static_cast<std::size_t>(id)], 0.012) << id;
+        EXPECT_NEAR(fractions.at(id), p[static_cast<std::size_t>(id)], 0.012) << id;
     o.temperature = 0.5;  // probabilities squared, and scaled to one
     double total = 0.0;
     for (const double each : p) total += each * each;
-    const auto sharper = sharesOf(o, logitsOf(p), 40000);
+    const auto sharper = fractionsOf(o, logitsOf(p), 40000);
     for (std::int64_t id = 0; id < 4; ++id) {
         const double each = p[static_cast<std::size_t>(id)];
         EXPECT_NEAR(sharper.at(id), each * each / total, 0.012) << id;
     }
     o.temperature = 0.0;
-    EXPECT_EQ(sharesOf(o, logitsOf(p), 50).size(), 1u);
-    EXPECT_EQ(sharesOf(o, logitsOf(p), 50).begin()->first, 1);
+    EXPECT_EQ(fractionsOf(o, logitsOf(p), 50).size(), 1u);
+    EXPECT_EQ(fractionsOf(o, logitsOf(p), 50).begin()->first, 1);
 }
 
 TEST(TokenSampler, CutsToTheLikeliest) {
     const std::vector<float> p = {0.1F, 0.5F, 0.15F, 0.25F};
     GenerateOptions o;
     o.temperature = 1.0, o.top_k = 2;
-    auto shares = sharesOf(o, logitsOf(p), 30000);
-    EXPECT_EQ(shares.size(), 2u);
-    EXPECT_NEAR(shares[1], 0.5 / 0.75, 0.012);
-    EXPECT_NEAR(shares[3], 0.25 / 0.75, 0.012);
+    auto fractions = fractionsOf(o, logitsOf(p), 30000);
+    EXPECT_EQ(fractions.size(), 2u);
+    EXPECT_NEAR(fractions[1], 0.5 / 0.75, 0.012);
+    EXPECT_NEAR(fractions[3], 0.25 / 0.75, 0.012);
     o.top_k = 0, o.top_p = 0.8;  // 0.5 + 0.25 < 0.8: the third belongs to them
-    shares = sharesOf(o, logitsOf(p), 30000);
-    EXPECT_EQ(shares.size(), 3u);
-    EXPECT_EQ(shares.count(0), 0u);
-    EXPECT_NEAR(shares[2], 0.15 / 0.9, 0.012);
+    fractions = fractionsOf(o, logitsOf(p), 30000);
+    EXPECT_EQ(fractions.size(), 3u);
+    EXPECT_EQ(fractions.count(0), 0u);
+    EXPECT_NEAR(fractions[2], 0.15 / 0.9, 0.012);
     o.top_p = 0.4;
-    EXPECT_EQ(sharesOf(o, logitsOf(p), 50).size(), 1u);
+    EXPECT_EQ(fractionsOf(o, logitsOf(p), 50).size(), 1u);
     o.top_k = 1, o.top_p = 1.0;
-    EXPECT_EQ(sharesOf(o, logitsOf(p), 50).size(), 1u);
+    EXPECT_EQ(fractionsOf(o, logitsOf(p), 50).size(), 1u);
 }
 
 TEST(TokenSampler, GivesTheModelsProbabilitiesAndAlternativesAndIsSeeded) {

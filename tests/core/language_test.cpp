@@ -50,7 +50,7 @@ TEST(Initialisation, OfLanguageModelsIsGpt2s) {
     }
 }
 
-// Share of the elements in which two tensors are equal.
+// Fraction of the elements in which two tensors are equal.
 double equalShare(const torch::Tensor& a, const torch::Tensor& b) {
     return a.eq(b).to(torch::kDouble).mean().item<double>();
 }

@@ -48,13 +48,13 @@ protected:
             EXPECT_TRUE(torch::allclose(a[i].tensor, b[i].tensor, tolerance, tolerance))
                 << a[i].name;
     }
-    void expectRefused(const std::string& path, const std::vector<std::string>& words) {
+    void expectRefused(const std::string& path, const std::vector<std::string>& message) {
         const auto before = tensorsOf(*other);
         try {
             loadWeights(*other, path);
             FAIL() << "accepted";
         } catch (const FileError& error) {
-            for (const auto& word : words)
+            for (const auto& word : message)
                 EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
         }
         const auto after = tensorsOf(*other);
@@ -169,11 +169,12 @@ TEST_F(LoadWeights, ReportsProgressAndStopsBetweenPieces) {
     saveWeights(*large, home / "large.safetensors");
     const auto source = CheckpointSource::open(home / "large.safetensors");
     ASSERT_GT(source->bytes(), 3 * kReadPiece);
-    std::vector<double> shares;
-    loadWeights(*target, *source, {}, [&](double share) { return shares.push_back(share), true; });
-    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-    EXPECT_DOUBLE_EQ(shares.back(), 1.0);
-    EXPECT_GT(shares.size(), source->tensors().size()) << "large tensors move it within";
+    std::vector<double> fractions;
+    loadWeights(*target, *source, {},
+                [&](double fraction) { return fractions.push_back(fraction), true; });
+    EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+    EXPECT_DOUBLE_EQ(fractions.back(), 1.0);
+    EXPECT_GT(fractions.size(), source->tensors().size()) << "large tensors move it within";
     for (std::size_t i = 0; i < target->parameters().size(); ++i)
         EXPECT_TRUE(torch::equal(target->parameters()[i], large->parameters()[i]));
 
@@ -205,7 +206,7 @@ TEST_F(LoadWeights, SurvivesItsFile) {
         {"truncated", [&] { ASSERT_EQ(::truncate(path.c_str(), 0), 0); }},
         {"was changed", [&] { ASSERT_EQ(::truncate(path.c_str(), 40'000'000), 0); }},
         {"was replaced", [&] { saveWeights(*large, path); }}};
-    for (const auto& [words, deed] : deeds) {
+    for (const auto& [message, deed] : deeds) {
         saveWeights(*large, path);
         auto fresh = makeModel(wide());
         const auto source = CheckpointSource::open(path);
@@ -215,9 +216,9 @@ TEST_F(LoadWeights, SurvivesItsFile) {
                 if (!std::exchange(done, true)) deed();
                 return true;
             });
-            FAIL() << words;
+            FAIL() << message;
         } catch (const FileError& error) {
-            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
         }
     }
     // A caller that loads into a fresh model and swaps afterwards still has the one in use.

@@ -20,8 +20,8 @@ TEST(Metrics, AreComplete) {
         EXPECT_TRUE(titles.insert(info.title).second) << info.title;
         EXPECT_FALSE(info.shortTitle.empty()) << info.key;
         EXPECT_LT(info.low, info.high) << info.key;
-        EXPECT_EQ(info.isShare(), info.unit == "%") << info.key;
-        EXPECT_FALSE(info.isShare() && info.lowerIsBetter) << info.key;
+        EXPECT_EQ(info.isFraction(), info.unit == "%") << info.key;
+        EXPECT_FALSE(info.isFraction() && info.lowerIsBetter) << info.key;
         if (info.second > 0) {
             EXPECT_TRUE(places.insert(info.second).second) << info.key;
         }
@@ -44,10 +44,10 @@ TEST(Metrics, CallUnknownOnesByTheirKey) {
     EXPECT_EQ(info.id, Metric::Other);
     EXPECT_EQ(info.title, key);
     EXPECT_NE(info.title.data(), key.data()) << "it outlives the key it was asked with";
-    EXPECT_TRUE(info.isShare());
+    EXPECT_TRUE(info.isFraction());
     EXPECT_EQ(&metricInfo(std::string(key)), &info);
-    EXPECT_FALSE(metricInfo("f1").isShare());
-    EXPECT_EQ(metricWords("sequence_accuracy"), "sequence accuracy");
+    EXPECT_FALSE(metricInfo("f1").isFraction());
+    EXPECT_EQ(metricLabel("sequence_accuracy"), "sequence accuracy");
 }
 
 TEST(Metrics, AreTheBestOfARun) {

@@ -84,10 +84,10 @@ TEST(OneHead, AllThreeHaveAboutAsManyParameters) {
             }
             for (const char* name : {"sensory", "rca"}) {
                 // One more or less in width is 3 w + ... parameters a map: half of that is near.
-                const double share = width == 8 ? 0.04 : 0.01;
+                const double fraction = width == 8 ? 0.04 : 0.01;
                 EXPECT_NEAR(static_cast<double>(counts[name]),
                             static_cast<double>(counts["relational"]),
-                            share * static_cast<double>(counts["relational"]))
+                            fraction * static_cast<double>(counts["relational"]))
                     << name << " " << width << " " << products;
             }
         }

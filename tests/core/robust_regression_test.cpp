@@ -23,7 +23,7 @@ struct Trials {
 };
 
 // As SymbolRecovery draws them, `nonzero` 0 for dense relations.
-Trials draw(std::int64_t trials, std::int64_t d, std::int64_t m, double share,
+Trials draw(std::int64_t trials, std::int64_t d, std::int64_t m, double fraction,
             std::int64_t nonzero = 0) {
     torch::manual_seed(11);
     const auto like = torch::dtype(torch::kDouble);
@@ -36,7 +36,7 @@ Trials draw(std::int64_t trials, std::int64_t d, std::int64_t m, double share,
         r = r * order.lt(nonzero);
     }
     t.mixed = r / r.sum(1, true);
-    const auto off = torch::rand({trials, d}, like).lt(share);
+    const auto off = torch::rand({trials, d}, like).lt(fraction);
     t.observed = torch::matmul(t.symbols, t.mixed.unsqueeze(-1)).squeeze(-1) +
                  10.0 * off * torch::randn({trials, d}, like);
     return t;
@@ -151,10 +151,10 @@ public:
     explicit Mixtures(std::int64_t size) : m_trials(draw(size, 40, 10, 0.1)) {
         m_info.name = "mixtures";
         m_info.task = "dense";
-        m_info.exactNumbers = true;
+        m_info.exactTargets = true;
         m_info.size = size;
         m_info.channels = 0;
-        m_info.targets = TargetKind::Numbers;
+        m_info.targets = TargetKind::Regression;
     }
     const DatasetInfo& info() const override { return m_info; }
     Shape shape() const override { return {11, 40, 10}; }

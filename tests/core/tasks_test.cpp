@@ -9,6 +9,7 @@
 #include "data/batches.h"
 #include "run/captures.h"
 #include "run/run_folder.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
@@ -59,13 +60,13 @@ TEST(Scoring, EveryKindOfTargetHasItsLoss) {
     EXPECT_NEAR(lossOf(yes, binary, -1).item<double>(), (cost(0.7, 1) + cost(-0.3, 1)) / 2, 1e-6);
 
     const auto bits =
-        batchOf(torch::tensor({{1.0F, 0.0F, 1.0F}, {0.0F, 0.0F, 1.0F}}), TargetKind::Bits);
+        batchOf(torch::tensor({{1.0F, 0.0F, 1.0F}, {0.0F, 0.0F, 1.0F}}), TargetKind::MultiLabel);
     EXPECT_NEAR(
         lossOf(scores, bits, -1).item<double>(),
         (cost(2, 1) + cost(-1, 0) + cost(0.5, 1) + cost(0, 0) + cost(1, 0) + cost(-2, 1)) / 6,
         1e-6);
 
-    const auto numbers = batchOf(torch::zeros({2, 3}), TargetKind::Numbers);
+    const auto numbers = batchOf(torch::zeros({2, 3}), TargetKind::Regression);
     EXPECT_NEAR(lossOf(scores, numbers, -1).item<double>(), (4 + 1 + 0.25 + 0 + 1 + 4) / 6, 1e-6);
 
     // Padding (id 2) counts neither in the loss nor in the accuracy.
@@ -87,7 +88,7 @@ TEST(Scoring, TalliesAnswersAndErrors) {
     EXPECT_EQ(two.classAccuracy(), (std::vector<double>{1.0, 0.5}));
 
     MetricAccumulator numbers(2, -1);
-    auto near = batchOf(torch::tensor({{1.0F, 2.0F}, {0.0F, 0.0F}}), TargetKind::Numbers);
+    auto near = batchOf(torch::tensor({{1.0F, 2.0F}, {0.0F, 0.0F}}), TargetKind::Regression);
     numbers.add(torch::tensor({{1.0005F, 2.0F}, {0.0F, 0.25F}}), near);
     EXPECT_TRUE(std::isnan(numbers.accuracy()));
     const auto values = numbers.values();
@@ -180,7 +181,7 @@ TEST(Tasks, NumbersAreFitted) {
     TemporaryFolder home("numbers");
     auto options = tinyPairOptions();
     options.train.epochs = 30;
-    const auto result = trained(home / "run", options, tinyPairs(TargetKind::Numbers));
+    const auto result = trained(home / "run", options, tinyPairs(TargetKind::Regression));
     ASSERT_EQ(result.info.state, RunState::Done) << result.info.message;
     EXPECT_TRUE(std::isnan(result.lastValidation.value("accuracy")));
     EXPECT_LT(result.lastValidation.value("mean_error"), 0.3);
@@ -217,7 +218,7 @@ TEST(Tasks, SequencesAreAnsweredFreely) {
     const auto wanted = tinySpelling().validation->sample(2);
     EXPECT_EQ(kept.sample.source, wanted.source);
     EXPECT_EQ(kept.sample.target, wanted.target);
-    EXPECT_EQ(kept.sides.at(1).labels, wanted.target.words);
+    EXPECT_EQ(kept.sides.at(1).labels, wanted.target.labels);
 }
 
 TEST(Tasks, EndsAndPaddingOfFreeAnswersCountAsTheyShould) {

@@ -12,6 +12,7 @@
 #include "files/atomic_file.h"
 #include "model/factory.h"
 #include "run/captures.h"
+#include "run/run_lines.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/checkpoints.h"
@@ -91,7 +92,7 @@ TEST_F(TextTraining, KeepsThePinnedSentenceAndASampleAlongTheRun) {
     const auto steps = captureSteps(m_home / "run/captures");
     ASSERT_GE(steps.size(), 3u);
     const auto captured = loadCapture(m_home / "run/captures", steps.back(), 0);
-    EXPECT_EQ(captured.sample.source.words,
+    EXPECT_EQ(captured.sample.source.labels,
               (std::vector<std::string>{"t", "h", "e", " ", "c", "a", "t"}));
     EXPECT_TRUE(captured.sample.source.text);
     ASSERT_NE(captured.find(MapKind::Relation, 1, 3), nullptr);

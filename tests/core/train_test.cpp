@@ -13,6 +13,8 @@
 #include "checkpoint/tensor_io.h"
 #include "files/atomic_file.h"
 #include "run/captures.h"
+#include "run/run_lines.h"
+#include "run/run_list.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/branch.h"

@@ -232,7 +232,7 @@ TEST(AutoAugment, HasThePublishedPolicyAndRanges) {
 
 TEST(AutoAugment, AppliesItsStepsAsOftenAsItSays) {
     // Of an image without contrast, only what changes bytes one by one can be told apart: the
-    // expected share of inverted images is that of Invert alone.
+    // expected fraction of inverted images is that of Invert alone.
     const Image flat{8, 8, 1, std::vector<std::uint8_t>(64, 20)};
     int inverted = 0;
     constexpr int count = 50000;
@@ -269,15 +269,15 @@ TEST(AugmentedImages, DependOnSeedPassAndIndexAlone) {
     for (const auto how : {Augmentation::CropFlip, Augmentation::AutoAugment}) {
         const AugmentedImages first(few, how, 1, 0), again(few, how, 1, 0), second(few, how, 1, 1),
             other(few, how, 2, 0);
-        int samePass = 0, sameSeed = 0, unchanged = 0;
+        int sameEpoch = 0, sameSeed = 0, unchanged = 0;
         for (std::int64_t i = 49; i >= 0; --i) {
             ASSERT_EQ(first.sample(i), again.sample(i));
             ASSERT_EQ(first.sample(i).label, i % 3);
-            samePass += first.sample(i).image == second.sample(i).image;
+            sameEpoch += first.sample(i).image == second.sample(i).image;
             sameSeed += first.sample(i).image == other.sample(i).image;
             unchanged += first.sample(i).image == few->sample(i).image;
         }
-        EXPECT_LT(samePass, 5);
+        EXPECT_LT(sameEpoch, 5);
         EXPECT_LT(sameSeed, 5);
         EXPECT_LT(unchanged, 5);
         EXPECT_EQ(first.info().classNames, few->info().classNames);

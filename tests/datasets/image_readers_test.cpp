@@ -43,8 +43,9 @@ protected:
         }
         return "";
     }
-    static void expectSays(const std::string& reason, const std::string& words) {
-        EXPECT_NE(reason.find(words), std::string::npos) << "'" << reason << "' lacks " << words;
+    static void expectSays(const std::string& reason, const std::string& message) {
+        EXPECT_NE(reason.find(message), std::string::npos)
+            << "'" << reason << "' lacks " << message;
     }
 
     TemporaryFolder m_folder{"images"};
@@ -114,7 +115,7 @@ TEST_F(ImageReaders, CifarIsFoundWhereItsArchiveUnpacks) {
     // Held out are the last of the 50000: of the last file, from 9800 on.
     EXPECT_EQ(splits.validation->sample(0).image.pixels[1],
               static_cast<std::uint8_t>(7 * 9800 + 3));
-    EXPECT_FALSE(splits.trainPass);
+    EXPECT_FALSE(splits.trainEpoch);
     o.train_size = o.test_size = o.validation_size = 0;
     splits = openData(o);
     EXPECT_EQ(splits.train->size(), 50000);
@@ -273,9 +274,9 @@ TEST_F(ImageReaders, WhatIsNoPictureIsNamedAndLeftOut) {
     EXPECT_EQ(parts.train->size(), 12);
     EXPECT_EQ(parts.test, nullptr);
     const auto& note = parts.train->info().note;
-    for (const char* words : {"4 files were skipped", "a/cmyk.jpg", "a/dot.png has 1 x 1 pixels",
-                              "b/whole.jpg is a damaged", "b/notes.txt is neither PNG nor JPEG"})
-        expectSays(note, words);
+    for (const char* message : {"4 files were skipped", "a/cmyk.jpg", "a/dot.png has 1 x 1 pixels",
+                                "b/whole.jpg is a damaged", "b/notes.txt is neither PNG nor JPEG"})
+        expectSays(note, message);
     for (int i = 0; i < 4; ++i) write("b/notes" + std::to_string(i) + ".txt", "more");
     parts = readImageFolder(m_folder.path(), 8);
     expectSays(parts.train->info().note, "8 files were skipped");

@@ -254,24 +254,21 @@ private:
     DatasetInfo m_info;
 };
 
-const DataKind& parity() {
-    static const DataKind kind = [] {
-        DataKind k;
-        k.name = "parity";
-        k.title = "Parity";
-        k.help = "A kind of data that a test adds.";
-        k.family = "Tests";
-        k.unit = {"word", "words"};
-        k.tasks = {{"parity", "Parity of bits", "Three bits: is their sum odd?", {"even", "odd"}}};
-        k.common = {{"test_size"}};
-        k.fit = [](const DataOptions&, ModelOptions& m) {
-            if (auto* sets = m.find<ObjectInput>())
-                sets->n_objects = 3, sets->object_dim = 1, sets->out_dim = 1;
-        };
-        k.allExamples = [](const DataOptions&) -> std::int64_t { return 8; };
-        return k;
-    }();
-    return kind;
+DataKind parity() {
+    DataKind k;
+    k.name = "parity";
+    k.title = "Parity";
+    k.help = "A kind of data that a test adds.";
+    k.family = "Tests";
+    k.unit = {"word", "words"};
+    k.tasks = {{"parity", "Parity of bits", "Three bits: is their sum odd?", {"even", "odd"}}};
+    k.common = {{"test_size"}};
+    k.fit = [](const DataOptions&, ModelOptions& m) {
+        if (auto* sets = m.find<ObjectInput>())
+            sets->n_objects = 3, sets->object_dim = 1, sets->out_dim = 1;
+    };
+    k.allExamples = [](const DataOptions&) -> std::int64_t { return 8; };
+    return k;
 }
 
 DataSplits openParity(const DataOptions& o, const ProgressCallback&, std::stop_token) {

@@ -215,16 +215,16 @@ TEST(MathData, KeepsItsPartsApart) {
     for (const auto& module : tasksOf("math")) {
         const auto splits = openData(options(module));
         EXPECT_EQ(splits.names(), (std::vector<std::string>{"train", "validation", "interpolate"}));
-        std::map<std::string, std::string> partOf;
+        std::map<std::string, std::string> splitOf;
         for (const auto& name : splits.names()) {
             const auto& data = questions(splits.find(name));
             for (std::int64_t i = 0; i < data.size(); ++i) {
                 const auto p = data.problem(i);
-                const auto [found, isNew] = partOf.emplace(p.question, name);
+                const auto [found, isNew] = splitOf.emplace(p.question, name);
                 ASSERT_TRUE(isNew || found->second == name) << p.question;
             }
         }
-        EXPECT_GT(partOf.size(), 3500u) << module;
+        EXPECT_GT(splitOf.size(), 3500u) << module;
     }
 }
 
@@ -260,14 +260,14 @@ TEST(MathData, GivesTokensAndPadding) {
         ASSERT_EQ(tokens[160], p.question.size() == 160 ? shape.end : shape.padding);
         const auto sample = data.sample(i);
         ASSERT_EQ(sample.source.tokens, tokens);
-        ASSERT_EQ(sample.source.words.size(), 161u);
+        ASSERT_EQ(sample.source.labels.size(), 161u);
         ASSERT_TRUE(sample.source.text && sample.target.text);
         std::string words;
-        for (const auto& word : sample.source.words) words += word;
+        for (const auto& word : sample.source.labels) words += word;
         ASSERT_EQ(words, p.question + ';');
         ASSERT_EQ(sample.target.tokens[0], shape.start);
         ASSERT_EQ(textOf(sample.target.tokens), '@' + p.answer);
-        ASSERT_EQ(sample.target.words.size(), sample.target.tokens.size());
+        ASSERT_EQ(sample.target.labels.size(), sample.target.tokens.size());
     }
     EXPECT_THROW(data.problem(3000), std::out_of_range);
 }

@@ -62,10 +62,11 @@ std::string reasonOf(const std::vector<std::uint8_t>& bytes) {
     }
     return "";
 }
-void expectRefused(const std::string& images, const std::string& labels, const std::string& words) {
+void expectRefused(const std::string& images, const std::string& labels,
+                   const std::string& message) {
     const auto reason = reasonOf(zipOf({{"images.npy", images}, {"labels.npy", labels}}));
-    EXPECT_NE(reason.find(words), std::string::npos)
-        << "'" << reason << "' should say '" << words << "'";
+    EXPECT_NE(reason.find(message), std::string::npos)
+        << "'" << reason << "' should say '" << message << "'";
 }
 const std::string kLabels = array("<i8", {1, 1}, little(1, 8));
 
@@ -176,7 +177,7 @@ TEST(NpzWriter, RoundTrips) {
     const RelationalGames data(o);
     const std::string path = temporary("written.npz");
     double last = 0;
-    writeNpz(path, data, [&](double share) { return last = share, true; });
+    writeNpz(path, data, [&](double fraction) { return last = fraction, true; });
     EXPECT_GT(last, 0.5);
     const auto back = readNpzImages(path);
     ASSERT_EQ(back->size(), 1500);

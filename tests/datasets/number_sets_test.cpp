@@ -60,7 +60,7 @@ TEST(NumberSets, AreFunctionsOfSeedPartAndNumber) {
         EXPECT_EQ(one.validation->size(), 50);
         EXPECT_EQ(one.tests[0].second->size(), 60);
         const auto& info = one.train->info();
-        EXPECT_EQ(info.targets, TargetKind::Numbers);
+        EXPECT_EQ(info.targets, TargetKind::Regression);
         EXPECT_TRUE(info.classNames.empty());
         EXPECT_EQ(info.task, task);
         const auto first = exampleOf(one.train, 7);
@@ -77,7 +77,7 @@ TEST(NumberSets, AreFunctionsOfSeedPartAndNumber) {
         const auto sample = one.train->sample(7);
         EXPECT_EQ(sample.source.vectors, first.objects);
         EXPECT_EQ(sample.origin, "train 7");
-        EXPECT_EQ(sample.source.words.size(), static_cast<std::size_t>(sample.source.size()));
+        EXPECT_EQ(sample.source.labels.size(), static_cast<std::size_t>(sample.source.size()));
         EXPECT_EQ(sample.label, -1);
     }
 }
@@ -110,11 +110,11 @@ TEST(NumberSets, PointsFillTheUnitBallEvenly) {
 }
 
 TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
-    const NumberPart part{5, 0, 500, "train"};
+    const NumberSplit split{5, 0, 500, "train"};
     using Asked = SelectRelate::Asked;
-    const SelectRelate both(part, "select-relate", Asked::Both, 8, 4),
-        kernel(part, "select-kernel", Asked::Kernel, 8, 4),
-        wave(part, "select-wave", Asked::Wave, 8, 4);
+    const SelectRelate both(split, "select-relate", Asked::Both, 8, 4),
+        kernel(split, "select-kernel", Asked::Kernel, 8, 4),
+        wave(split, "select-wave", Asked::Wave, 8, 4);
     std::vector<int> times(8);
     double kernels = 0, waves = 0;
     for (std::int64_t i = 0; i < 500; ++i) {
@@ -123,12 +123,12 @@ TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
         const auto best = static_cast<std::size_t>(both.chosen(e.objects));
         ++times.at(best);
         // <A x, B y> is linear in either argument, and none of the others is above the chosen.
-        const auto wish = both.wish(e.object(0, 4));
+        const auto preference = both.preference(e.object(0, 4));
         std::vector<double> values;
         for (std::size_t k = 1; k < 9; ++k) {
             double value = 0;
             for (std::size_t j = 0; j < 4; ++j)
-                value += wish[j] * static_cast<double>(e.object(k, 4)[j]);
+                value += preference[j] * static_cast<double>(e.object(k, 4)[j]);
             values.push_back(value);
         }
         ASSERT_EQ(std::ranges::max_element(values) - values.begin(),
@@ -147,7 +147,7 @@ TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
         ASSERT_EQ(single, e.targets[0]);
         wave.read(i, e.objects, {&single, 1});
         ASSERT_EQ(single, e.targets[1]);
-        const auto words = both.sample(i).source.words;
+        const auto words = both.sample(i).source.labels;
         ASSERT_EQ(words[0], "x");
         for (std::size_t k = 1; k < 9; ++k)
             ASSERT_EQ(words[k].starts_with("\u2713"), k == best + 1) << words[k];
@@ -164,10 +164,10 @@ TEST(SelectRelate, AnswersWithTheRelationToTheBest) {
 }
 
 TEST(InnerProducts, AreAKernelAndAnOrder) {
-    const NumberPart part{2, 0, 2000, "train"};
+    const NumberSplit split{2, 0, 2000, "train"};
     using Relation = InnerProducts::Relation;
-    const InnerProducts kernel(part, "gaussian-kernel", Relation::Kernel, 3),
-        order(part, "order-relation", Relation::Order, 3);
+    const InnerProducts kernel(split, "gaussian-kernel", Relation::Kernel, 3),
+        order(split, "order-relation", Relation::Order, 3);
     int before = 0;
     for (std::int64_t i = 0; i < 2000; ++i) {
         std::vector<float> objects(6), same(6);
@@ -241,10 +241,10 @@ TEST(SymbolRecovery, MixesSymbolsAndPutsAShareOff) {
     EXPECT_NEAR(off / 20000, 0.2, 0.01);
     EXPECT_NEAR(noise / off, 100.0, 6.0);
     EXPECT_NEAR(moment / 4000, 2.0 / (10 * 11), 0.001);  // of the even simplex
-    for (const double share : {0.0, 1.0}) {
-        o.adversarial = share;
+    for (const double fraction : {0.0, 1.0}) {
+        o.adversarial = fraction;
         for (const double error : errors(exampleOf(openData(o).train, 0), 10, 50)) {
-            if (share == 0.0) {
+            if (fraction == 0.0) {
                 ASSERT_NEAR(error, 0.0, 1e-6);
             } else {
                 ASSERT_NE(error, 0.0);
@@ -284,7 +284,7 @@ TEST(SymbolRecovery, SparseOnesAreOfFewSymbolsDrawnEvenly) {
     }
     EXPECT_GT(*std::ranges::min_element(times), 190);  // of 250
     EXPECT_LT(*std::ranges::max_element(times), 310);
-    const auto words = data->sample(0).source.words;
+    const auto words = data->sample(0).source.labels;
     EXPECT_EQ(words[0].find("symbol 1: "), 0u);
     EXPECT_NE(words[40].find(" of 20 are outliers"), std::string::npos) << words[40];
 }

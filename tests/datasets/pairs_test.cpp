@@ -74,7 +74,7 @@ TEST(Pairs, ShowTheVectorsOfTheirObjects) {
     EXPECT_NEAR(sum / 8000, 0.0, 0.05);
     EXPECT_NEAR(square / 8000, 1.0, 0.07);
     const auto sample = data.sample(5);
-    EXPECT_EQ(sample.source.words[0], "object " + std::to_string(data.pair(5).first + 1));
+    EXPECT_EQ(sample.source.labels[0], "object " + std::to_string(data.pair(5).first + 1));
     EXPECT_EQ(sample.label, data.pair(5).first < data.pair(5).second);
     EXPECT_TRUE(sample.source.pictures.empty());
 }
@@ -92,7 +92,7 @@ TEST(Pairs, OfSortingAreItsObjectsInItsOrder) {
         ASSERT_EQ(sample.label, objects.place(first) < objects.place(second) ? 1 : 0);
         ASSERT_TRUE(
             std::ranges::equal(std::span(sample.source.vectors).first(12), objects.vector(first)));
-        ASSERT_EQ(sample.source.words[1], SortingObjects::word(second));
+        ASSERT_EQ(sample.source.labels[1], SortingObjects::word(second));
         ASSERT_EQ(sample.source.pictures[0], SortingObjects::picture(first));
     }
 }

@@ -76,9 +76,10 @@ TEST_F(QuestionFilesTest, ReadsLinesOfAnySystem) {
 }
 
 TEST_F(QuestionFilesTest, RefusesWhatIsWrongByLine) {
-    const auto expect = [&](const std::string& text, const std::string& words) {
+    const auto expect = [&](const std::string& text, const std::string& message) {
         const auto reason = reasonOf(text);
-        EXPECT_NE(reason.find(words), std::string::npos) << "'" << reason << "' lacks " << words;
+        EXPECT_NE(reason.find(message), std::string::npos)
+            << "'" << reason << "' lacks " << message;
     };
     expect("", "is empty");
     expect("One?\n1\nTwo?\n", "line 3: the last question has no answer");

@@ -308,11 +308,11 @@ TEST(Registry, OpensEveryTaskAndKeepsPartsApart) {
         EXPECT_NE(splits.train->sample(0).image, splits.validation->sample(0).image);
         EXPECT_NE(splits.find("pentos")->sample(0).image, splits.validation->sample(0).image);
     }
-    EXPECT_FALSE(openData(o).trainPass);
+    EXPECT_FALSE(openData(o).trainEpoch);
     o.streaming = true;
     const auto streamed = openData(o);
-    EXPECT_EQ(streamed.trainPass(0)->sample(0).image, streamed.train->sample(0).image);
-    EXPECT_NE(streamed.trainPass(1)->sample(0).image, streamed.train->sample(0).image);
+    EXPECT_EQ(streamed.trainEpoch(0)->sample(0).image, streamed.train->sample(0).image);
+    EXPECT_NE(streamed.trainEpoch(1)->sample(0).image, streamed.train->sample(0).image);
     const auto entries = listDatasets();
     EXPECT_EQ(std::count_if(entries.begin(), entries.end(),
                             [](const auto& entry) { return entry.kind == "relational-games"; }),

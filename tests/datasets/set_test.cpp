@@ -163,9 +163,9 @@ TEST(SetTriples, AreHalfSetsDrawnUniformly) {
 }
 
 TEST(SetTriples, AreNamedByTheSeed) {
-    const SetPart part{"train", 100, 300};
-    const SetTriples one(plainTable(), 3, part), same(plainTable(), 3, part),
-        other(plainTable(), 4, part), all(plainTable(), 3, {"all", 0, 1000});
+    const SetSplit split{"train", 100, 300};
+    const SetTriples one(plainTable(), 3, split), same(plainTable(), 3, split),
+        other(plainTable(), 4, split), all(plainTable(), 3, {"all", 0, 1000});
     int equal = 0;
     for (std::int64_t i = 0; i < 300; ++i) {
         ASSERT_EQ(one.cards(i), same.cards(i));
@@ -182,7 +182,7 @@ TEST(SetTriples, ShowTheirCards) {
     const auto sample = data.sample(2);
     const auto cards = data.cards(2);
     for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(sample.source.words[i], cardWord(cards[i]));
+        EXPECT_EQ(sample.source.labels[i], cardWord(cards[i]));
         EXPECT_EQ(sample.source.pictures[i], cardPicture(cards[i]));
     }
     EXPECT_EQ(sample.source.size(), 3);
@@ -210,8 +210,8 @@ TEST(SetTriples, OfPartsAreApartWhereAsked) {
             EXPECT_NEAR(sets / static_cast<double>(data.size()), 0.5, 0.05) << name;
         }
         int several = 0, setsSeen = 0;
-        for (const auto& [cards, parts] : where) {
-            several += parts.size() > 1;
+        for (const auto& [cards, splits] : where) {
+            several += splits.size() > 1;
             setsSeen += follows(cards);
         }
         if (std::string(split) == "triples") {
@@ -245,7 +245,7 @@ TEST(SetTriples, AsBitsSayWhatPairsShare) {
         ASSERT_EQ(alike, label == 1.0F) << "a SET is where all pairs share the same";
     }
     const auto sample = data.sample(1);
-    EXPECT_EQ(sample.source.words[2], "cards 2 and 3");
+    EXPECT_EQ(sample.source.labels[2], "cards 2 and 3");
     EXPECT_EQ(sample.source.pictures[2], cardPairPicture(data.cards(1)[1], data.cards(1)[2]));
     auto o = options();
     o.train_size = 7001;
@@ -261,7 +261,7 @@ TEST(CardPairs, AreEveryPairOnce) {
     std::set<std::array<int, 2>> seen;
     const CardPairs data(plainTable(), 3, {"all", 0, CardPairs::kPool});
     EXPECT_EQ(data.shape(), (ObjectDataset::Shape{2, 5, 4}));
-    EXPECT_EQ(data.info().targets, TargetKind::Bits);
+    EXPECT_EQ(data.info().targets, TargetKind::MultiLabel);
     EXPECT_EQ(data.info().classNames,
               (std::vector<std::string>{"number", "colour", "pattern", "shape"}));
     std::array<float, 10> objects{};
@@ -281,7 +281,7 @@ TEST(CardPairs, AreEveryPairOnce) {
     }
     EXPECT_EQ(seen.size(), 6480u);
     for (const float sum : sums) EXPECT_EQ(sum, 6480.0F * 26 / 80);
-    EXPECT_EQ(data.sample(9).source.words[1], cardWord(data.cards(9)[1]));
+    EXPECT_EQ(data.sample(9).source.labels[1], cardWord(data.cards(9)[1]));
     EXPECT_EQ(data.sample(9).source.pictures[0], cardPicture(data.cards(9)[0]));
 }
 

@@ -219,10 +219,10 @@ TEST(Sorting, ShowsObjectsAsWordsAndPictures) {
     EXPECT_EQ(sample.target.tokens[0], 10);
     EXPECT_TRUE(std::equal(sample.target.tokens.begin() + 1, sample.target.tokens.end(),
                            read.answer.begin()));
-    EXPECT_EQ(sample.target.words[0], "start");
-    EXPECT_EQ(std::stoi(sample.target.words[3]), read.answer[2] + 1);
+    EXPECT_EQ(sample.target.labels[0], "start");
+    EXPECT_EQ(std::stoi(sample.target.labels[3]), read.answer[2] + 1);
     const int object = data.sequence(4)[2];
-    EXPECT_EQ(sample.source.words[2],
+    EXPECT_EQ(sample.source.labels[2],
               "A" + std::to_string(object / 12 + 1) + " B" + std::to_string(object % 12 + 1));
     std::set<std::vector<std::uint8_t>> pictures;
     for (int i = 0; i < Objects::kCount; ++i) {

@@ -30,7 +30,7 @@ std::vector<std::uint8_t> read(const CheckpointSource& source, const StoredTenso
     return bytes;
 }
 
-// Names, types, shapes, bytes and which tensors share theirs.
+// Names, types, shapes, bytes and which tensors fraction theirs.
 void expectSame(const std::string& left, const std::string& right) {
     const auto a = CheckpointSource::open(left), b = CheckpointSource::open(right);
     EXPECT_EQ(a->tensors().size(), b->tensors().size());
@@ -51,12 +51,12 @@ void expectSame(const std::string& left, const std::string& right) {
 class Convert : public testing::Test {
 protected:
     Convert() : home("convert") { fs::create_directories(home.path()); }
-    void expectRefused(const std::string& in, const std::string& out, const std::string& words) {
+    void expectRefused(const std::string& in, const std::string& out, const std::string& message) {
         try {
             convertCheckpoint(in, out);
-            FAIL() << "accepted, expected: " << words;
+            FAIL() << "accepted, expected: " << message;
         } catch (const FileError& error) {
-            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
         }
     }
     TemporaryFolder home;
@@ -158,11 +158,11 @@ TEST_F(Convert, LeavesNothingBehindWhenStopped) {
         EXPECT_THROW(convertCheckpoint(golden, home.path() + out, stop.get_token()), Cancelled);
         double last = 0;
         EXPECT_THROW(convertCheckpoint(golden, home.path() + out, {},
-                                       [&](double share) {
-                                           EXPECT_GT(share, last);
-                                           EXPECT_LE(share, 1.0);
-                                           last = share;
-                                           return share < 0.5;
+                                       [&](double fraction) {
+                                           EXPECT_GT(fraction, last);
+                                           EXPECT_LE(fraction, 1.0);
+                                           last = fraction;
+                                           return fraction < 0.5;
                                        }),
                      Cancelled);
         EXPECT_GE(last, 0.5);

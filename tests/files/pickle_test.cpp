@@ -23,13 +23,13 @@ std::string json(const std::string& value) {
     return plain ? plain->dump() : "not plain";
 }
 
-void expectRefused(const std::string& bytes, const std::string& words) {
+void expectRefused(const std::string& bytes, const std::string& message) {
     try {
         load(bytes);
-        FAIL() << "accepted, expected: " << words;
+        FAIL() << "accepted, expected: " << message;
     } catch (const FileError& error) {
         EXPECT_EQ(std::string(error.what()).rfind("f.pt: ", 0), 0u) << error.what();
-        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
 }
 

@@ -29,14 +29,14 @@ SafetensorsHeader parse(const std::string& bytes) {
         "f.safetensors");
 }
 
-void expectFault(Fault fault, const std::string& bytes, const std::string& words = "") {
+void expectFault(Fault fault, const std::string& bytes, const std::string& message = "") {
     try {
         parse(bytes);
         FAIL() << "accepted: " << bytes.substr(0, 120);
     } catch (const SafetensorsError& error) {
         EXPECT_EQ(static_cast<int>(error.fault()), static_cast<int>(fault)) << error.what();
         EXPECT_EQ(std::string(error.what()).rfind("f.safetensors: ", 0), 0u);
-        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
 }
 

@@ -29,12 +29,12 @@ void writeOne(const std::string& path, const std::vector<std::string>& names,
     writeSafetensors(path, tensors, metadata);
 }
 
-void expectRefused(const std::string& path, const std::string& words) {
+void expectRefused(const std::string& path, const std::string& message) {
     try {
         CheckpointSource::open(path);
-        FAIL() << "accepted, expected: " << words;
+        FAIL() << "accepted, expected: " << message;
     } catch (const FileError& error) {
-        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
 }
 
@@ -225,12 +225,12 @@ TEST_F(Source, NoticesWhatHappensToItsFile) {
         writeOne(path, {"a", "b"});
         return CheckpointSource::open(path);
     };
-    const auto expectFault = [](const CheckpointSource& source, const char* words) {
+    const auto expectFault = [](const CheckpointSource& source, const char* message) {
         try {
             read(source, *source.find("b"));
-            FAIL() << words;
+            FAIL() << message;
         } catch (const FileError& error) {
-            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
         }
     };
     auto source = opened();

@@ -20,13 +20,13 @@ std::unique_ptr<TorchArchive> open(const std::string& bytes) {
         memoryBytes({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "f.pt"));
 }
 
-void expectRefused(const std::string& bytes, const std::string& words) {
+void expectRefused(const std::string& bytes, const std::string& message) {
     try {
         open(bytes);
-        FAIL() << "accepted, expected: " << words;
+        FAIL() << "accepted, expected: " << message;
     } catch (const FileError& error) {
         EXPECT_EQ(std::string(error.what()).rfind("f.pt: ", 0), 0u) << error.what();
-        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
 }
 
@@ -139,8 +139,8 @@ TEST(TorchArchive, NamesSharedViewsOnce) {
 }
 
 TEST(TorchArchive, RefusesViewsThatLeaveTheStorage) {
-    const auto refuse = [](TestTensor t, const char* words) {
-        expectRefused(archive(dict({{"w", tensor(t)}})), words);
+    const auto refuse = [](TestTensor t, const char* message) {
+        expectRefused(archive(dict({{"w", tensor(t)}})), message);
     };
     TestTensor t;
     t.offset = 1, refuse(t, "tensor 'w' reaches to byte 20 of a storage of 16");
@@ -160,10 +160,10 @@ TEST(TorchArchive, RefusesViewsThatLeaveTheStorage) {
 }
 
 TEST(TorchArchive, RefusesStoragesLargerThanTheirRecords) {
-    const auto refuse = [](std::int64_t elements, const char* words) {
+    const auto refuse = [](std::int64_t elements, const char* message) {
         TestTensor t;
         t.elements = elements;
-        expectRefused(archive(dict({{"w", tensor(t)}})), words);
+        expectRefused(archive(dict({{"w", tensor(t)}})), message);
     };
     // 226 GB asked for by 1.6 KB (pytorch#185443), and sizes that wrap (pytorch#181310).
     refuse(56'500'000'000, "a storage of 226000000000 bytes, but its record has 16");

@@ -17,13 +17,13 @@ ZipDirectory open(const std::string& bytes) {
         memoryBytes({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "f.pt"));
 }
 
-void expectRefused(const std::string& bytes, const std::string& words) {
+void expectRefused(const std::string& bytes, const std::string& message) {
     try {
         open(bytes);
-        FAIL() << "accepted, expected: " << words;
+        FAIL() << "accepted, expected: " << message;
     } catch (const FileError& error) {
         EXPECT_EQ(std::string(error.what()).rfind("f.pt: ", 0), 0u) << error.what();
-        EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     }
 }
 

@@ -29,7 +29,7 @@ public:
         std::normal_distribution<float> normal;
         for (auto& value : objects) value = normal(random);
         const float gap = objects[0] - objects[4];
-        targets[0] = m_info.targets == TargetKind::Numbers ? gap : static_cast<float>(gap > 0);
+        targets[0] = m_info.targets == TargetKind::Regression ? gap : static_cast<float>(gap > 0);
     }
     ProbeSample sample(std::int64_t index) const override {
         ProbeSample s;
@@ -37,7 +37,7 @@ public:
         s.source.vectors.resize(8);
         float target = 0;
         read(index, s.source.vectors, {&target, 1});
-        s.source.words = {"first", "second"};
+        s.source.labels = {"first", "second"};
         s.label = static_cast<std::int64_t>(target);
         s.origin = "larger " + std::to_string(index);
         return s;
@@ -87,10 +87,10 @@ public:
         s.source.vectors.resize(36);
         std::vector<std::int64_t> answer(m_ends ? 4 : 3);
         read(index, s.source.vectors, {}, answer);
-        s.source.words = {"a", "b", "c"};
+        s.source.labels = {"a", "b", "c"};
         s.source.pictures.assign(3, Image{2, 2, 3, std::vector<std::uint8_t>(12, 7)});
         s.target.tokens = {3, answer[0], answer[1]};
-        s.target.words = {"start", std::to_string(answer[0]), std::to_string(answer[1])};
+        s.target.labels = {"start", std::to_string(answer[0]), std::to_string(answer[1])};
         s.origin = "spell " + std::to_string(index);
         return s;
     }

@@ -144,18 +144,18 @@ TEST_F(TextTest, CancelsAtOnceAndLeavesNothing) {
     source.request_stop();
     EXPECT_THROW(openText(options(path), {}, source.get_token()), Cancelled);
     EXPECT_THROW(openText(options(path), [](double) { return false; }), Cancelled);
-    std::vector<double> shares;
+    std::vector<double> fractions;
     int calls = 0;
     EXPECT_THROW(openText(options(path, "gpt2"),
-                          [&](double share) {
-                              shares.push_back(share);
+                          [&](double fraction) {
+                              fractions.push_back(fraction);
                               std::this_thread::sleep_for(std::chrono::milliseconds(110));
                               return ++calls < 12;
                           }),
                  Cancelled);
-    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-    EXPECT_GT(shares.back(), 0.2);
-    EXPECT_LE(shares.back(), 1.0);
+    EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+    EXPECT_GT(fractions.back(), 0.2);
+    EXPECT_LE(fractions.back(), 1.0);
     for (const auto& name : cached()) ADD_FAILURE() << name << " was left";
     EXPECT_GT(openText(options(path)).train->size(), 0);
 }

@@ -40,13 +40,13 @@ TEST_F(Windows, TrainingNeverSeesWhatIsHeldOut) {
         const auto splits = openText(options(counting(1000), "characters", context));
         const std::int64_t border = 750;
         std::set<std::int64_t> starts;
-        for (std::int64_t pass = 0; pass < 2 * context + 3; ++pass) {
-            const auto data = splits.trainPass(pass);
+        for (std::int64_t epoch = 0; epoch < 2 * context + 3; ++epoch) {
+            const auto data = splits.trainEpoch(epoch);
             ASSERT_EQ(data->size(), splits.train->size());
             for (std::int64_t i = 0; i < data->size(); ++i) {
                 const auto w = window(data, i);
                 ASSERT_GE(w.front(), 0);
-                ASSERT_LT(w.back(), border) << "context " << context << ", pass " << pass;
+                ASSERT_LT(w.back(), border) << "context " << context << ", epoch " << epoch;
                 starts.insert(w.front() % context);
             }
         }
@@ -61,11 +61,11 @@ TEST_F(Windows, PassesDifferAndRepeat) {
     const auto o = options(counting(1000), "characters", 10);
     const auto splits = openText(o), again = openText(o);
     for (std::int64_t i = 0; i < splits.train->size(); ++i)
-        ASSERT_EQ(window(splits.train, i), window(splits.trainPass(0), i));
+        ASSERT_EQ(window(splits.train, i), window(splits.trainEpoch(0), i));
     std::set<std::int64_t> offsets;
-    for (const std::int64_t pass : {0, 1, 2, 7}) {
-        offsets.insert(window(splits.trainPass(pass), 0)[0]);
-        ASSERT_EQ(window(splits.trainPass(pass), 3), window(again.trainPass(pass), 3));
+    for (const std::int64_t epoch : {0, 1, 2, 7}) {
+        offsets.insert(window(splits.trainEpoch(epoch), 0)[0]);
+        ASSERT_EQ(window(splits.trainEpoch(epoch), 3), window(again.trainEpoch(epoch), 3));
     }
     EXPECT_EQ(offsets.size(), 4u);
 }
@@ -75,8 +75,8 @@ TEST_F(Windows, SmallPassesGoOnWhereTheLastEnded) {
     o.train_size = 50;
     const auto splits = openText(o);
     EXPECT_EQ(splits.train->size(), 50);
-    EXPECT_EQ(window(splits.trainPass(0), 49)[0], 490);
-    EXPECT_EQ(window(splits.trainPass(1), 0)[0], 500);
+    EXPECT_EQ(window(splits.trainEpoch(0), 49)[0], 490);
+    EXPECT_EQ(window(splits.trainEpoch(1), 0)[0], 500);
     o.train_size = 1 << 20;  // no more than there are
     EXPECT_EQ(openText(o).train->size(), 74);
 }
@@ -120,15 +120,16 @@ TEST_F(Windows, ASampleIsWhatTheScreensShow) {
     std::string text;
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(sample.source.tokens[i], w[i]);
-        EXPECT_EQ(sample.source.words[i], splits.tokenizer->piece(static_cast<std::int32_t>(w[i])));
+        EXPECT_EQ(sample.source.labels[i],
+                  splits.tokenizer->piece(static_cast<std::int32_t>(w[i])));
     }
-    EXPECT_EQ(openText(options(counting(500))).train->sample(2).source.words,
+    EXPECT_EQ(openText(options(counting(500))).train->sample(2).source.labels,
               (std::vector<std::string>{"8", "9", "10", "11"}));
     EXPECT_FALSE(openText(options(counting(500))).train->sample(2).source.text);
     // A tokenizer that does not know all ids of a shard.
     writeTokenizer(*characterTokenizer("abcdefgh"), m_folder / "t.json");
     const auto odd = openText(options(counting(500), m_folder / "t.json")).train->sample(2);
-    EXPECT_EQ(odd.source.words, (std::vector<std::string>{"h", "9", "10", "11"}));
+    EXPECT_EQ(odd.source.labels, (std::vector<std::string>{"h", "9", "10", "11"}));
 }
 
 TEST_F(Windows, ReadsShardsOfEveryForm) {

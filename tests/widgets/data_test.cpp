@@ -32,7 +32,7 @@ ShownSample objects(int count) {
     ProbeSequence& source = s.sample.source;
     source.width = 2;
     for (int k = 0; k < count; ++k) {
-        source.words.push_back("A" + std::to_string(k));
+        source.labels.push_back("A" + std::to_string(k));
         source.vectors.insert(source.vectors.end(), {static_cast<float>(k), -1.0F});
         source.pictures.push_back(
             {28, 28, 1, std::vector<std::uint8_t>(784, static_cast<std::uint8_t>(20 * k))});
@@ -141,7 +141,7 @@ TEST(Samples, EveryFormHasASize) {
     ShownSample text;
     text.sample.source.text = true;
     text.sample.source.tokens = {1, 2, 0};
-    text.sample.source.words = {"to", " be", ""};
+    text.sample.source.labels = {"to", " be", ""};
     EXPECT_EQ(formOf(text.sample), SampleForm::Text);
     EXPECT_EQ(textOf(text.sample.source), "to be");
     // A photograph is shrunk; a file without pixels still has a cell.
@@ -190,7 +190,7 @@ TEST(SampleView, ObjectsAndTextsHaveWordsAndAnswers) {
     ShownSample text;
     text.sample.source.text = true;
     text.sample.source.tokens = {5, 6};
-    text.sample.source.words = {"x", "<b>"};
+    text.sample.source.labels = {"x", "<b>"};
     text.answer = "<b>";
     view.setSample(text, {});
     EXPECT_EQ(view.labelText(), "answer &lt;b&gt;") << "no markup";

@@ -14,7 +14,7 @@ inline ProbeSequence tokens(const std::vector<std::string>& words) {
     ProbeSequence sequence;
     for (const auto& word : words)
         sequence.tokens.push_back(static_cast<std::int64_t>(sequence.tokens.size()) + 10),
-            sequence.words.push_back(word);
+            sequence.labels.push_back(word);
     return sequence;
 }
 
@@ -127,7 +127,7 @@ inline std::shared_ptr<ProbeResult> pictured(const std::vector<std::string>& wor
     const int n = static_cast<int>(words.size());
     ProbeSequence& source = r->sample.source;
     source.width = 4;
-    source.words = words;
+    source.labels = words;
     for (int k = 0; k < n; ++k) {
         for (int v = 0; v < 4; ++v) source.vectors.push_back(static_cast<float>((k + v) % 5 - 2));
         source.pictures.push_back(tile(size.width(), size.height(), 40 + 60 * k % 200));
@@ -157,12 +157,12 @@ inline std::shared_ptr<ProbeResult> sorting(int n) {
     r->sample.label = -1;
     r->maps.clear();
     r->sample.target.tokens.push_back(n);
-    r->sample.target.words.emplace_back("start");
+    r->sample.target.labels.emplace_back("start");
     for (int k = 1; k < n; ++k) {
         r->sample.target.tokens.push_back(k * 7 % n);
-        r->sample.target.words.push_back(std::to_string(k * 7 % n + 1) + "th");
+        r->sample.target.labels.push_back(std::to_string(k * 7 % n + 1) + "th");
     }
-    r->sides = {{"source", words}, {"target", r->sample.target.words}};
+    r->sides = {{"source", words}, {"target", r->sample.target.labels}};
     r->layers = {{"encoder 1", 0, 0},
                  {"abstractor 1", 0, 0},
                  {"decoder 1", 1, 1},
@@ -186,10 +186,10 @@ inline ProbeSequence characters(const std::string& text, std::size_t filledTo = 
     sequence.text = true;
     for (const char c : text) {
         sequence.tokens.push_back(c);
-        sequence.words.emplace_back(1, c);
+        sequence.labels.emplace_back(1, c);
     }
     sequence.tokens.resize(std::max(filledTo, text.size()));
-    sequence.words.resize(std::max(filledTo, text.size()));
+    sequence.labels.resize(std::max(filledTo, text.size()));
     return sequence;
 }
 
@@ -199,7 +199,7 @@ inline std::shared_ptr<ProbeResult> math() {
     r->sample.source = characters("Solve 24*b = 21*b - 15 for b.;", 161);
     r->sample.target = characters("@-5");
     r->sample.origin = "validation 3";
-    r->sides = {{"source", r->sample.source.words}, {"target", r->sample.target.words}};
+    r->sides = {{"source", r->sample.source.labels}, {"target", r->sample.target.labels}};
     r->layers = {{"encoder 1", 0, 0}, {"decoder 1", 1, 1}, {"decoder 1 cross", 1, 0}};
     addMaps(*r, MapKind::Relation, 0, 4, 161, 161);
     addMaps(*r, MapKind::RelationalAttention, 0, 4, 161, 161);

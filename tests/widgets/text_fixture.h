@@ -80,7 +80,7 @@ inline ProbeSequence textOf(std::vector<std::string> pieces) {
     ProbeSequence sequence;
     for (std::size_t k = 0; k < pieces.size(); ++k)
         sequence.tokens.push_back(static_cast<std::int64_t>(k % 89));
-    sequence.words = std::move(pieces);
+    sequence.labels = std::move(pieces);
     sequence.text = true;
     return sequence;
 }
@@ -104,7 +104,7 @@ inline std::shared_ptr<ProbeResult> text(std::vector<std::string> pieces, int la
     r->step = 12340;
     r->sample.origin = "validation 8112";
     r->sample.source = textOf(std::move(pieces));
-    const auto& words = r->sample.source.words;
+    const auto& words = r->sample.source.labels;
     r->sides = {{"tokens", words}};
     const auto n = static_cast<int>(words.size());
     for (int l = 0; l < layers; ++l) r->layers.push_back({"layer " + std::to_string(l + 1), 0, 0});

@@ -136,7 +136,7 @@ struct CurvePlot::Parts {
             return;
         }
         // Equal fractions, such as 0 %, get a range of one percent instead of rounding errors.
-        if (isShare(lines.metric) && y1 - y0 < 0.01) {
+        if (isFraction(lines.metric) && y1 - y0 < 0.01) {
             y0 = std::max(0.0, y0 - 0.005);
             y1 = y0 + 0.01;
         }

@@ -15,8 +15,8 @@ enum class CurveAxis { Step, Epoch, Time, Tokens };
 using CurveMetric = Metric;
 constexpr int kCurveMetrics = static_cast<int>(kMetrics.size());
 /// Whether the metric is a fraction in 0..1, shown as a percentage.
-inline bool isShare(CurveMetric metric) {
-    return metricInfo(metric).isShare();
+inline bool isFraction(CurveMetric metric) {
+    return metricInfo(metric).isFraction();
 }
 /// The band around the mean of several seeds.
 enum class CurveBandKind { MinMax, StandardError, Confidence95 };

@@ -95,15 +95,15 @@ QString sampleLabel(const ShownSample& shown, const QStringList& classNames) {
 
 QString textOf(const ProbeSequence& sequence) {
     std::string text;
-    for (const auto& word : sequence.words) text += word;
+    for (const auto& word : sequence.labels) text += word;
     return QString::fromStdString(validUtf8(text));
 }
 
 QString sequenceText(const ProbeSequence& sequence) {
     QStringList items;
-    if (sequence.words.empty())
+    if (sequence.labels.empty())
         for (const auto token : sequence.tokens) items << QString::number(token);
-    for (const auto& word : sequence.words) items << QString::fromStdString(word);
+    for (const auto& word : sequence.labels) items << QString::fromStdString(word);
     return items.join(QStringLiteral(", "));
 }
 

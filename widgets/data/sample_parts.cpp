@@ -64,7 +64,7 @@ ReadStrip::ReadStrip(QWidget* parent) : PieceView(parent) {
 }
 
 void ReadStrip::setSequence(const ProbeSequence& sequence) {
-    m_pieces = sequence.words;
+    m_pieces = sequence.labels;
     m_ids = sequence.tokens;
     while (!m_pieces.empty() && m_pieces.back().empty()) m_pieces.pop_back();
     m_current = 0;

@@ -23,7 +23,7 @@ TileGroup tilesOf(const ProbeSequence& source) {
     TileGroup group;
     for (int k = 0; k < source.size(); ++k) {
         const auto at = static_cast<std::size_t>(k);
-        group.texts << (at < source.words.size()    ? QString::fromStdString(source.words[at])
+        group.texts << (at < source.labels.size()   ? QString::fromStdString(source.labels[at])
                         : at < source.tokens.size() ? QString::number(source.tokens[at])
                                                     : QString::number(k + 1));
     }
@@ -196,8 +196,8 @@ QString SampleView::csv() const {
         text += u'\n';
         for (int i = 0; i < source.size(); ++i) {
             const auto at = static_cast<std::size_t>(i);
-            text += csvField(at < source.words.size() ? QString::fromStdString(source.words[at])
-                                                      : QString::number(i + 1));
+            text += csvField(at < source.labels.size() ? QString::fromStdString(source.labels[at])
+                                                       : QString::number(i + 1));
             for (int k = 0; k < source.width; ++k)
                 text += u',' +
                         QString::number(source.vectors[at * static_cast<std::size_t>(source.width) +
@@ -208,12 +208,12 @@ QString SampleView::csv() const {
     } else if (source.size() > 0) {
         text = QStringLiteral("id,text\n");
         for (std::size_t k = 0; k < source.tokens.size(); ++k) {
-            const bool blank = k < source.words.size() && source.words[k].empty();
+            const bool blank = k < source.labels.size() && source.labels[k].empty();
             if (source.text && blank) continue;  // fills up
             text += QStringLiteral("%1,%2\n")
                         .arg(source.tokens[k])
-                        .arg(k < source.words.size() ? csvField(pieceLabel(source.words[k]))
-                                                     : QString());
+                        .arg(k < source.labels.size() ? csvField(pieceLabel(source.labels[k]))
+                                                      : QString());
         }
     } else {
         const Image& image = m_shown.sample.image;

@@ -132,7 +132,7 @@ private:
         } else if (const ProbeSequence* text = textAlong(result, rows);
                    text && (columns < 0 || columns == rows)) {
             auto* strip = new TokenStrip(this);
-            strip->setTokens(text->words);
+            strip->setTokens(text->labels);
             link(*strip, *strip);
             strip->setFixedWidth(420);
             strip->resize(420, 40);  // wraps the text, which determines its height
@@ -142,8 +142,8 @@ private:
                    text && to) {
             auto* pair = new TextPair(this);
             pair->setFixedWidth(420);
-            pair->setTexts(sideWord(result, rows) + QStringLiteral(" (from)"), text->words,
-                           sideWord(result, columns) + QStringLiteral(" (to)"), to->words);
+            pair->setTexts(sideWord(result, rows) + QStringLiteral(" (from)"), text->labels,
+                           sideWord(result, columns) + QStringLiteral(" (to)"), to->labels);
             link(*pair->sender(), *pair->receiver());
             pair->resize(420, 400);
             pair->layout()->activate();

@@ -17,13 +17,13 @@ std::size_t filledLength(const std::vector<std::string>& words) {
 
 void shorten(ProbeSequence& sequence, std::size_t count) {
     if (sequence.width == 0 && sequence.tokens.size() > count) sequence.tokens.resize(count);
-    if (sequence.words.size() > count) sequence.words.resize(count);
+    if (sequence.labels.size() > count) sequence.labels.resize(count);
 }
 
 /// The length of a side without padding. Captures may contain only the labels of the side.
 std::size_t shownOf(const ProbeSequence& sequence, const ProbeSide& side) {
-    const bool own = sequence.text && sequence.words.size() == sequence.tokens.size();
-    return filledLength(own && !sequence.words.empty() ? sequence.words : side.labels);
+    const bool own = sequence.text && sequence.labels.size() == sequence.tokens.size();
+    return filledLength(own && !sequence.labels.empty() ? sequence.labels : side.labels);
 }
 
 RelationMap cut(const RelationMap& map, const std::vector<std::size_t>& rows,

@@ -66,13 +66,13 @@ void SourceObjects::setSides(const ProbeResult& result, int rows, int columns) {
     m_strip->setVisible(strip);
     m_pair->setVisible(pair);
     m_tiles->setVisible(!patchesReceive && !strip && !pair);
-    if (strip) return m_strip->setTokens(text->words);
+    if (strip) return m_strip->setTokens(text->labels);
     const auto title = [&](int side, const char* what) {
         return QStringLiteral("%1 (%2)").arg(sideWord(result, side), QLatin1String(what));
     };
     if (pair)
-        return m_pair->setTexts(title(rows, "from"), text->words, title(columns, "to"),
-                                sender->words);
+        return m_pair->setTexts(title(rows, "from"), text->labels, title(columns, "to"),
+                                sender->labels);
     fillTiles(*m_tiles, result, rows, columns);
     fitTiles();
 }

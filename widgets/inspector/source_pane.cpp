@@ -168,8 +168,8 @@ void SourcePane::showOther(const ProbeResult& result, int shown) {
     const ProbeSequence* text =
         shown >= 0 && shown < 2 && result.sides.size() > 1 ? textAlong(result, other) : nullptr;
     QString joined;
-    for (std::size_t k = 0; text && k < text->words.size(); ++k)
-        joined += QString::fromStdString(text->words[k]);
+    for (std::size_t k = 0; text && k < text->labels.size(); ++k)
+        joined += QString::fromStdString(text->labels[k]);
     m_other->setText(text ? QStringLiteral("%1: %2").arg(sideWord(result, other), joined)
                           : QString());
     m_other->setVisible(text != nullptr);

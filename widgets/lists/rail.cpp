@@ -49,7 +49,7 @@ namespace {
 /// " ppl" behind a perplexity; percentages have their sign already.
 QString unitBehind(const std::string& metric) {
     const auto& info = metricInfo(metric);
-    if (info.isShare() || info.unit.empty()) return {};
+    if (info.isFraction() || info.unit.empty()) return {};
     return u' ' + QString::fromStdString(std::string(info.unit));
 }
 

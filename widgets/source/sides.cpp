@@ -56,12 +56,12 @@ QString visible(QString text) {
 QString wordOf(const ProbeResult& result, int side, int index) {
     const auto at = static_cast<std::size_t>(index);
     if (const ProbeSequence* text = textAlong(result, side); text && index >= 0)
-        return at < text->words.size() ? pieceLabel(text->words[at]) : QString();
+        return at < text->labels.size() ? pieceLabel(text->labels[at]) : QString();
     if (const ProbeSide* s = sideOf(result, side); s && index >= 0 && at < s->labels.size())
         return visible(QString::fromStdString(s->labels[at]));
     const ProbeSequence* sequence = sequenceOf(result, side);
     if (!sequence || index < 0) return {};
-    if (at < sequence->words.size()) return visible(QString::fromStdString(sequence->words[at]));
+    if (at < sequence->labels.size()) return visible(QString::fromStdString(sequence->labels[at]));
     if (at < sequence->tokens.size()) return QString::number(sequence->tokens[at]);
     return {};
 }
@@ -72,7 +72,7 @@ const ProbeSequence* textAlong(const ProbeResult& result, int side) {
     if (isPatchSide(result, side)) return nullptr;
     const ProbeSequence* sequence = sequenceOf(result, side);
     return sequence && sequence->text && sequence->width == 0 &&
-                   static_cast<int>(sequence->words.size()) == sequence->size()
+                   static_cast<int>(sequence->labels.size()) == sequence->size()
                ? sequence
                : nullptr;
 }
@@ -123,7 +123,7 @@ QString objectName(const ProbeResult& result, int side, int index) {
     if (const ProbeSequence* text = textAlong(result, side);
         text && index >= 0 && index < text->size())
         return sideWord(result, side) + u' ' +
-               piecePlace(index, text->words[static_cast<std::size_t>(index)]);
+               piecePlace(index, text->labels[static_cast<std::size_t>(index)]);
     const ProbeSide* s = sideOf(result, side);
     // Named objects ("E1") are shown without a number.
     if (!word.isEmpty() && s && s->name == "selection") return word;
@@ -156,7 +156,7 @@ std::vector<AxisToken> sideTokens(const ProbeResult& result, int side, int count
         tokens.push_back(
             {objectLabel(result, side, k), objectName(result, side, k),
              at < pictures.size() ? pictures[at] : QImage(), true,
-             text && at < text->words.size() ? piecePlace(k, text->words[at]) : QString()});
+             text && at < text->labels.size() ? piecePlace(k, text->labels[at]) : QString()});
     }
     return tokens;
 }

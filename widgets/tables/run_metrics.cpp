@@ -13,7 +13,7 @@ QString metricText(std::string_view key, double value) {
 }
 
 QString metricName(std::string_view key) {
-    return QString::fromStdString(metricWords(key));
+    return QString::fromStdString(metricLabel(key));
 }
 
 QString metricShort(std::string_view key) {

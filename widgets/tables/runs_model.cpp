@@ -110,13 +110,13 @@ QString RunsModel::columnName(int column) const {
     const std::string metric = metricOf(column);
     if (metric.empty()) return name;
     return name + u' ' + metricShort(metric) +
-           (metricInfo(metric).isShare() ? QStringLiteral(" %") : QString());
+           (metricInfo(metric).isFraction() ? QStringLiteral(" %") : QString());
 }
 
 double RunsModel::number(int row, const QString& name) const {
     const TableRow& r = m_rows[static_cast<std::size_t>(row)];
     const auto shown = [&r](int column) {
-        return (metricInfo(metricIn(r.info, column)).isShare() ? 100.0 : 1.0) *
+        return (metricInfo(metricIn(r.info, column)).isFraction() ? 100.0 : 1.0) *
                valueIn(r.info, column);
     };
     if (name == "best") return shown(Best);
@@ -125,7 +125,7 @@ double RunsModel::number(int row, const QString& name) const {
         const auto& info = metricInfo(*metric);
         // exp(loss) is a perplexity for text only.
         if (info.id == Metric::Perplexity && metricInfo(r.info.metric).id != info.id) return nan;
-        return (info.isShare() ? 100.0 : 1.0) * r.info.best(info.key);
+        return (info.isFraction() ? 100.0 : 1.0) * r.info.best(info.key);
     }
     if (name == "params" || name == "parameters") return static_cast<double>(r.info.parameters);
     if (name == "seed") return static_cast<double>(r.info.seed);

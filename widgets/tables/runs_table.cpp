@@ -255,7 +255,7 @@ QString RunsTable::csv() const {
                 from < 0 ? nullptr : &m_model->rows()[static_cast<std::size_t>(from)].info;
             if (c == RunsModel::Test) {
                 for (const auto& test : tests) {
-                    const bool fraction = metricInfo(test.second).isShare();
+                    const bool fraction = metricInfo(test.second).isFraction();
                     const double value = info ? tested(*info, test) : 0.0;
                     cells +=
                         quoted(!info ? QStringLiteral("Test %1 %2%3")

@@ -45,14 +45,14 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     const double scale = o.scaled ? 1.0 / std::sqrt(static_cast<double>(o.key_dim)) : 1.0;
     const auto inner =
         torch::matmul(splitHeads(wq(query), o.n_heads), keys.transpose(2, 3)) * scale;
-    torch::Tensor hidden;  // [n, m], true where i may not look at j
+    torch::Tensor hidden;  // [n, m], true where i may not attend to j
     const auto mask = torch::ones({n, m}, inner.options().dtype(torch::kBool));
     if (o.causal) hidden = mask.triu(1 + (cache ? cache->past() : 0));
     if (o.mask_diagonal)
         hidden = hidden.defined() ? hidden.logical_or(mask.tril(0).triu(0)) : mask.tril(0).triu(0);
     torch::Tensor alpha;
     if (o.activation == "softmax") {
-        // Finite, so that an object that may look at nobody gets zeros and not NaN.
+        // Finite, so that an object without any visible object gets zeros and not NaN.
         constexpr double never = -1e30;
         alpha = torch::softmax(hidden.defined() ? inner.masked_fill(hidden, never) : inner, -1);
     } else {
@@ -84,8 +84,8 @@ void initGlorot(torch::nn::Module& model) {
         torch::nn::init::xavier_uniform_(linear->weight);
         if (linear->bias.defined()) linear->bias.zero_();
     }
-    // The fans of a projection are d and heads by (d + key), not those of one matrix; with plain
-    // Glorot the simple model never learns.
+    // The fans of a projection are those of d and heads * (d + key), not those of one matrix; with
+    // plain Glorot initialisation the simple model does not learn.
     for (const auto& item : model.named_modules("", false)) {
         auto* attention = item.value()->as<AbstractorAttentionImpl>();
         if (!attention) continue;
@@ -176,7 +176,7 @@ AbstractorImpl::AbstractorImpl(const AbstractorOptions& o, std::int64_t objects,
 torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     const std::int64_t n = x.size(1);
     torch::Tensor a;   // [n, d] or [b, n, d]
-    Symbols relative;  // of offsets: they enter with every message, and A starts at zero
+    Symbols relative;  // of offsets: they are added to every message, and A starts at zero
     if (symbols.defined()) {
         if (n > symbols.size(0))
             throw OptionError("source", std::to_string(n) + " objects, but only " +

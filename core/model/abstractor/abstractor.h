@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The Abstractor: a stack in which only relations get through. ABS algorithm 1 and section 3.
+// The Abstractor: a stack that passes on only relations. ABS algorithm 1 and section 3.
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
@@ -13,8 +13,8 @@
 
 namespace relascope::core {
 
-/// Heads of the Abstractor's family: every projection has a bias and every head is `key_dim` wide,
-/// whatever the stream's width.
+/// Attention of the Abstractor models: every projection has a bias and every head has the width
+/// `key_dim`, independent of d_model.
 struct AbstractorHeads {
     std::int64_t d_model = 0;
     std::int64_t n_heads = 1;
@@ -46,9 +46,9 @@ private:
 };
 TORCH_MODULE(AbstractorAttention);
 
-/// One sub-layer after another on the stream a, each with residual and norm:
-/// [self_attn, norm1] [rca or cross_attn, norm2] [ff_block, norm3]. The encoder's, the decoder's
-/// and the Abstractor's blocks are this with the parts they have.
+/// One sub-layer after another on the stream a, each with residual and norm: [self_attn, norm1]
+/// [rca or cross_attn, norm2] [ff_block, norm3]. The blocks of the encoder, the decoder and the
+/// Abstractor consist of some of these sub-layers.
 struct AbstractorBlockImpl : torch::nn::Module, RecordingPoint {
     enum class Middle { None, Relational, Cross };
     struct Parts {
@@ -61,8 +61,8 @@ struct AbstractorBlockImpl : torch::nn::Module, RecordingPoint {
         std::string residual = "symbols";
     };
     explicit AbstractorBlockImpl(const Parts& parts);
-    /// a [b, n, d]; x [b, m, d] what the middle looks at: relations among x (RCA), or keys and
-    /// values.
+    /// a [b, n, d]; x [b, m, d] is the input of the middle sub-layer: relations among x (RCA), or
+    /// keys and values.
     torch::Tensor forward(torch::Tensor a, const torch::Tensor& x, const Symbols& relative = {});
 
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
@@ -77,7 +77,7 @@ TORCH_MODULE(AbstractorBlock);
 
 /// A_0 = the symbols (plus positions), then `n_layers_abs` blocks that relate the objects x.
 struct AbstractorImpl : torch::nn::Module {
-    /// Learned symbols are as many as `objects`, retrieved ones at most as many as `longest`.
+    /// There are `objects` learned symbols, or at most `longest` retrieved ones.
     AbstractorImpl(const AbstractorOptions& options, std::int64_t objects, std::int64_t longest);
     /// x [b, n, d] -> abstract objects [b, n, d].
     torch::Tensor forward(const torch::Tensor& x);
@@ -93,12 +93,12 @@ TORCH_MODULE(Abstractor);
 
 /// Glorot-uniform weights and zero biases for every Linear, and for the Abstractor's attention the
 /// fans of a projection [d, heads, key], as the framework of the published models computes them
-/// (experiments.md section 5). It matters: with smaller weights symmetric CoRelNet, whose softmax
-/// then starts soft, learns an order from the lengths of its projections; with these it stays at
-/// chance, as published.
+/// (experiments.md section 5). This matters: with smaller weights the softmax of symmetric CoRelNet
+/// starts soft, and it learns an order from the lengths of its projections; with these weights it
+/// stays at chance, as published.
 void initGlorot(torch::nn::Module& model);
 
-/// `x sqrt(d) + pe`, sines before cosines, for any length; row 0 stands at position `first`.
+/// `x sqrt(d) + pe`, sines before cosines, for any length; row 0 has position `first`.
 torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first = 0);
 
 }  // namespace relascope::core

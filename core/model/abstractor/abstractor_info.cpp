@@ -3,7 +3,6 @@
 // over sets of objects.
 #include "model/abstractor/abstractor_options.h"
 #include "model/blocks/block_info.h"
-#include "model/problem_list.h"
 #include "model/seq2seq/pair_config.h"
 
 namespace relascope::core {
@@ -93,20 +92,16 @@ FieldTable<Objects> objectFields() {
     using namespace fields;
     auto kinds = kSymbolKinds;
     kinds.insert(kinds.end(), {"learned", "sinusoidal"});
-    return joined<Objects>({of<Objects>(stream()),
-                            of<Objects>(blockFields()),
-                            symbols<Objects>(kinds, [](const Objects& o) { return o.n_objects; }),
-                            of<Objects>(abstractorFields()),
-                            {hiddenWidth(&Objects::hidden)},
-                            of<Objects>(objectInput())});
+    return withGroups<Objects>(
+        {of<Objects>(blockFields()),
+         symbols<Objects>(kinds, [](const Objects& o) { return o.n_objects; }),
+         of<Objects>(abstractorFields()),
+         {hiddenWidth(&Objects::hidden)}});
 }
 
-std::vector<FieldProblem> problems(const Pairs& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.pairs(o);
+void problems(const Pairs& o, ProblemList& list) {
     list.atLeast("n_layers_dec", o.n_layers_dec, 1);
-    if (!list.empty()) return list.take();
+    if (!list.empty()) return;
     const auto& wiring = o.abstractor_architecture;
     list.atLeast("n_heads_sa", o.n_heads_sa, 1);
     if (o.abstracts()) list.atLeast("n_layers_abs", o.n_layers_abs, 1);
@@ -124,21 +119,16 @@ std::vector<FieldProblem> problems(const Pairs& o) {
     if (!o.relational && o.abs_residual == "objects")
         list.refuse("abs_residual", "the ablation adds the symbols; 'objects' is not supported");
     list.symbols(o, o.d_model);
-    return list.take();
 }
 
-std::vector<FieldProblem> problems(const Objects& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.objects(o);
-    if (!list.empty()) return list.take();
+void problems(const Objects& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.atLeast("n_heads_abs", o.heads(), 1);
     list.atLeast("n_layers_abs", o.n_layers_abs, 1);
     list.atLeast("hidden", o.hidden, 1);
     list.evenWidth(o.d_model);
     if (o.symbol_retrieval == "symbolic_attention" || o.symbol_retrieval == "rel_sym_attn")
         list.symbols(o, o.d_model);
-    return list.take();
 }
 
 // wq, wk (one with wq where symmetric), wv, wo of AbstractorAttention.
@@ -180,7 +170,7 @@ void addBlocks(ShapeList& list, const std::string& name, std::int64_t layers,
     }
 }
 
-// One Abstractor for inputs of `objects`, its symbols for as many as `longest`.
+// An Abstractor for inputs of `objects` objects, with symbols for up to `longest`.
 void addAbstractor(ShapeList& list, const std::string& name, const AbstractorOptions& o,
                    std::int64_t objects, std::int64_t longest) {
     if (o.symbol_retrieval == "learned")
@@ -220,8 +210,7 @@ void shapes(const Pairs& o, ShapeList& list) {
 void shapes(const Objects& o, ShapeList& list) {
     list.linear("source_embedder", o.object_dim, o.d_model);
     addAbstractor(list, "abstractor", o, o.n_objects, o.n_objects);
-    list.linear("hidden", o.n_objects * o.d_model, o.hidden);
-    list.linear("final_out", o.hidden, o.out_dim);
+    list.hidden(o.n_objects * o.d_model, o.hidden, o.out_dim);
 }
 
 void outlineBlocks(OutlineBuilder& builder, OutlineNode& parent, const AbstractorOptions& o,
@@ -262,13 +251,10 @@ void outline(const Pairs& o, OutlineBuilder& builder) {
 }
 
 void outline(const Objects& o, OutlineBuilder& builder) {
-    builder.add(
-        "object embedding", "source_embedder",
-        countText(o.n_objects, "object") + " of " + std::to_string(o.object_dim) + " numbers");
+    builder.add("object embedding", "source_embedder", objectText(o));
     builder.add("abstractor", "abstractor",
                 countText(o.n_layers_abs, "layer") + ", " + countText(o.heads(), "head"));
-    builder.add("hidden layer", "hidden", std::to_string(o.hidden) + " wide, relu");
-    builder.add("output", "final_out", countText(o.out_dim, "score"));
+    addHiddenOutline(builder, o.hidden, o.out_dim);
 }
 
 std::vector<LayerPlace> layers(const Pairs& o) {
@@ -295,9 +281,36 @@ std::vector<LayerPlace> layers(const Pairs& o) {
     return places;
 }
 
-// Symbols belong to the first layer of the Abstractor that retrieves them.
+// Symbol retrievals belong to the first layer of their Abstractor.
 std::string symbolLayer(const AbstractorOptions&, const std::string& retriever, int) {
     return retriever.substr(0, retriever.rfind(".symbol_retriever")) + ".layers.0";
+}
+
+// The arguments of the published constructor besides those of pairConfig, in its order.
+template <class OptionsOrConst, class At>
+void arguments(OptionsOrConst& o, At at) {
+    at("abstractor_architecture", o.abstractor_architecture);
+    at("decoder_contexts", o.decoder_contexts);
+    at("n_abstractors", o.n_abstractors);
+    at("n_layers_abs", o.n_layers_abs);
+    at("n_heads", o.n_heads_sa);
+    at("n_heads_abs", o.n_heads_abs);
+    at("key_dim", o.key_dim);
+    at("dff", o.dff);
+    at("dff_abs", o.dff_abs);
+    at("dropout_rate", o.dropout_rate);
+    at("use_self_attn", o.use_self_attn);
+    at("relational", o.relational);
+    at("abs_feed_forward", o.abs_feed_forward);
+    at("abs_residual", o.abs_residual);
+    at("abs_norm", o.abs_norm);
+    at("abs_norm_first", o.abs_norm_first);
+    at("rca_activation", o.rca_activation);
+    at("rca_scaled", o.rca_scaled);
+    at("symmetric_rels", o.symmetric_rels);
+    at("mask_diagonal", o.mask_diagonal);
+    at("symbol_positions", o.symbol_positions);
+    at("symbol_retrieval", o.symbol_retrieval);
 }
 
 void readConfig(Pairs& o, JsonArguments& a) {
@@ -307,28 +320,8 @@ void readConfig(Pairs& o, JsonArguments& a) {
     o.abstractor_architecture = o.n_layers_enc == 0 ? "a" : "b";
     o.symbol_retrieval = "learned";
     o.dropout_rate = 0.0;
-    a.read("abstractor_architecture", o.abstractor_architecture);
-    a.read("decoder_contexts", o.decoder_contexts);
     a.read("n_abstractors", o.n_abstractors, 1);
-    a.read("n_layers_abs", o.n_layers_abs);
-    a.read("n_heads", o.n_heads_sa);
-    a.read("n_heads_abs", o.n_heads_abs);
-    a.read("key_dim", o.key_dim);
-    a.read("dff", o.dff);
-    a.read("dff_abs", o.dff_abs);
-    a.read("dropout_rate", o.dropout_rate);
-    a.read("use_self_attn", o.use_self_attn);
-    a.read("relational", o.relational);
-    a.read("abs_feed_forward", o.abs_feed_forward);
-    a.read("abs_residual", o.abs_residual);
-    a.read("abs_norm", o.abs_norm);
-    a.read("abs_norm_first", o.abs_norm_first);
-    a.read("rca_activation", o.rca_activation);
-    a.read("rca_scaled", o.rca_scaled);
-    a.read("symmetric_rels", o.symmetric_rels);
-    a.read("mask_diagonal", o.mask_diagonal);
-    a.read("symbol_positions", o.symbol_positions);
-    a.read("symbol_retrieval", o.symbol_retrieval);
+    arguments(o, [&a](const char* key, auto& value) { a.read(key, value); });
     auto symbols = a.sub("symbol_retrieval_kwargs");
     if (o.symbol_retrieval != "learned" && o.symbol_retrieval != "sinusoidal")
         readSymbolsConfig(o, o.d_model, std::move(symbols));
@@ -340,56 +333,33 @@ void readConfig(Pairs& o, JsonArguments& a) {
 ConfigJson writeConfig(const Pairs& o) {
     ConfigJson a = pairConfig(o, o, o);
     a["loss_ignore_idx"] = o.loss_ignore_idx;
-    a["abstractor_architecture"] = o.abstractor_architecture;
-    a["decoder_contexts"] = o.decoder_contexts;
-    a["n_abstractors"] = o.n_abstractors;
-    a["n_layers_abs"] = o.n_layers_abs;
-    a["n_heads"] = o.n_heads_sa;
+    arguments(o, [&a](const char* key, const auto& value) { a[key] = value; });
     a["n_heads_abs"] = orNull(o.n_heads_abs);
     a["key_dim"] = o.keyDim();
-    a["dff"] = o.dff;
     a["dff_abs"] = orNull(o.dff_abs);
-    a["dropout_rate"] = o.dropout_rate;
-    a["use_self_attn"] = o.use_self_attn;
-    a["relational"] = o.relational;
-    a["abs_feed_forward"] = o.abs_feed_forward;
-    a["abs_residual"] = o.abs_residual;
-    a["abs_norm"] = o.abs_norm;
-    a["abs_norm_first"] = o.abs_norm_first;
-    a["rca_activation"] = o.rca_activation;
-    a["rca_scaled"] = o.rca_scaled;
-    a["symmetric_rels"] = o.symmetric_rels;
-    a["mask_diagonal"] = o.mask_diagonal;
-    a["symbol_positions"] = o.symbol_positions;
-    a["symbol_retrieval"] = o.symbol_retrieval;
     a["symbol_retrieval_kwargs"] = symbolsConfig(o, o.d_model, o.longest());
     return a;
 }
 
 WorkEstimate abstractorWork(const AbstractorOptions& o, std::int64_t layers) {
-    WorkEstimate work;
-    work.layers = layers;
-    work.d_model = o.d_model;
-    work.dff = feedForwardWidth(o.d_model, o.dff, "relu");
-    work.heads = o.heads();
-    return work;
+    return WorkEstimate{.layers = layers,
+                        .d_model = o.d_model,
+                        .dff = feedForwardWidth(o.d_model, o.dff, "relu"),
+                        .heads = o.heads()};
 }
 
 const RegisterArchitecture pairs([] {
     Architecture<Pairs> a;
     a.name = "Seq2SeqAbstractor";
     a.title = "Abstractor, seq2seq";
-    a.input = InputKind::Pairs;
     a.order = 110;
     a.fields = pairFields();
     a.problems = problems;
-    a.words = [](const Pairs& o) {
+    a.text = [](const Pairs& o) {
         return !o.abstracts() ? "Transformer " + std::to_string(o.n_heads_sa) + " heads"
                               : (o.relational ? "Abstractor (" : "Ablation (") +
                                     o.abstractor_architecture + ")";
     };
-    a.tokens = [](const Pairs& o) { return o.in_block_size; };
-    a.outputs = [](const Pairs& o) { return o.out_dim; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = layers;
@@ -398,7 +368,6 @@ const RegisterArchitecture pairs([] {
     };
     a.work = [](const Pairs& o) {
         auto work = abstractorWork(o, o.n_layers_enc + o.n_layers_dec);
-        work.tokenNumbers = o.out_dim;
         return work;
     };
     a.readConfig = readConfig;
@@ -410,29 +379,23 @@ const RegisterArchitecture objects([] {
     Architecture<Objects> a;
     a.name = "ObjectAbstractor";
     a.title = "Abstractor over objects";
-    a.input = InputKind::Objects;
     a.order = 130;
     a.constructed.symmetric_rels = false;
     a.constructed.dff = 0;
     a.constructed.dropout_rate = 0.0;
     a.fields = objectFields();
     a.problems = problems;
-    a.words = [](const Objects& o) { return "Abstractor " + std::to_string(o.heads()) + " heads"; };
-    a.tokens = [](const Objects& o) { return o.n_objects; };
-    a.outputs = [](const Objects& o) { return o.out_dim; };
+    a.text = [](const Objects& o) { return "Abstractor " + std::to_string(o.heads()) + " heads"; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = [](const Objects& o) {
-        std::vector<LayerPlace> places;
-        addLayers(places, "abstractor.layers.", o.n_layers_abs, "abstractor");
-        return places;
+        return layersOf("abstractor.layers.", o.n_layers_abs, "abstractor");
     };
     a.symbolLayer = [](const Objects& o, const std::string& retriever, int retrieval) {
         return symbolLayer(o, retriever, retrieval);
     };
     a.work = [](const Objects& o) {
         auto work = abstractorWork(o, o.n_layers_abs);
-        work.tokenNumbers = o.object_dim + o.out_dim;
         return work;
     };
     return a;

@@ -19,7 +19,7 @@ struct AbstractorOptions : StreamOptions, SymbolOptions {
     std::int64_t n_layers_abs = 1;
     std::int64_t n_heads_abs = 0;  // 0: n_heads_sa
     std::int64_t dff_abs = 0;      // 0: dff
-    std::int64_t key_dim = 0;      // 0: d_model, every head that wide
+    std::int64_t key_dim = 0;      // 0: d_model for every head
     bool relational = true;        // false: the ablation
     bool use_self_attn = true;
     bool abs_feed_forward = true;
@@ -46,7 +46,7 @@ struct Seq2SeqAbstractorOptions : AbstractorOptions, EncoderDecoderDepth, PairIn
     bool twoContexts() const {
         return abstractor_architecture == "c" || abstractor_architecture == "d";
     }
-    /// By one layer each; otherwise both are one context.
+    /// In one layer each; otherwise both are concatenated to one context.
     bool inTurn() const { return twoContexts() && decoder_contexts == "in-turn"; }
     bool operator==(const Seq2SeqAbstractorOptions&) const = default;
 };
@@ -88,7 +88,7 @@ struct MessagePassingOptions : StreamOptions, StackDepth, ObjectInput {
     bool operator==(const MessagePassingOptions&) const = default;
 };
 
-/// Relations of pairs, learned before (`PairRelations`) and frozen after
+/// Relations that are learned on pairs (`PairRelations`) and then frozen
 /// (`FixedRelationAbstractor`).
 struct PairRelationsOptions : ObjectInput {
     std::int64_t n_relations = 0;
@@ -97,10 +97,13 @@ struct PairRelationsOptions : ObjectInput {
 };
 
 struct FixedRelationOptions : PairRelationsOptions {
-    std::int64_t symbol_dim = 0;  // 0: 128, as the model's stream was by default
+    std::int64_t symbol_dim = 0;  // 0: 128, the earlier default width of the stream
     std::vector<std::int64_t> hidden_layers = {32, 32};
 
     std::int64_t symbolDim() const { return symbol_dim > 0 ? symbol_dim : 128; }
+    std::vector<std::int64_t> widths() const {
+        return mlpWidths(n_objects * n_relations * symbolDim(), hidden_layers, out_dim);
+    }
     bool operator==(const FixedRelationOptions&) const = default;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/abstractor/fixed_relations.h"
 
-#include "model/abstractor/message_passing.h"
+#include "model/abstractor/abstractor.h"
 #include "model/factory.h"
 
 namespace relascope::core {
@@ -27,29 +27,23 @@ torch::Tensor PairwiseRelationsImpl::forward(const torch::Tensor& x) {
     return r;
 }
 
-PairRelationsImpl::PairRelationsImpl(const PairRelationsOptions& o) : m_options(o) {
+PairRelationsImpl::PairRelationsImpl(const Options& o) : ModelWith(o) {
     relation = register_module("relation", PairwiseRelations(o, false));
 }
 
-torch::Tensor PairRelationsImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    return relation(input.x).select(3, 1).select(2, 0);  // [b, r]: of the first to the second
+torch::Tensor PairRelationsImpl::outputs(const torch::Tensor& input) {
+    return relation(input).select(3, 1).select(2, 0);  // [b, r]: of the first to the second
 }
 
-FixedRelationAbstractorImpl::FixedRelationAbstractorImpl(const FixedRelationOptions& o)
-    : m_options(o) {
+FixedRelationAbstractorImpl::FixedRelationAbstractorImpl(const Options& o) : ModelWith(o) {
     relation = register_module("relation", PairwiseRelations(o, true));
     for (auto& weight : relation->parameters()) weight.set_requires_grad(false);
     symbols = register_parameter("symbols", newNormal({o.n_objects, o.symbolDim()}), false);
-    std::vector<std::int64_t> widths = {o.n_objects * o.n_relations * o.symbolDim()};
-    widths.insert(widths.end(), o.hidden_layers.begin(), o.hidden_layers.end());
-    widths.push_back(o.out_dim);
-    layers = register_module("layers", Mlp(widths));
+    layers = register_module("layers", Mlp(o.widths()));
 }
 
-torch::Tensor FixedRelationAbstractorImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    const auto r = relation(input.x);                    // [b, r, n, n]
+torch::Tensor FixedRelationAbstractorImpl::outputs(const torch::Tensor& input) {
+    const auto r = relation(input);                      // [b, r, n, n]
     const auto messages = torch::matmul(r, symbols);     // [b, r, n, symbol_dim]
     const auto e = messages.transpose(1, 2).flatten(2);  // [b, n, r * symbol_dim]
     return layers(e.flatten(1));
@@ -57,10 +51,9 @@ torch::Tensor FixedRelationAbstractorImpl::forward(const ModelInput& input) {
 
 namespace {
 
-const auto pairs =
-    RegisterModel::of<PairRelationsImpl, PairRelationsOptions>("PairRelations", initGlorot);
-const auto fixed = RegisterModel::of<FixedRelationAbstractorImpl, FixedRelationOptions>(
-    "FixedRelationAbstractor", initGlorot);
+const auto pairs = RegisterModel::of<PairRelationsImpl>("PairRelations", initGlorot);
+const auto fixed =
+    RegisterModel::of<FixedRelationAbstractorImpl>("FixedRelationAbstractor", initGlorot);
 
 }  // namespace
 }  // namespace relascope::core

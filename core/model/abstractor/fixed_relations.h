@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relations learned on pairs of objects, and the Abstractor that takes them as they are (ABS 4.5:
-// SET, the comparison with a symbolic input).
+// Relations learned on pairs of objects, and the Abstractor that uses them frozen (ABS 4.5: SET,
+// the comparison with a symbolic input).
 #pragma once
 
 #include "model/abstractor/abstractor_options.h"
@@ -11,7 +11,7 @@
 namespace relascope::core {
 
 /// r_ij = <wq x_i, wk x_j>, n_relations of them; sigmoid(50 r_ij / rel_proj_dim) where `sharp`:
-/// relations that were learned as scores, pushed towards yes and no.
+/// this pushes learned scores towards 0 and 1.
 struct PairwiseRelationsImpl : torch::nn::Module, RecordingPoint {
     PairwiseRelationsImpl(const PairRelationsOptions& options, bool sharp);
     /// x [b, n, object_dim] -> [b, n_relations, n, n].
@@ -25,31 +25,29 @@ private:
 };
 TORCH_MODULE(PairwiseRelations);
 
-/// `relation` alone: the scores of two objects, one a bit to be told (same or different).
-struct PairRelationsImpl : ModelImpl {
-    explicit PairRelationsImpl(const PairRelationsOptions& options);
-    /// objects [b, 2, dim] -> [b, n_relations].
-    torch::Tensor forward(const ModelInput& objects) override;
+/// Only `relation`: the scores of two objects, one for each bit to predict (same or different).
+struct PairRelationsImpl : ModelWith<PairRelationsOptions> {
+    explicit PairRelationsImpl(const Options& options);
 
     PairwiseRelations relation{nullptr};
 
-private:
-    PairRelationsOptions m_options;
+protected:
+    /// objects [b, 2, dim] -> [b, n_relations].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
-/// `relation` frozen, as a stage before learned it (train.start_from), and fixed random symbols:
-/// E_i = concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
-struct FixedRelationAbstractorImpl : ModelImpl {
-    explicit FixedRelationAbstractorImpl(const FixedRelationOptions& options);
-    /// objects [b, n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+/// A frozen `relation` from a pretraining stage (train.start_from) and fixed random symbols: E_i =
+/// concat_r( sum_j r_ij s_j ), flattened, through relu layers. Only `layers` is trained.
+struct FixedRelationAbstractorImpl : ModelWith<FixedRelationOptions> {
+    explicit FixedRelationAbstractorImpl(const Options& options);
 
     PairwiseRelations relation{nullptr};
     torch::Tensor symbols;  ///< [n, symbol_dim]
     Mlp layers{nullptr};
 
-private:
-    FixedRelationOptions m_options;
+protected:
+    /// objects [b, n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 }  // namespace relascope::core

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The descriptors of the relations of pairs and of the Abstractor that keeps them (ABS 4.5).
+// The descriptors of the relations of pairs and of the Abstractor with frozen relations (ABS 4.5).
 #include "model/abstractor/abstractor_options.h"
 #include "model/group_fields.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -11,10 +10,8 @@ using Pairs = PairRelationsOptions;
 using Fixed = FixedRelationOptions;
 
 template <class Options>
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.objects(o);
-    if (!list.empty()) return list.take();
+void problems(const Options& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.atLeast("n_relations", o.n_relations, 1);
     list.atLeast("rel_proj_dim", o.rel_proj_dim, 1);
     if constexpr (std::is_same_v<Options, Pairs>) {
@@ -25,7 +22,6 @@ std::vector<FieldProblem> problems(const Options& o) {
                                            std::to_string(o.out_dim) +
                                            ": one relation per output bit");
     }
-    return list.take();
 }
 
 template <class Options>
@@ -34,12 +30,7 @@ void shapes(const Options& o, ShapeList& list) {
     if constexpr (!trained) list.parameter("symbols", {o.n_objects, o.symbolDim()}, false);
     for (const char* part : {"relation.wq", "relation.wk"})
         list.linear(part, o.object_dim, o.n_relations * o.rel_proj_dim, true, trained);
-    if constexpr (!trained) {
-        std::vector<std::int64_t> widths = {o.n_objects * o.n_relations * o.symbolDim()};
-        widths.insert(widths.end(), o.hidden_layers.begin(), o.hidden_layers.end());
-        widths.push_back(o.out_dim);
-        list.mlp("layers", widths);
-    }
+    if constexpr (!trained) list.mlp("layers", o.widths());
 }
 
 template <class Options>
@@ -56,23 +47,14 @@ template <class Options>
 Architecture<Options> relationsOfPairs() {
     using namespace fields;
     Architecture<Options> a;
-    a.fields = joined<Options>({{relations<Options>(&Options::n_relations),
-                                 relationWidth<Options>(&Options::rel_proj_dim)},
-                                of<Options>(objectInput())});
+    a.fields = withGroups<Options>({{relations<Options>(&Options::n_relations),
+                                     relationWidth<Options>(&Options::rel_proj_dim)}});
     a.problems = problems<Options>;
-    a.tokens = [](const Options& o) { return o.n_objects; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = shapes<Options>;
     a.outline = outline<Options>;
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"relation", {"relations", 0, 0}}};
-    };
+    a.layers = fixedLayers({{"relation", {"relations", 0, 0}}});
     a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.d_model = o.n_relations * o.rel_proj_dim;
-        work.relations = o.n_relations;
-        work.tokenNumbers = o.object_dim + o.out_dim;
-        return work;
+        return WorkEstimate{.d_model = o.n_relations * o.rel_proj_dim, .relations = o.n_relations};
     };
     return a;
 }
@@ -82,7 +64,7 @@ const RegisterArchitecture pairs([] {
     a.name = "PairRelations";
     a.title = "Relations of pairs";
     a.order = 240;
-    a.words = [](const Pairs&) { return std::string("Pair relations"); };
+    a.text = [](const Pairs&) { return std::string("Pair relations"); };
     return a;
 }());
 
@@ -91,7 +73,7 @@ const RegisterArchitecture fixed([] {
     a.name = "FixedRelationAbstractor";
     a.title = "Abstractor with fixed relations";
     a.order = 250;
-    a.words = [](const Fixed& o) {
+    a.text = [](const Fixed& o) {
         return "Abstractor " + std::to_string(o.n_relations) + " frozen relations";
     };
     a.fields.insert(a.fields.begin() + 2,

@@ -3,7 +3,6 @@
 #include "model/abstractor/abstractor_options.h"
 #include "model/baselines/patch_info.h"
 #include "model/blocks/block_info.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -12,31 +11,23 @@ using Options = ImageAbstractorOptions;
 
 FieldTable<Options> modelFields() {
     using namespace fields;
-    return joined<Options>(
-        {of<Options>(depth()),
-         of<Options>(stream()),
-         {make(blockSpec("n_heads_sa"), &Options::n_heads_sa),
+    return withGroups<Options>(
+        {{make(blockSpec("n_heads_sa"), &Options::n_heads_sa),
           make(blockSpec("dff"), &Options::dff),
           make(blockSpec("dropout_rate"), &Options::dropout_rate),
           make(blockSpec("activation"), &Options::activation),
           make(blockSpec("norm_first"), &Options::norm_first)},
          symbols<Options>({"positional_symbols", "symbolic_attention"}, patchesOf<Options>),
-         {selfAttention(&Options::use_self_attn)},
-         of<Options>(imageInput())});
+         {selfAttention(&Options::use_self_attn)}});
 }
 
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.atLeast("n_layers", o.n_layers, 1);
-    list.images(o);
-    if (!list.empty()) return list.take();
+void problems(const Options& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.divides("n_heads_sa", o.n_heads_sa, o.d_model);
     if (o.symbol_retrieval != "positional_symbols" && o.symbol_retrieval != "symbolic_attention")
         list.refuse("symbol_retrieval",
                     "this model supports positional_symbols or symbolic_attention");
     list.symbols(o, o.d_model, o.patches());
-    return list.take();
 }
 
 void shapes(const Options& o, ShapeList& list) {
@@ -127,33 +118,25 @@ const RegisterArchitecture model([] {
     Architecture<Options> a;
     a.name = "AbstractorModel";
     a.title = "Abstractor for images";
-    a.input = InputKind::Images;
     a.order = 30;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Abstractor " + std::to_string(o.n_heads_sa) + " heads";
     };
-    a.tokens = [](const Options& o) { return o.patches(); };
-    a.outputs = [](const Options& o) { return o.num_classes; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = [](const Options& o) {
-        std::vector<LayerPlace> places;
-        addLayers(places, "abstractor.abstractor_layers.", o.n_layers, "abstractor");
-        return places;
+        return layersOf("abstractor.abstractor_layers.", o.n_layers, "abstractor");
     };
     a.symbolLayer = [](const Options&, const std::string& retriever, int) {
         return retriever.substr(0, retriever.rfind(".symbol_retriever")) + ".abstractor_layers.0";
     };
     a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.layers = o.n_layers;
-        work.d_model = o.d_model;
-        work.dff = feedForwardWidth(o.d_model, o.dff, o.activation);
-        work.heads = 2 * o.n_heads_sa;
-        work.tokenNumbers = o.patchDim();
-        return work;
+        return WorkEstimate{.layers = o.n_layers,
+                            .d_model = o.d_model,
+                            .dff = feedForwardWidth(o.d_model, o.dff, o.activation),
+                            .heads = 2 * o.n_heads_sa};
     };
     a.readConfig = readConfig;
     a.writeConfig = writeConfig;

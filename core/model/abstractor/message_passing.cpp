@@ -4,14 +4,6 @@
 
 namespace relascope::core {
 
-void requireObjects(const torch::Tensor& objects, const ObjectInput& o) {
-    if (objects.dim() == 3 && objects.size(1) == o.n_objects && objects.size(2) == o.object_dim &&
-        objects.is_floating_point())
-        return;
-    throw OptionError("objects", "the model expects sets of " + std::to_string(o.n_objects) +
-                                     " objects of " + std::to_string(o.object_dim) + " numbers");
-}
-
 MessagePassingLayerImpl::MessagePassingLayerImpl(const MessagePassingOptions& o,
                                                  std::int64_t abstractWidth)
     : m_relations(o.n_relations), m_sigma(o.rel_activation), m_softmax(o.message_softmax) {
@@ -53,8 +45,7 @@ torch::Tensor MessagePassingLayerImpl::forward(const torch::Tensor& a, const tor
     return out;
 }
 
-MessagePassingAbstractorImpl::MessagePassingAbstractorImpl(const MessagePassingOptions& o)
-    : m_options(o) {
+MessagePassingAbstractorImpl::MessagePassingAbstractorImpl(const Options& o) : ModelWith(o) {
     embedder = register_module("embedder", Linear(o.object_dim, o.d_model));
     symbols = register_parameter("symbols", newNormal({o.n_objects, o.symbolDim()}));
     for (std::int64_t i = 0; i < o.n_layers; ++i)
@@ -64,9 +55,8 @@ MessagePassingAbstractorImpl::MessagePassingAbstractorImpl(const MessagePassingO
     final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
 }
 
-torch::Tensor MessagePassingAbstractorImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    const auto x = embedder(input.x);                                  // [b, n, d]
+torch::Tensor MessagePassingAbstractorImpl::outputs(const torch::Tensor& input) {
+    const auto x = embedder(input);                                    // [b, n, d]
     auto a = symbols.unsqueeze(0).expand({x.size(0), x.size(1), -1});  // [b, n, symbol_dim]
     for (const auto& layer : *layers) a = layer->as<MessagePassingLayerImpl>()->forward(a, x);
     return final_out(torch::relu(hidden(a.flatten(1))));  // [b, out_dim]
@@ -74,8 +64,8 @@ torch::Tensor MessagePassingAbstractorImpl::forward(const ModelInput& input) {
 
 namespace {
 
-const auto model = RegisterModel::of<MessagePassingAbstractorImpl, MessagePassingOptions>(
-    "MessagePassingAbstractor", initGlorot);
+const auto model =
+    RegisterModel::of<MessagePassingAbstractorImpl>("MessagePassingAbstractor", initGlorot);
 
 }  // namespace
 }  // namespace relascope::core

@@ -19,7 +19,7 @@ struct MessagePassingLayerImpl : torch::nn::Module, RecordingPoint {
     torch::Tensor forward(const torch::Tensor& a, const torch::Tensor& x);
 
     Linear wq{nullptr}, wk{nullptr};
-    torch::nn::ModuleList values;  ///< one Linear a relation, to d / n_relations
+    torch::nn::ModuleList values;  ///< one Linear for each relation, to d / n_relations
     FeedForward ff_block{nullptr};
     Norm norm1{nullptr}, norm2{nullptr}, norm3{nullptr};
     AbstractorAttention self_attn{nullptr};  ///< n_relations heads of the projection's width
@@ -32,23 +32,19 @@ private:
 };
 TORCH_MODULE(MessagePassingLayer);
 
-/// Objects embedded, related by layers that carry messages between learned symbols, flattened, one
-/// hidden relu layer, outputs.
-struct MessagePassingAbstractorImpl : ModelImpl {
-    explicit MessagePassingAbstractorImpl(const MessagePassingOptions& options);
-    /// objects [b, n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+/// Embedded objects, layers that pass messages between learned symbols along relations, flattened,
+/// one hidden relu layer, outputs.
+struct MessagePassingAbstractorImpl : ModelWith<MessagePassingOptions> {
+    explicit MessagePassingAbstractorImpl(const Options& options);
 
     Linear embedder{nullptr};
     torch::Tensor symbols;  ///< [n, symbol_dim]
     torch::nn::ModuleList layers;
     Linear hidden{nullptr}, final_out{nullptr};
 
-private:
-    MessagePassingOptions m_options;
+protected:
+    /// objects [b, n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
-
-/// Throws OptionError unless objects are [b, n_objects, object_dim] of floating point.
-void requireObjects(const torch::Tensor& objects, const ObjectInput& options);
 
 }  // namespace relascope::core

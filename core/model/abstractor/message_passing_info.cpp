@@ -2,7 +2,6 @@
 // The descriptor of the message-passing Abstractor (ABS 4.1, 4.5).
 #include "model/abstractor/abstractor_options.h"
 #include "model/blocks/block_info.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -13,10 +12,8 @@ FieldTable<Options> modelFields() {
     using namespace fields;
     auto heads = make(blockSpec("n_heads_sa"), &Options::n_heads_sa);
     heads.applies = [](const Options& o) { return o.use_self_attn; };
-    return joined<Options>(
-        {of<Options>(depth()),
-         of<Options>(stream()),
-         {heads, relations(&Options::n_relations), symmetric(&Options::symmetric_rels),
+    return withGroups<Options>(
+        {{heads, relations(&Options::n_relations), symmetric(&Options::symmetric_rels),
           make(blockSpec("dff"), &Options::dff),
           make(blockSpec("dropout_rate"), &Options::dropout_rate),
           make(blockSpec("rel_activation"), &Options::rel_activation),
@@ -33,16 +30,11 @@ FieldTable<Options> modelFields() {
           advanced(boolean(&Options::message_softmax, "message_softmax", "Softmax over senders",
                            "Applies a softmax over the relations of each receiver before the "
                            "messages are summed.")),
-          hiddenWidth(&Options::hidden)},
-         of<Options>(objectInput())});
+          hiddenWidth(&Options::hidden)}});
 }
 
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.atLeast("n_layers", o.n_layers, 1);
-    list.objects(o);
-    if (!list.empty()) return list.take();
+void problems(const Options& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.atLeast("n_relations", o.n_relations, 1);
     list.atLeast("rel_proj_dim", o.rel_proj_dim, 1);
     list.atLeast("hidden", o.hidden, 1);
@@ -50,7 +42,6 @@ std::vector<FieldProblem> problems(const Options& o) {
         list.refuse("n_relations", std::to_string(o.n_relations) + " does not divide the width " +
                                        std::to_string(o.d_model));
     if (o.use_self_attn) list.divides("n_heads_sa", o.n_heads_sa, o.d_model);
-    return list.take();
 }
 
 void shapes(const Options& o, ShapeList& list) {
@@ -76,14 +67,11 @@ void shapes(const Options& o, ShapeList& list) {
         list.linear(layer + ".self_attn.wo", o.n_heads_sa * o.keyDim(), d);
         list.norm(layer + ".norm3", d);
     }
-    list.linear("hidden", o.n_objects * d, o.hidden);
-    list.linear("final_out", o.hidden, o.out_dim);
+    list.hidden(o.n_objects * d, o.hidden, o.out_dim);
 }
 
 void outline(const Options& o, OutlineBuilder& builder) {
-    builder.add(
-        "object embedding", "embedder",
-        countText(o.n_objects, "object") + " of " + std::to_string(o.object_dim) + " numbers");
+    builder.add("object embedding", "embedder", objectText(o));
     builder.add("learned symbols", "symbols", std::to_string(o.n_objects) + " rows");
     if (auto* node = builder.add("message passing", "layers", countText(o.n_layers, "layer")))
         for (std::int64_t i = 0; i < o.n_layers; ++i)
@@ -91,8 +79,7 @@ void outline(const Options& o, OutlineBuilder& builder) {
                         countText(o.n_relations, "relation") + " of " +
                             std::to_string(o.rel_proj_dim) + ", " + o.rel_activation +
                             (o.symmetric_rels ? ", symmetric" : ""));
-    builder.add("hidden layer", "hidden", std::to_string(o.hidden) + " wide, relu");
-    builder.add("output", "final_out", countText(o.out_dim, "score"));
+    addHiddenOutline(builder, o.hidden, o.out_dim);
 }
 
 std::vector<LayerPlace> layers(const Options& o) {
@@ -100,6 +87,29 @@ std::vector<LayerPlace> layers(const Options& o) {
     addLayers(places, "layers.", o.n_layers, "abstractor");
     for (auto& place : places) place.relational = true;
     return places;
+}
+
+// The arguments of the published constructor, in its order.
+template <class OptionsOrConst, class Flag, class At>
+void arguments(OptionsOrConst& o, Flag& norm, At at) {
+    at("n_objects", o.n_objects);
+    at("dim", o.object_dim);
+    at("d_model", o.d_model);
+    at("n_layers", o.n_layers);
+    at("n_relations", o.n_relations);
+    at("proj_dim", o.rel_proj_dim);
+    at("symmetric", o.symmetric_rels);
+    at("sigma", o.rel_activation);
+    at("softmax", o.message_softmax);
+    at("symbol_dim", o.symbol_dim);
+    at("dff", o.dff);
+    at("use_self_attn", o.use_self_attn);
+    at("use_norm", norm);
+    at("n_heads", o.n_heads_sa);
+    at("key_dim", o.key_dim);
+    at("dropout_rate", o.dropout_rate);
+    at("hidden", o.hidden);
+    at("out_dim", o.out_dim);
 }
 
 void readConfig(Options& o, JsonArguments& a) {
@@ -110,48 +120,20 @@ void readConfig(Options& o, JsonArguments& a) {
     o.rel_activation = "sigmoid";
     o.use_self_attn = false;
     o.dropout_rate = 0.0;
-    a.read("n_objects", o.n_objects);
-    a.read("dim", o.object_dim);
-    a.read("d_model", o.d_model);
-    a.read("n_layers", o.n_layers);
     a.read("n_relations", o.n_relations);
-    a.read("proj_dim", o.rel_proj_dim);
-    a.read("symmetric", o.symmetric_rels);
-    a.read("sigma", o.rel_activation);
-    a.read("softmax", o.message_softmax);
-    a.read("symbol_dim", o.symbol_dim);
-    a.read("dff", o.dff);
-    a.read("use_self_attn", o.use_self_attn);
-    a.read("use_norm", norm);
-    o.n_heads_sa = o.n_relations;  // of the self-attention, where nothing else is said
-    a.read("n_heads", o.n_heads_sa);
-    a.read("key_dim", o.key_dim);
-    a.read("dropout_rate", o.dropout_rate);
-    a.read("hidden", o.hidden);
-    a.read("out_dim", o.out_dim);
+    o.n_heads_sa = o.n_relations;  // of the self-attention, by default
+    arguments(o, norm, [&a](const char* key, auto& value) { a.read(key, value); });
     o.abs_norm = norm ? "layernorm" : "none";
     if (o.rel_activation == "linear") o.rel_activation = "identity";
 }
 
 ConfigJson writeConfig(const Options& o) {
-    return {{"n_objects", o.n_objects},
-            {"dim", o.object_dim},
-            {"d_model", o.d_model},
-            {"n_layers", o.n_layers},
-            {"n_relations", o.n_relations},
-            {"proj_dim", o.rel_proj_dim},
-            {"symmetric", o.symmetric_rels},
-            {"sigma", o.rel_activation},
-            {"softmax", o.message_softmax},
-            {"symbol_dim", o.symbolDim()},
-            {"dff", o.dff},
-            {"use_self_attn", o.use_self_attn},
-            {"use_norm", o.abs_norm != "none"},
-            {"n_heads", o.n_heads_sa},
-            {"key_dim", orNull(o.key_dim)},
-            {"dropout_rate", o.dropout_rate},
-            {"hidden", o.hidden},
-            {"out_dim", o.out_dim}};
+    ConfigJson a;
+    const bool norm = o.abs_norm != "none";
+    arguments(o, norm, [&a](const char* key, const auto& value) { a[key] = value; });
+    a["symbol_dim"] = o.symbolDim();
+    a["key_dim"] = orNull(o.key_dim);
+    return a;
 }
 
 const RegisterArchitecture model([] {
@@ -161,26 +143,21 @@ const RegisterArchitecture model([] {
     a.order = 120;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Abstractor " + std::to_string(o.n_relations) + " relations";
     };
-    a.tokens = [](const Options& o) { return o.n_objects; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = layers;
     a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.layers = o.n_layers;
-        work.d_model = o.d_model;
-        work.dff = feedForwardWidth(o.d_model, o.dff, "relu");
-        work.heads = o.n_relations + (o.use_self_attn ? o.n_heads_sa : 0);
-        work.tokenNumbers = o.object_dim + o.out_dim;
-        return work;
+        return WorkEstimate{.layers = o.n_layers,
+                            .d_model = o.d_model,
+                            .dff = feedForwardWidth(o.d_model, o.dff, "relu"),
+                            .heads = o.n_relations + (o.use_self_attn ? o.n_heads_sa : 0)};
     };
     a.readConfig = readConfig;
     a.writeConfig = writeConfig;
-    // How wide the keys of its self-attention are, the configuration does not say.
+    // The configuration does not contain the key width of the self-attention.
     a.readTensors = [](Options& o, const auto& shape) {
         const auto wq = shape("layers.0.self_attn.wq.weight");
         if (o.use_self_attn && o.key_dim == 0 && o.n_heads_sa > 0 && wq.size() == 2)

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/abstractor/object_abstractor.h"
-
-#include "model/abstractor/message_passing.h"
+// The Abstractor of the sorting models on a set of objects: learns a relation on pairs, for
+// initialising a sorting model (ABS 4.4).
+#include "model/abstractor/abstractor.h"
 #include "model/factory.h"
+#include "model/seq2seq/seq2seq.h"
 
 namespace relascope::core {
-
-ObjectAbstractorImpl::ObjectAbstractorImpl(const ObjectAbstractorOptions& options)
-    : m_options(options) {
-    const auto& o = options;
-    source_embedder =
-        register_module("source_embedder", SequenceEmbedder("vector", o.object_dim, o.d_model));
-    abstractor = register_module("abstractor", Abstractor(o, o.n_objects, o.n_objects));
-    hidden = register_module("hidden", Linear(o.n_objects * o.d_model, o.hidden));
-    final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
-}
-
-torch::Tensor ObjectAbstractorImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    // As the sorting models see them: positions, too (x sqrt(d) + pe).
-    const auto x = withHalvedPositions(source_embedder(input.x));  // [b, n, d]
-    const auto a = abstractor(x);                                  // [b, n, d]
-    return final_out(torch::relu(hidden(a.flatten(1))));
-}
-
 namespace {
 
-const auto model = RegisterModel::of<ObjectAbstractorImpl, ObjectAbstractorOptions>(
-    "ObjectAbstractor", initGlorot);
+/// embedder, Abstractor (the same module, under the same names, as in Seq2SeqAbstractor),
+/// flattened, one hidden relu layer, outputs.
+struct ObjectAbstractorImpl : ModelWith<ObjectAbstractorOptions> {
+    explicit ObjectAbstractorImpl(const Options& o) : ModelWith(o) {
+        source_embedder =
+            register_module("source_embedder", SequenceEmbedder("vector", o.object_dim, o.d_model));
+        abstractor = register_module("abstractor", Abstractor(o, o.n_objects, o.n_objects));
+        hidden = register_module("hidden", Linear(o.n_objects * o.d_model, o.hidden));
+        final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
+    }
+    torch::Tensor outputs(const torch::Tensor& objects) override {
+        // With positions (x sqrt(d) + pe), as in the sorting models.
+        const auto x = withHalvedPositions(source_embedder(objects));  // [b, n, d]
+        const auto a = abstractor(x);                                  // [b, n, d]
+        return final_out(torch::relu(hidden(a.flatten(1))));           // [b, out_dim]
+    }
+
+    SequenceEmbedder source_embedder{nullptr};
+    Abstractor abstractor{nullptr};
+    Linear hidden{nullptr}, final_out{nullptr};
+};
+
+const auto model = RegisterModel::of<ObjectAbstractorImpl>("ObjectAbstractor", initGlorot);
 
 }  // namespace
 }  // namespace relascope::core

@@ -3,6 +3,7 @@
 
 #include <ATen/SDPBackend.h>
 #include <ATen/ops/_fused_sdp_choice.h>
+#include <array>
 
 #include <cmath>
 #include <limits>
@@ -32,19 +33,8 @@ torch::Tensor joinHeads(const torch::Tensor& x) {
 }
 
 const char* attentionFormName(AttentionForm form) {
-    switch (form) {
-        case AttentionForm::Automatic:
-            return "automatic";
-        case AttentionForm::Explicit:
-            return "explicit";
-        case AttentionForm::Factored:
-            return "factored";
-        case AttentionForm::Chunked:
-            return "chunked";
-        case AttentionForm::Fused:
-            return "fused";
-    }
-    return "";
+    static constexpr std::array names = {"automatic", "explicit", "factored", "chunked", "fused"};
+    return names.at(static_cast<std::size_t>(form));
 }
 
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
@@ -57,11 +47,11 @@ torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
                                const HeadOptions& options, std::int64_t first) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
-    // The query heads that share a key head are stacked as rows of one product.
+    // Query heads that share a key head are stacked as rows of one product.
     auto scores =
         torch::matmul(q.reshape({b, kv, h / kv * n, q.size(3)}) * scale, k.transpose(2, 3))
             .view({b, h, n, m});
-    // The last query may see everything.
+    // The last query may attend to every key.
     if (options.causal && n > 1)
         scores = scores.masked_fill(futureMask(n, m, first, q.device()),
                                     -std::numeric_limits<double>::infinity());
@@ -133,7 +123,7 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
     if (activeRecorder()) return AttentionForm::Explicit;
     const bool drops = weightDropout() > 0;
     if (form == AttentionForm::Automatic) {
-        // For a handful of tokens whole matrices are quickest.
+        // For few tokens whole matrices are fastest.
         if (q.size(2) <= 32 || q.device().is_meta()) return AttentionForm::Explicit;
         if (!drops && hasFusedKernel(q, k, v, m_options)) return AttentionForm::Fused;
         return q.size(2) >= 512 && (!drops || q.is_cpu()) ? AttentionForm::Chunked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sensory attention: heads that mix what the other objects are.
+// Sensory attention: heads that mix the features of other objects.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,7 +13,7 @@
 
 namespace relascope::core {
 
-/// Shapes and switches that sensory and relational heads share. 0 means the default in brackets.
+/// Options that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {
     std::int64_t d_model = 0;     ///< width of the input
     std::int64_t n_heads = 1;     ///< query heads
@@ -26,7 +26,7 @@ struct HeadOptions {
     bool add_bias_out = false;
     bool causal = false;
     bool rope = false;
-    bool relational = false;  ///< shown to a recorder as relations too: its inner products
+    bool relational = false;  ///< also records its inner products as relations
 
     std::int64_t kvHeads() const { return n_kv_heads > 0 ? n_kv_heads : n_heads; }
     std::int64_t keyDim() const { return key_dim > 0 ? key_dim : head_dim; }
@@ -46,27 +46,27 @@ enum class AttentionForm {
     Automatic,
     Explicit,  ///< alpha [b, h, n, m], and r [b, d_r, n, m]: for few tokens, and for recording
     Factored,  ///< no r: <q_il, sum_j alpha_ij k_jl> / sqrt(d_p); identity activation only
-    Chunked,   ///< alpha of some rows at a time, made again in the backward pass
+    Chunked,   ///< alpha of some rows at a time, recomputed in the backward pass
     Fused      ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
 };
 const char* attentionFormName(AttentionForm form);
 
 /// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h,
-/// n, m]. Each kv head serves a run of consecutive query heads. Causal: query i stands at position
-/// first + i.
+/// n, m]. Each kv head serves consecutive query heads. Causal: query i has position first + i.
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
                                const HeadOptions& options, std::int64_t first = 0);
-/// Whether query i of n, at position first + i, may not see key j of m: [n, m] bool.
+/// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
+/// [n, m] bool.
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
                          const torch::Device& device);
-/// Attention without its weights, by LibTorch's kernels: q, k as above, v [b, h_kv, m, w] -> [b, h,
-/// n, w].
+/// The output of attention by LibTorch's kernels, which do not return the weights: q, k as above, v
+/// [b, h_kv, m, w] -> [b, h, n, w].
 torch::Tensor fusedAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                              const HeadOptions& options);
-/// Whether LibTorch has a kernel of linear memory for them; its plain one keeps n x n scores.
+/// Whether LibTorch has a kernel with linear memory for them; its math kernel keeps n x n scores.
 bool hasFusedKernel(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
                     const HeadOptions& options);
-/// Rows of one block: what fits the cache and still fills the products.
+/// Rows of one block: few enough for the cache, and enough for efficient matrix products.
 inline constexpr std::int64_t kChunkRows = 128;
 /// alpha [b, h, n, m] times values [b, h_kv, m, w] -> [b, h, n, w], kv heads shared as above.
 torch::Tensor mixValues(const torch::Tensor& alpha, const torch::Tensor& values);

@@ -16,14 +16,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Autocast is a thread's own, and the backward pass of a GPU runs on another thread.
+// Autocast is set for each thread, and the backward pass of a GPU runs on another thread.
 class AutocastAs {
 public:
     explicit AutocastAs(bool enabled)
         : m_before(now()), m_cached(at::autocast::is_autocast_cache_enabled()) {
         set(enabled);
-        // Its cache of narrowed weights is the whole process's: what a backward pass put there
-        // would outlive the optimizer's step.
+        // The autocast cache of weights is global: entries made in the backward pass would outlive
+        // the optimizer step.
         at::autocast::set_autocast_cache_enabled(false);
     }
     ~AutocastAs() {
@@ -39,7 +39,7 @@ private:
     bool m_before, m_cached;
 };
 
-// Kept by the graph between the two passes.
+// Kept by the autograd graph between the two passes.
 struct BlockPlan : torch::CustomClassHolder {
     std::int64_t rows, blockRows;
     bool causal, autocast = AutocastAs::now();
@@ -118,7 +118,7 @@ struct RowBlocks : torch::autograd::Function<RowBlocks> {
     }
 };
 
-// The state of the generators that dropout draws from.
+// The state of the generators that dropout uses.
 struct Generators {
     torch::Tensor cpu, device;
 
@@ -195,7 +195,7 @@ std::vector<torch::Tensor> attendInChunks(std::int64_t rows, std::int64_t blockR
         plan->parts.push_back(input.part);
         plan->dims.push_back(input.dim);
     }
-    return RowBlocks::apply(plan, at::TensorList(tensors));  // a vector would not be looked into
+    return RowBlocks::apply(plan, at::TensorList(tensors));  // autograd ignores vectors
 }
 
 torch::Tensor activationCheckpoint(const std::function<torch::Tensor(const torch::Tensor&)>& f,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention in blocks of query rows: memory grows with rows x n instead of n x n, for the backward
-// pass computes each block again (performance.md 1.3b).
+// Attention in blocks of query rows: memory grows with rows x n instead of n x n, as the backward
+// pass recomputes each block (performance.md 1.3b).
 #pragma once
 
 #include <torch/types.h>
@@ -10,11 +10,11 @@
 
 namespace relascope::core {
 
-/// A tensor that a block of rows reads a part of.
+/// A tensor of which a block of rows reads a part.
 struct ChunkInput {
     enum class Part {
         Rows,     ///< the block's rows along `dim`
-        Columns,  ///< what the rows may see along `dim`: all, or up to the last row when causal
+        Columns,  ///< what the rows attend to along `dim`: all, or up to the last row if causal
         Whole
     };
     torch::Tensor tensor;
@@ -22,19 +22,19 @@ struct ChunkInput {
     std::int64_t dim = 0;
 };
 
-/// From the parts of a block whose first row is `first` to its outputs, rows along dimension 2.
-/// Must give the same when called again with the same parts.
+/// Computes the outputs of a block, rows along dimension 2, from its parts; `first` is its first
+/// row. Must return the same when called again with the same parts.
 using BlockFunction = std::function<std::vector<torch::Tensor>(const std::vector<torch::Tensor>&,
                                                                std::int64_t first)>;
 
-/// The outputs of all rows, cat along dimension 2 of those of the blocks; differentiable in every
+/// The outputs of all blocks, concatenated along dimension 2; differentiable with respect to every
 /// input.
 std::vector<torch::Tensor> attendInChunks(std::int64_t rows, std::int64_t blockRows, bool causal,
                                           const std::vector<ChunkInput>& inputs,
                                           const BlockFunction& attend);
 
-/// f(x), of which only x is kept: the backward pass computes f again, with the same dropout, and
-/// adds to the gradients of f's parameters (activation checkpointing, Chen et al. 2016).
+/// f(x), keeping only x: the backward pass recomputes f with the same dropout and adds to the
+/// gradients of its parameters (activation checkpointing, Chen et al. 2016).
 torch::Tensor activationCheckpoint(const std::function<torch::Tensor(const torch::Tensor&)>& f,
                                    const torch::Tensor& x);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Inner products of the factored form: what is left of a relation once the keys are mixed.
+// Inner products of the factored form of relational attention, after the keys are mixed.
 #pragma once
 
 #include <torch/types.h>

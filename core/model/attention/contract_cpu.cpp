@@ -16,7 +16,7 @@ Sizes sizesOf(const torch::Tensor& keys, std::int64_t relations) {
     return {keys.size(0), keys.size(1), keys.size(2), relations, keys.size(3) / relations};
 }
 
-// Rows of (b, i): what all heads of one query share is read once.
+// Rows of (b, i): data that all heads of a query share are read once.
 template <class Row>
 void forEachQuery(const Sizes& s, const Row& row) {
     const std::int64_t work = s.h * s.l * s.p;

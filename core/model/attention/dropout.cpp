@@ -32,7 +32,7 @@ inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, 
     }
 }
 
-// One copy for each vector width, chosen when the program starts; all give the same mask.
+// One version for each vector width, selected at program start; all give the same mask.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define RELASCOPE_VECTOR \
     __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
@@ -48,7 +48,7 @@ RELASCOPE_VECTOR void maskInto(const double* x, double* y, std::int64_t begin, s
     maskLoop(x, y, begin, count, seed, threshold, scale);
 }
 
-// Where a tensor stands in the [.., rows, columns] whose mask it gets.
+// The position of a tensor within the [.., rows, columns] of the whole mask.
 struct Place {
     std::int64_t first, rows, columns;
 };

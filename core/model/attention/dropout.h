@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Dropout whose mask on the CPU comes from a counter-based generator: one 64-bit seed a call from
-// torch's default generator, so that saving that generator's state is all a bit-exact resume needs.
+// Dropout. On the CPU the mask comes from a counter-based generator with one 64-bit seed for each
+// call from torch's default generator, so that a bit-exact resume only needs the state of that
+// generator.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -9,15 +10,15 @@
 
 namespace relascope::core {
 
-/// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn anew each call; any shape, float or double.
-/// The CPU form is several times faster than torch's serial generator and stores only the seed: the
-/// backward pass makes the same mask again.
+/// x * mask / (1 - p), mask ~ Bernoulli(1 - p), drawn in each call; any shape, float or double. The
+/// CPU form is several times faster than torch's serial generator and stores only the seed: the
+/// backward pass recomputes the mask.
 torch::Tensor dropout(const torch::Tensor& x, double p);
 
 /// A seed for dropoutRows, from torch's default generator.
 std::int64_t drawDropoutSeed();
-/// The rows `first`.. of the mask that `seed` gives a whole [.., rows, columns] of one: x [.., r,
-/// c] is its block of those rows and its first c columns. On the CPU.
+/// Applies the rows from `first` on of the mask that `seed` gives for a whole [.., rows, columns]:
+/// x [.., r, c] is the block of those rows and the first c columns. CPU only.
 torch::Tensor dropoutRows(const torch::Tensor& x, double p, std::int64_t seed, std::int64_t first,
                           std::int64_t rows, std::int64_t columns);
 

@@ -15,8 +15,8 @@ namespace relascope::core {
 namespace {
 
 // weights [b, h, n, m] laid out by offset: cell (i, j - i + n - 1) of [b, h, n, m + n + 1], zero
-// elsewhere. A row padded to m + n and read m + n + 1 wide moves one column to the left with each
-// i.
+// elsewhere. Padding rows to m + n and reading them with width m + n + 1 shifts row i by i columns
+// to the left.
 torch::Tensor byOffset(const torch::Tensor& weights) {
     const std::int64_t b = weights.size(0), h = weights.size(1), n = weights.size(2),
                        m = weights.size(3);
@@ -35,8 +35,8 @@ torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& s
     if (symbols.maxOffset < 0) return mixValues(weights, symbols.values);
     const std::int64_t b = weights.size(0), n = weights.size(2), m = weights.size(3);
     const std::int64_t most = symbols.maxOffset;
-    // Column c of the weights by offset stands for offset c + least. Offsets beyond the library
-    // share its first and its last row. Nothing of size n x m x d_h is made.
+    // Column c of the weights by offset is offset c + least. Offsets beyond the library use its
+    // first or last row. No tensor of size n x m x d_h is created.
     const std::int64_t least = -(first + n - 1), highest = m - 1 - first;
     const std::int64_t low = std::max(least, -most), high = std::min(highest, most);
     auto columns = byOffset(weights).slice(3, 0, m + n - 1);
@@ -75,10 +75,10 @@ AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Devic
 
 AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
     const auto chosen = chosenForm(x.size(1), x.device());
-    // A recorder wants the whole matrices; how they are mixed then is a matter of rounding only.
+    // A recorder needs the whole matrices; the result differs only by rounding.
     const bool whole = chosen == AttentionForm::Explicit || chosen == AttentionForm::Factored;
     if (activeRecorder()) return whole ? chosen : AttentionForm::Factored;
-    // Blocks make their masks from a counter, which is the CPU's.
+    // Blocks use the counter-based masks, which exist only on the CPU.
     if (chosen == AttentionForm::Chunked && weightDropout() > 0 && !x.is_cpu())
         return AttentionForm::Explicit;
     return chosen;
@@ -157,9 +157,9 @@ AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n,
     const bool identity = m_options.rel_activation == "identity";
     if (form != AttentionForm::Automatic)
         return identity || form == AttentionForm::Chunked ? form : AttentionForm::Explicit;
-    // Multiplications an (i, j) pair, forward: explicit D + h d_r (and an n x n x d_r tensor to
-    // move), factored h D. Measured on the CPU: explicit wins for a handful of tokens only, blocks
-    // of rows where the scores no longer fit the cache.
+    // Multiplications for each pair (i, j) in the forward pass: explicit D + h d_r (and an n x n x
+    // d_r tensor to move), factored h D. Measured on the CPU: explicit is faster for few tokens
+    // only, blocks of rows when the scores exceed the cache.
     if (device.is_cuda() && identity && n >= 128) return AttentionForm::Fused;
     if (n >= (device.is_cpu() ? 256 : 1024)) return AttentionForm::Chunked;
     if (n == 1 && activeCache() && identity) return AttentionForm::Factored;
@@ -181,7 +181,7 @@ namespace {
 
 // sum_j alpha_ij r_ij: alpha [b, h, n, m], r [b, l, n, m] -> [b, h, n, l].
 torch::Tensor attendRelations(const torch::Tensor& alpha, const torch::Tensor& r) {
-    // Few pairs: one broadcast product is quicker than b * n tiny matrix products.
+    // Few pairs: one broadcast product is faster than b * n small matrix products.
     if (alpha.size(1) * r.size(1) * alpha.size(2) <= 256)
         return (alpha.unsqueeze(2) * r.unsqueeze(1)).sum(-1).transpose(2, 3);
     return torch::matmul(alpha.transpose(1, 2), r.permute({0, 2, 3, 1})).transpose(1, 2);
@@ -204,13 +204,13 @@ std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q
     const std::int64_t kv = k.size(1), w = o.head_dim, width = o.relations() * o.projDim();
     auto shared = joinHeads(k_rel).unsqueeze(1);  // [b, 1, m, D]: one value for all heads
     shared = shared.expand({shared.size(0), kv, shared.size(2), width});
-    // One pass over the scores where a kernel takes values of any width, ...
+    // One pass over the scores if the kernel accepts values of any width, ...
     const auto together = torch::cat({shared, symbols.values}, 3);
     if (hasFusedKernel(q, k, together, o)) {
         const auto mixed = fusedAttention(q, k, together, o);
         return {relatedTo(q_rel, mixed.slice(3, 0, width).contiguous()), mixed.slice(3, width)};
     }
-    // ... else one for each piece as wide as the keys, the last one filled up with zeros.
+    // ... else one for each piece of the width of the keys, the last one padded with zeros.
     const std::int64_t missing = (w - width % w) % w;
     const auto whole = missing > 0 ? torch::constant_pad_nd(shared, {0, missing}) : shared;
     std::vector<torch::Tensor> keys;
@@ -228,7 +228,7 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     auto k = splitHeads(wk_attn(x), o.kvHeads());  // [b, h_kv, m, key_dim]
     if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
     const auto q_rel = splitHeads(wq_rel(x), o.relations());  // [b, d_r, n, d_p]
-    // Symmetric: the same projection, made once.
+    // Symmetric: the same projection, computed once.
     auto k_rel = o.symmetric_rels ? q_rel : splitHeads(wk_rel(x), o.relations());
     const auto s = project(symbols, x);
     if (cache) {
@@ -237,11 +237,11 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     }
 
     auto chosen = formFor(x);
-    // LibTorch's causal mask begins at the first key, whatever the cache holds before the queries.
+    // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
     const bool continues = o.causal && past > 0 && x.size(1) > 1;
     if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
         chosen = AttentionForm::Factored;
-    const bool softmax = o.rel_activation == "softmax";  // over all j, those to come as well
+    const bool softmax = o.rel_activation == "softmax";  // over all j, also later ones
     const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,
                                                 const ProjectedSymbols& symbols, std::int64_t first,
                                                 const auto& drop) -> std::vector<torch::Tensor> {
@@ -302,7 +302,7 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
         if (auto* recorder = activeRecorder()) recorder->scores(path, weights);
         return {mixSymbols(drop(weights), symbols, first)};
     };
-    // With a softmax these are sensory heads whose values are symbols.
+    // With a softmax these are sensory heads with symbols as values.
     if (o.rca_activation == "softmax" && s.maxOffset < 0 && !activeRecorder() &&
         weightDropout() == 0 && x.size(1) > 32 && form != AttentionForm::Chunked &&
         form != AttentionForm::Explicit && hasFusedKernel(q, k, s.values, o))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational attention and its two ablations: heads that mix how the other objects relate.
+// Relational attention and its two ablations: heads that mix the relations to other objects.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -35,37 +35,37 @@ struct ProjectedSymbols {
     std::int64_t maxOffset = -1;
 };
 
-/// sum_j weights_ij^h (s_j W_s^h), or s_{j-i} for relative symbols: weights [b, h, n, m], whose row
-/// i stands at position first + i -> [b, h, n, d_h].
+/// sum_j weights_ij^h (s_j W_s^h), or s_{j-i} for relative symbols: weights [b, h, n, m], where row
+/// i has position first + i -> [b, h, n, d_h].
 torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
                          std::int64_t first);
 
-/// What all relational heads have in common: x [b, n, d] and its symbols -> [b, n, n_heads *
+/// The common base of all relational heads: x [b, n, d] and its symbols -> [b, n, n_heads *
 /// head_dim].
 struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
     virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
-    /// The form that `Automatic` takes for n objects there, without a recorder.
+    /// The form that `Automatic` selects for n objects on that device, without a recorder.
     virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device) const;
 
     Linear wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;
 
 protected:
-    /// Projects the symbols and, with a cache, adds those of all tokens before.
+    /// Projects the symbols and, with a cache, prepends those of earlier tokens.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
-    /// What a block of rows computes of its queries (the `queries` tensors, rows along dimension 2)
-    /// and of the keys, values and symbols: tensors with rows along dimension 2. `drop` puts
-    /// dropout on attention weights.
+    /// Computes a block of rows from its queries (the `queries` tensors, rows along dimension 2)
+    /// and the keys, values and symbols; returns tensors with rows along dimension 2. `drop`
+    /// applies dropout to attention weights.
     using Drop = std::function<torch::Tensor(const torch::Tensor&)>;
     using Rows = std::function<std::vector<torch::Tensor>(
         const std::vector<torch::Tensor>& queries, const std::vector<torch::Tensor>& keys,
         const ProjectedSymbols& symbols, std::int64_t first, const Drop& drop)>;
-    /// `attend` over all rows at once, or block by block. `allColumns`: rows read beyond their own
-    /// position (though they mix nothing from there).
+    /// `attend` over all rows at once, or block by block. `allColumns`: rows read keys beyond their
+    /// own position, although they do not mix them.
     std::vector<torch::Tensor> overRows(const std::vector<torch::Tensor>& queries,
                                         const std::vector<torch::Tensor>& keys,
                                         const ProjectedSymbols& symbols, bool blocks,
@@ -91,7 +91,7 @@ private:
     torch::Tensor relationsOf(const torch::Tensor& q, const torch::Tensor& k) const;
     /// sum_j alpha_ij r_ij [b, h, n, d_r] from the sums sum_j alpha_ij k_jl [b, h, n, d_r d_p].
     torch::Tensor relatedTo(const torch::Tensor& q, const torch::Tensor& keys) const;
-    /// related [b, h, n, d_r] and symbolic [b, h, n, d_h], by one of LibTorch's kernels.
+    /// related [b, h, n, d_r] and symbolic [b, h, n, d_h], by a kernel of LibTorch.
     std::vector<torch::Tensor> fused(const torch::Tensor& q, const torch::Tensor& k,
                                      const torch::Tensor& q_rel, const torch::Tensor& k_rel,
                                      const ProjectedSymbols& symbols) const;
@@ -105,7 +105,7 @@ struct RelationalCrossAttentionImpl : RelationalHeadsImpl {
     Linear wq{nullptr}, wk{nullptr};
 };
 
-/// a_i^h = sum_j alpha_ij^h r_ij^h s_j W_s^h, one relation a head; ra_type "disrca".
+/// a_i^h = sum_j alpha_ij^h r_ij^h s_j W_s^h, one relation for each head; ra_type "disrca".
 struct DisentangledCrossAttentionImpl : RelationalHeadsImpl {
     explicit DisentangledCrossAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
@@ -113,9 +113,9 @@ struct DisentangledCrossAttentionImpl : RelationalHeadsImpl {
     Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
 };
 
-/// W_r of every relational attention as the authors' code of May 2024 drew it, which made the
+/// Initialises W_r of every relational attention as the authors' code of May 2024 did for the
 /// published curves of Relational Games (DAT 4.1): a linear layer of n_relations inputs, uniform
-/// within 1 / sqrt(n_relations). The package's later start has the fan-in head_dim * n_relations.
+/// within 1 / sqrt(n_relations). The later package uses the fan-in head_dim * n_relations.
 void initRelationsAsMay2024(torch::nn::Module& model);
 
 /// The heads that `ra_type` names.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What decoding one token asks of the CPU, on bare memory: products of one row with matrices of
-// weights, and attention of one query. No tensors are made; a language model reads each weight once
-// a token, so these run as fast as the memory gives the weights (performance.md 3.1).
+// CPU kernels for decoding one token, on raw memory: products of one row with weight matrices, and
+// attention of one query. They create no tensors. A language model reads each weight once for each
+// token, so memory bandwidth is the limit (performance.md 3.1).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace relascope::core {
 
-/// A matrix [out, in] as it lies in memory, row by row: float32, or bfloat16 (`half`).
+/// A row-major matrix [out, in] in memory: float32, or bfloat16 (`half`).
 struct MatrixRows {
     const void* weight = nullptr;
     const float* bias = nullptr;  ///< [out], or null
@@ -22,20 +22,20 @@ struct MatrixRows {
 /// A vector that matrices are multiplied with.
 struct RowInput {
     std::vector<float> x;
-    std::vector<float> even, odd;  ///< its elements apart, which bfloat16 rows are read with
+    std::vector<float> even, odd;  ///< its even and odd elements, for products with bfloat16 rows
 
-    /// Makes even and odd of x. Widths of bfloat16 rows have to be even.
+    /// Fills even and odd from x. Widths of bfloat16 rows have to be even.
     void split();
 };
 
 struct RowProduct {
     MatrixRows matrix;
-    const RowInput* input;  ///< split when the matrix is half
+    const RowInput* input;  ///< split if the matrix is bfloat16
     float* out;
 };
 
-/// out = matrix x + bias for every product, summed in float32, the rows of all of them shared among
-/// the threads at once.
+/// out = matrix x + bias for every product, summed in float32; the threads share the rows of all
+/// products.
 void multiplyRows(std::span<const RowProduct> products);
 
 /// out[j] = scale <x, rows_j>: `count` rows of `width` numbers, `stride` apart.

@@ -9,7 +9,7 @@
 #include "model/attention/row_kernels.h"
 #include "types/error.h"
 
-// One copy of a kernel for each vector width, chosen when the program starts.
+// One version of a kernel for each vector width, selected at program start.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define RELASCOPE_VECTORS \
     __attribute__((optimize("O3", "fp-contract=fast"), target_clones("avx512f", "avx2", "default")))
@@ -26,9 +26,9 @@ static_assert(std::endian::native == std::endian::little);
 typedef float Lanes __attribute__((vector_size(64)));
 typedef std::uint32_t Words __attribute__((vector_size(64)));
 constexpr std::int64_t kLanes = 16;
-// Rows at once: the memory gives several streams faster than one.
+// Rows at once: several memory streams are faster than one.
 constexpr std::int64_t kRows = 4;
-// Rows fetched ahead: the rows are short, and the processor guesses no further than their ends.
+// Rows prefetched: rows are short, and the hardware prefetcher stops at their ends.
 constexpr std::int64_t kAhead = 2 * kRows;
 
 inline __attribute__((always_inline)) void load(const float* from, Lanes& lanes) {
@@ -36,7 +36,7 @@ inline __attribute__((always_inline)) void load(const float* from, Lanes& lanes)
 }
 
 // A bfloat16 is the upper half of a float32, so a word of two weights holds the second as it is and
-// the first shifted: no shuffles, if x comes as its even and its odd elements.
+// the first shifted: no shuffles, if x is split into even and odd elements.
 inline __attribute__((always_inline)) void addPairs(const std::uint32_t* pairs, const Lanes& even,
                                                     const Lanes& odd, Lanes& sum) {
     Words words;
@@ -56,7 +56,7 @@ void halfRows(const float* even, const float* odd, const std::uint32_t* weight, 
     const std::int64_t whole = half - half % kLanes;
     for (std::int64_t row = begin; row < end; row += kRows) {
         const std::int64_t count = std::min<std::int64_t>(kRows, end - row);
-        // The last rows of all are taken with the ones before, some twice.
+        // The last group overlaps the previous one, so that some rows are computed twice.
         const std::uint32_t* w[kRows];
         for (std::int64_t r = 0; r < kRows; ++r)
             w[r] = weight + (row + std::min(r, count - 1)) * half;
@@ -139,13 +139,13 @@ void RowInput::split() {
 void multiplyRows(std::span<const RowProduct> products) {
     std::int64_t work = 0;
     for (const auto& product : products) work += product.matrix.out * product.matrix.in;
-    // Less than this is done before a second thread has woken up.
+    // Smaller work is done before a second thread has started.
     constexpr std::int64_t grain = 1 << 15;
     at::parallel_for(0, work, grain, [&](std::int64_t begin, std::int64_t end) {
         std::int64_t before = 0;
         for (const auto& product : products) {
             const std::int64_t in = product.matrix.in, size = product.matrix.out * in;
-            // The rows whose first number lies in the part, in whole groups.
+            // The rows that start within the part, in whole groups.
             const auto rowAt = [&](std::int64_t at) {
                 const std::int64_t inside = std::clamp<std::int64_t>(at - before, 0, size);
                 const std::int64_t group = kRows * in;
@@ -208,7 +208,7 @@ void relateRows(const float* q, const float* keys, std::int64_t count, std::int6
     for (std::int64_t j = 0; j < count; ++j) {
         const float* key = keys + j * relations * width;
         float* r = out + j * relations;
-        if (width == 8) {  // the published models': sums of eight lanes without a loop
+        if (width == 8) {  // the width of the published models: sums of eight lanes without a loop
             for (std::int64_t l = 0; l < relations; ++l) {
                 const float *a = q + l * 8, *b = key + l * 8;
                 r[l] = scale * (((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) +

@@ -31,7 +31,7 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
     const auto query = splitHeads(q_proj(x), m_heads);                      // [b, h, n, d/h]
     const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);  // [1, h, S, d/h]
     const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
-    // Nobody looks at the weights: LibTorch's kernel keeps none of them.
+    // The weights are not recorded, so LibTorch's kernel, which does not store them, can be used.
     const bool drops = is_training() && m_dropout->p > 0;
     if (!activeRecorder() && !drops && x.size(1) > 32) {
         const auto everyone = [&x](const torch::Tensor& t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Symbol assignment: which symbol tags the message of each sender. DAT section 2.3.
+// Symbol assignment: which symbol identifies each sender. DAT section 2.3.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -27,7 +27,7 @@ struct Symbols {
 /// The library row of every pair (i, j) of n objects: [n, n] int64.
 torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::Device& device);
 
-/// Gives each object of x [b, n, d] its symbol; called anew at every layer with that layer's input.
+/// Assigns a symbol to each object of x [b, n, d]; called in every layer with its input.
 struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
     virtual Symbols retrieve(const torch::Tensor& x, int layer) = 0;
 };

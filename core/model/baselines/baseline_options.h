@@ -55,10 +55,7 @@ struct MlpOptions : ObjectInput {
 
     /// Of every layer: input, hidden ones, output.
     std::vector<std::int64_t> widths() const {
-        std::vector<std::int64_t> all = {n_objects * object_dim};
-        all.insert(all.end(), hidden_layers.begin(), hidden_layers.end());
-        all.push_back(out_dim);
-        return all;
+        return mlpWidths(n_objects * object_dim, hidden_layers, out_dim);
     }
     bool operator==(const MlpOptions&) const = default;
 };

@@ -3,7 +3,6 @@
 #include "model/baselines/baseline_options.h"
 #include "model/baselines/patch_info.h"
 #include "model/group_fields.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -11,16 +10,8 @@ namespace {
 template <class Options>
 Architecture<Options> imageBaseline() {
     Architecture<Options> a;
-    a.input = InputKind::Images;
-    a.tokens = [](const Options& o) { return o.patches(); };
-    a.outputs = [](const Options& o) { return o.num_classes; };
     a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.d_model = o.d_model;
-        work.dff = 4 * o.d_model;
-        work.heads = 1;
-        work.tokenNumbers = o.patchDim();
-        return work;
+        return WorkEstimate{.d_model = o.d_model, .dff = 4 * o.d_model, .heads = 1};
     };
     return a;
 }
@@ -32,13 +23,6 @@ void readSizes(Options& o, JsonArguments& a, const char* classes) {
     a.read("patch_size", o.patch_size, 2);
     a.read("d_model", o.d_model);
     a.read(classes, o.num_classes);
-}
-
-std::vector<FieldProblem> problems(const CoRelNetOptions& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.images(o);
-    return list.take();
 }
 
 void shapes(const CoRelNetOptions& o, ShapeList& list) {
@@ -63,17 +47,13 @@ Architecture<CoRelNetOptions> coRelNet(bool softmax) {
     a.title = softmax ? "CoRelNet" : "CoRelNet, linear";
     a.order = softmax ? 50 : 40;
     a.defaults.softmax = softmax;
-    a.fields = fields::joined<Options>(
-        {fields::of<Options>(fields::stream()), fields::of<Options>(fields::imageInput())});
-    a.problems = problems;
-    a.words = [](const Options& o) {
+    a.fields = fields::withGroups<Options>({});
+    a.text = [](const Options& o) {
         return std::string(o.softmax ? "CoRelNet" : "CoRelNet, linear");
     };
     a.shapes = shapes;
     a.outline = outline;
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"relation", {"relations", 0, 0}}};
-    };
+    a.layers = fixedLayers({{"relation", {"relations", 0, 0}}});
     a.readConfig = [](Options& o, JsonArguments& json) { readSizes(o, json, "num_classes"); };
     a.writeConfig = [](const Options& o) {
         return ConfigJson{{"image_shape", o.image_shape},
@@ -87,14 +67,10 @@ Architecture<CoRelNetOptions> coRelNet(bool softmax) {
 const RegisterArchitecture linear(coRelNet(false));
 const RegisterArchitecture softmax(coRelNet(true));
 
-std::vector<FieldProblem> problems(const PrediNetOptions& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.images(o);
-    if (!list.empty()) return list.take();
+void problems(const PrediNetOptions& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.atLeast("n_heads_sa", o.n_heads_sa, 1);
     list.atLeast("n_relations", o.n_relations, 1);
-    return list.take();
 }
 
 void shapes(const PrediNetOptions& o, ShapeList& list) {
@@ -121,23 +97,15 @@ const RegisterArchitecture predinet([] {
     a.name = "PrediNet";
     a.title = "PrediNet";
     a.order = 60;
-    a.fields = joined<Options>({of<Options>(stream()),
-                                {heads(&Options::n_heads_sa), relations(&Options::n_relations),
-                                 keyWidth<Options>(&Options::key_dim,
-                                                   [](const Options& o) {
-                                                       return o.d_model / std::max<std::int64_t>(
-                                                                              1, o.n_heads_sa);
-                                                   })},
-                                of<Options>(imageInput())});
+    a.fields = withGroups<Options>({{heads(&Options::n_heads_sa), relations(&Options::n_relations),
+                                     keyWidth<Options>(&Options::key_dim, [](const Options& o) {
+                                         return o.d_model / std::max<std::int64_t>(1, o.n_heads_sa);
+                                     })}});
     a.problems = problems;
-    a.words = [](const Options& o) {
-        return "PrediNet " + std::to_string(o.n_heads_sa) + " heads";
-    };
+    a.text = [](const Options& o) { return "PrediNet " + std::to_string(o.n_heads_sa) + " heads"; };
     a.shapes = shapes;
     a.outline = outline;
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"predinet", {"selection", 1, 0}}};
-    };
+    a.layers = fixedLayers({{"predinet", {"selection", 1, 0}}});
     a.furtherSides = {{"selection", {"E1", "E2"}}};
     a.readConfig = [](Options& o, JsonArguments& json) {
         readSizes(o, json, "n_classes");
@@ -153,7 +121,7 @@ const RegisterArchitecture predinet([] {
         if (o.key_dim > 0 && o.key_dim != o.d_model / o.n_heads_sa) json["key_dim"] = o.key_dim;
         return json;
     };
-    // How wide the keys are, the configuration does not say.
+    // The configuration does not contain the key width.
     a.readTensors = [](Options& o, const auto& shape) {
         const auto keys = shape("predinet.W_k.weight");
         if (o.key_dim == 0 && keys.size() == 2) o.key_dim = keys[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The patch embedder of the image baselines, as their descriptors say it.
+// The patch embedder of the image baselines, for their descriptors.
 #pragma once
 
 #include "model/architecture.h"

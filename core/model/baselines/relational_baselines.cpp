@@ -57,44 +57,56 @@ torch::Tensor PrediNetHeadsImpl::forward(const torch::Tensor& x) {
     return d.flatten(1);
 }
 
-CoRelNetImpl::CoRelNetImpl(const CoRelNetOptions& o) : m_options(o) {
-    const std::int64_t d = o.d_model, n = o.patches();
-    m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
-    m_embedder = register_module("mlp_embedder", Mlp(std::vector<std::int64_t>{d, 4 * d, d}));
-    m_similarity = register_module("relation", Similarity(o.softmax));
-    m_predictor = register_module("mlp_predictor", Mlp());
-    m_predictor->add(n * n, d, true);
-    m_predictor->add(d, d, false);
-    m_predictor->add(d, o.num_classes, false);
-}
-
-torch::Tensor CoRelNetImpl::forward(const ModelInput& input) {
-    requireImages(input.x, m_options);
-    const auto x = m_embedder(m_patches(input.x));      // [b, n, d]
-    return m_predictor(m_similarity(x, x).flatten(1));  // [b, classes]
-}
-
-PrediNetImpl::PrediNetImpl(const PrediNetOptions& o) : m_options(o) {
-    m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
-    m_heads = register_module("predinet", PrediNetHeads(o.patches(), o.d_model + 1, o.n_heads_sa,
-                                                        o.n_relations, o.keyDim(), true));
-    m_predictor = register_module("mlp_predictor",
-                                  Mlp(std::vector<std::int64_t>{o.n_heads_sa * (o.n_relations + 2),
-                                                                o.d_model, o.num_classes}));
-}
-
-torch::Tensor PrediNetImpl::forward(const ModelInput& input) {
-    requireImages(input.x, m_options);
-    const auto x = m_patches(input.x);  // [b, n, d]
-    const auto index = torch::arange(x.size(1), x.options()).view({1, -1, 1});
-    return m_predictor(m_heads(torch::cat({x, index.expand({x.size(0), -1, 1})}, 2)));
-}
-
 namespace {
 
-const auto linear = RegisterModel::of<CoRelNetImpl, CoRelNetOptions>("CoRelNet");
-const auto softmax = RegisterModel::of<CoRelNetImpl, CoRelNetOptions>("CoRelNetSoftmax");
-const auto prediNet = RegisterModel::of<PrediNetImpl, PrediNetOptions>("PrediNet");
+/// Patch embedder without class token or positions, CoRelNet's embedder and predictor.
+struct CoRelNetImpl : ModelWith<CoRelNetOptions> {
+    explicit CoRelNetImpl(const Options& o) : ModelWith(o) {
+        const std::int64_t d = o.d_model, n = o.patches();
+        m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
+        m_embedder = register_module("mlp_embedder", Mlp(std::vector<std::int64_t>{d, 4 * d, d}));
+        m_similarity = register_module("relation", Similarity(o.softmax));
+        m_predictor = register_module("mlp_predictor", Mlp());
+        m_predictor->add(n * n, d, true);
+        m_predictor->add(d, d, false);
+        m_predictor->add(d, o.num_classes, false);
+    }
+    torch::Tensor outputs(const torch::Tensor& images) override {
+        const auto x = m_embedder(m_patches(images));       // [b, n, d]
+        return m_predictor(m_similarity(x, x).flatten(1));  // [b, classes]
+    }
+
+private:
+    PatchEmbedding m_patches{nullptr};
+    Mlp m_embedder{nullptr}, m_predictor{nullptr};
+    Similarity m_similarity{nullptr};
+};
+
+struct PrediNetImpl : ModelWith<PrediNetOptions> {
+    explicit PrediNetImpl(const Options& o) : ModelWith(o) {
+        m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
+        m_heads =
+            register_module("predinet", PrediNetHeads(o.patches(), o.d_model + 1, o.n_heads_sa,
+                                                      o.n_relations, o.keyDim(), true));
+        m_predictor = register_module(
+            "mlp_predictor",
+            Mlp(mlpWidths(o.n_heads_sa * (o.n_relations + 2), {o.d_model}, o.num_classes)));
+    }
+    torch::Tensor outputs(const torch::Tensor& images) override {
+        const auto x = m_patches(images);  // [b, n, d]
+        const auto index = torch::arange(x.size(1), x.options()).view({1, -1, 1});
+        return m_predictor(m_heads(torch::cat({x, index.expand({x.size(0), -1, 1})}, 2)));
+    }
+
+private:
+    PatchEmbedding m_patches{nullptr};
+    PrediNetHeads m_heads{nullptr};
+    Mlp m_predictor{nullptr};
+};
+
+const auto linear = RegisterModel::of<CoRelNetImpl>("CoRelNet");
+const auto softmax = RegisterModel::of<CoRelNetImpl>("CoRelNetSoftmax");
+const auto prediNet = RegisterModel::of<PrediNetImpl>("PrediNet");
 
 }  // namespace
 }  // namespace relascope::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Relational baselines on images, as in the DAT paper's Relational Games: CoRelNet (Kerg et al.
-// 2022) and PrediNet (Shanahan et al. 2020), and the parts that the baselines over objects share.
+// The parts of the relational baselines CoRelNet (Kerg et al. 2022) and PrediNet (Shanahan et al.
+// 2020), over images and over objects.
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
@@ -31,7 +31,7 @@ private:
 };
 TORCH_MODULE(Mlp);
 
-/// R = x x^T over the objects, softmax over j where asked for. x [b, n, d] -> [b, n, n].
+/// R = x x^T over the objects, optionally with softmax over j. x [b, n, d] -> [b, n, n].
 struct SimilarityImpl : torch::nn::Module, RecordingPoint {
     explicit SimilarityImpl(bool softmax) : m_softmax(softmax) {}
     torch::Tensor forward(const torch::Tensor& left, const torch::Tensor& right);
@@ -56,28 +56,5 @@ private:
     bool m_positions;
 };
 TORCH_MODULE(PrediNetHeads);
-
-/// Patch embedder without class token or positions, CoRelNet's embedder and predictor.
-struct CoRelNetImpl : ModelImpl {
-    explicit CoRelNetImpl(const CoRelNetOptions& options);
-    torch::Tensor forward(const ModelInput& images) override;
-
-private:
-    CoRelNetOptions m_options;
-    PatchEmbedding m_patches{nullptr};
-    Mlp m_embedder{nullptr}, m_predictor{nullptr};
-    Similarity m_similarity{nullptr};
-};
-
-struct PrediNetImpl : ModelImpl {
-    explicit PrediNetImpl(const PrediNetOptions& options);
-    torch::Tensor forward(const ModelInput& images) override;
-
-private:
-    PrediNetOptions m_options;
-    PatchEmbedding m_patches{nullptr};
-    PrediNetHeads m_heads{nullptr};
-    Mlp m_predictor{nullptr};
-};
 
 }  // namespace relascope::core

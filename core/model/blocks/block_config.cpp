@@ -5,8 +5,50 @@
 namespace relascope::core {
 namespace {
 
-ConfigJson orNull(double x) {
-    return x > 0 ? ConfigJson(x) : ConfigJson(nullptr);
+// The arguments of the constructor of a kind of symbols, of `width`, in its order. False for an
+// unknown kind.
+template <class Options, class Width, class At>
+bool symbolArguments(Options& m, Width& width, At at) {
+    if (m.symbol_retrieval == "positional_symbols") {
+        at("symbol_dim", width);
+        at("max_length", m.max_length);
+    } else if (m.symbol_retrieval == "position_relative") {
+        at("symbol_dim", width);
+        at("max_rel_pos", m.max_rel_pos);
+    } else if (m.symbol_retrieval == "symbolic_attention") {
+        at("d_model", width);
+        at("n_heads", m.symbol_heads);
+        at("n_symbols", m.n_symbols);
+        at("dropout", m.symbol_dropout);
+        at("scale", m.symbol_scale);
+        at("trainable_symbols", m.trainable_symbols);
+    } else if (m.symbol_retrieval == "rel_sym_attn") {
+        at("d_model", width);
+        at("rel_n_heads", m.rel_n_heads);
+        at("symbolic_attn_n_heads", m.symbol_heads);
+        at("n_symbols", m.n_symbols);
+        at("nbhd_delta", m.nbhd_delta);
+        at("causal_nbhd", m.causal_nbhd);
+        at("include_self", m.include_self);
+        at("normalize_rels", m.normalize_rels);
+        at("dropout", m.symbol_dropout);
+        at("rel_scale", m.rel_scale);
+        at("symbolic_attn_scale", m.symbol_scale);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// The arguments of every block constructor, with the names of the plain or the dual one.
+template <class Options, class At>
+void blockArguments(Options& b, At at) {
+    at("dff", b.dff);
+    at("dropout_rate", b.dropout_rate);
+    at("activation", b.activation);
+    at("norm_first", b.norm_first);
+    at("norm_type", b.norm_type);
+    at("bias", b.bias);
 }
 
 }  // namespace
@@ -20,36 +62,11 @@ void setConstructorDefaults(BlockOptions& block, bool dual) {
 
 void readSymbolsConfig(SymbolOptions& m, std::int64_t d, JsonArguments a) {
     std::int64_t width = d;
-    if (m.symbol_retrieval == "positional_symbols") {
-        a.read("symbol_dim", width);
-        a.read("max_length", m.max_length);
-        a.has("sinusoidal");  // stored by some checkpoints, ignored by the published code
-    } else if (m.symbol_retrieval == "position_relative") {
-        a.read("symbol_dim", width);
-        a.read("max_rel_pos", m.max_rel_pos);
-    } else if (m.symbol_retrieval == "symbolic_attention") {
-        a.read("d_model", width);
-        a.read("n_heads", m.symbol_heads);
-        a.read("n_symbols", m.n_symbols);
-        a.read("dropout", m.symbol_dropout);
-        a.read("scale", m.symbol_scale);
-        a.read("trainable_symbols", m.trainable_symbols);
-    } else if (m.symbol_retrieval == "rel_sym_attn") {
-        a.read("d_model", width);
-        a.read("rel_n_heads", m.rel_n_heads);
-        a.read("symbolic_attn_n_heads", m.symbol_heads);
-        a.read("n_symbols", m.n_symbols);
-        a.read("nbhd_delta", m.nbhd_delta);
-        a.read("causal_nbhd", m.causal_nbhd);
-        a.read("include_self", m.include_self);
-        a.read("normalize_rels", m.normalize_rels);
-        a.read("dropout", m.symbol_dropout);
-        a.read("rel_scale", m.rel_scale);
-        a.read("symbolic_attn_scale", m.symbol_scale);
-    } else {
+    if (!symbolArguments(m, width, [&a](const char* key, auto& value) { a.read(key, value); }))
         throw OptionError("symbol_retrieval",
                           "unknown symbol assignment '" + m.symbol_retrieval + "'");
-    }
+    if (m.symbol_retrieval == "positional_symbols")
+        a.has("sinusoidal");  // stored by some checkpoints, ignored by the published code
     a.done();
     if (width != d)
         throw OptionError("symbol_retrieval_kwargs", "symbols of width " + std::to_string(width) +
@@ -57,14 +74,8 @@ void readSymbolsConfig(SymbolOptions& m, std::int64_t d, JsonArguments a) {
                                                          std::to_string(d));
 }
 
-// What every block constructor takes, in the names of the plain or of the dual one.
 void readBlockConfig(BlockOptions& b, JsonArguments& a) {
-    a.read("dff", b.dff);
-    a.read("dropout_rate", b.dropout_rate);
-    a.read("activation", b.activation);
-    a.read("norm_first", b.norm_first);
-    a.read("norm_type", b.norm_type);
-    a.read("bias", b.bias);
+    blockArguments(b, [&a](const char* key, auto& value) { a.read(key, value); });
 }
 
 void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
@@ -114,39 +125,18 @@ ConfigJson orNull(std::int64_t n) {
 }
 
 ConfigJson symbolsConfig(const SymbolOptions& m, std::int64_t d, std::int64_t longest) {
-    if (m.symbol_retrieval == "positional_symbols")
-        return {{"symbol_dim", d}, {"max_length", m.symbolRows(longest)}};
-    if (m.symbol_retrieval == "position_relative")
-        return {{"symbol_dim", d}, {"max_rel_pos", m.largestOffset(longest)}};
-    if (m.symbol_retrieval == "symbolic_attention")
-        return {{"d_model", d},
-                {"n_heads", m.symbol_heads},
-                {"n_symbols", m.n_symbols},
-                {"dropout", m.symbol_dropout},
-                {"scale", orNull(m.symbol_scale)},
-                {"trainable_symbols", m.trainable_symbols}};
-    if (m.symbol_retrieval == "rel_sym_attn")
-        return {{"d_model", d},
-                {"rel_n_heads", m.rel_n_heads},
-                {"symbolic_attn_n_heads", m.symbol_heads},
-                {"n_symbols", m.n_symbols},
-                {"nbhd_delta", m.nbhd_delta},
-                {"causal_nbhd", m.causal_nbhd},
-                {"include_self", m.include_self},
-                {"normalize_rels", m.normalize_rels},
-                {"dropout", m.symbol_dropout},
-                {"rel_scale", orNull(m.rel_scale)},
-                {"symbolic_attn_scale", orNull(m.symbol_scale)}};
-    return nullptr;
+    ConfigJson a;
+    symbolArguments(m, d, [&a](const char* key, const auto& value) { a[key] = value; });
+    if (a.contains("max_length")) a["max_length"] = m.symbolRows(longest);
+    if (a.contains("max_rel_pos")) a["max_rel_pos"] = m.largestOffset(longest);
+    for (const char* scale : {"scale", "rel_scale", "symbolic_attn_scale"})
+        if (a.contains(scale) && !(a[scale] > 0.0)) a[scale] = nullptr;
+    return a;
 }
 
 void writeBlockConfig(ConfigJson& a, const BlockOptions& b) {
+    blockArguments(b, [&a](const char* key, const auto& value) { a[key] = value; });
     a["dff"] = orNull(b.dff);
-    a["dropout_rate"] = b.dropout_rate;
-    a["activation"] = b.activation;
-    a["norm_first"] = b.norm_first;
-    a["norm_type"] = b.norm_type;
-    a["bias"] = b.bias;
 }
 
 void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& b, const std::string& symbols) {

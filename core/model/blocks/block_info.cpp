@@ -25,6 +25,13 @@ FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names) {
     return table;
 }
 
+std::vector<std::string> plainHeads(const std::vector<std::string>& further) {
+    auto names = kPlainBlock;
+    names.insert(names.end(), {"sa_n_kv_heads", "sa_key_dim", "sa_add_bias_kv"});
+    names.insert(names.end(), further.begin(), further.end());
+    return names;
+}
+
 const FieldSpec& blockSpec(const std::string& name) {
     for (const auto& field : BlockOptions::fieldTable())
         if (field.spec.name == name) return field.spec;
@@ -206,6 +213,13 @@ void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::
         places.push_back({module + std::to_string(i),
                           {name + " " + std::to_string(i + 1), kSourceSide, kSourceSide},
                           causal});
+}
+
+std::vector<LayerPlace> layersOf(const std::string& module, std::int64_t layers,
+                                 const std::string& name, bool causal) {
+    std::vector<LayerPlace> places;
+    addLayers(places, module, layers, name, causal);
+    return places;
 }
 
 void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the stacks of Transformer and dual-attention blocks say of themselves: fields, shapes,
-// outline, layers of the probe and the published constructors' arguments, for every architecture
-// that is made of them.
+// Descriptor parts of stacks of Transformer and dual-attention blocks: fields, shapes, outline,
+// layers of the probe and arguments of the published constructors, for every architecture that
+// consists of them.
 #pragma once
 
 #include <string>
@@ -21,18 +21,19 @@ FieldTable<BlockOptions> dualBlock(const std::vector<std::string>& without);
 FieldTable<BlockOptions> plainBlock(const std::vector<std::string>& names);
 inline const std::vector<std::string> kPlainBlock = {
     "n_heads_sa", "dff", "dropout_rate", "activation", "norm_first", "norm_type", "bias"};
-inline const std::vector<std::string> kPlainHeads = {"sa_n_kv_heads", "sa_key_dim",
-                                                     "sa_add_bias_kv"};
+/// kPlainBlock, the options of keys and values, and `further`.
+std::vector<std::string> plainHeads(const std::vector<std::string>& further = {});
 
 /// The description of a block option, for architectures that have it without the group.
 const FieldSpec& blockSpec(const std::string& name);
 
-/// What 0 stands for in a block option that follows the stream's width; empty for the others.
+/// What 0 stands for in a block option that depends on the width of the stream; empty for the
+/// others.
 std::string blockWidth(const BlockOptions& block, std::int64_t d, bool dual,
                        const std::string& name);
 
-/// Block fields of an architecture: `block` gives its block options, `prefix` leads the names of a
-/// decoder's.
+/// Block fields of an architecture: `block` returns its block options, `prefix` precedes the names
+/// of those of a decoder.
 template <class Options, class BlockOf>
 FieldTable<Options> block(const FieldTable<BlockOptions>& table, bool dual, BlockOf block,
                           bool decoder = false) {
@@ -88,23 +89,38 @@ std::string symbolText(const SymbolOptions& o, std::int64_t longest);
 /// "swiglu, 256 wide".
 std::string feedForwardText(const std::string& activation, std::int64_t dff);
 
+/// Whether a model of blocks has relational heads and therefore symbols.
+template <class Options>
+constexpr bool kDual = std::is_base_of_v<SymbolOptions, Options>;
+
 constexpr int kSourceSide = 0, kTargetSide = 1, kFurtherSide = 1, kBothSides = 2;
 /// Layers "NAME 1", "NAME 2", ... of the modules MODULE0, MODULE1, ...
 void addLayers(std::vector<LayerPlace>& places, const std::string& module, std::int64_t layers,
                const std::string& name, bool causal = false);
+/// The same for models that have no other layers.
+std::vector<LayerPlace> layersOf(const std::string& module, std::int64_t layers,
+                                 const std::string& name, bool causal = false);
 /// A decoder block and its cross-attention to `context`.
 void addDecoderLayer(std::vector<LayerPlace>& places, const std::string& module,
                      const std::string& name, int context, bool causal);
 
 /// "sa4 ra4".
 std::string headsText(const BlockOptions& block);
+/// `symbols` is null for models without symbols.
 WorkEstimate blockWork(const StackOptions& plan, std::int64_t layers, const SymbolOptions* symbols);
+template <class Options>
+WorkEstimate blockWork(const Options& o, const StackOptions& plan, std::int64_t layers) {
+    if constexpr (kDual<Options>)
+        return blockWork(plan, layers, &o);
+    else
+        return blockWork(plan, layers, nullptr);
+}
 
 /// The published constructors' defaults of a block, where they differ from ours.
 void setConstructorDefaults(BlockOptions& block, bool dual);
 void readBlockConfig(BlockOptions& block, JsonArguments& a);
 void readDualHeadsConfig(BlockOptions& block, JsonArguments& a, const std::string& symbols);
-/// A null `biasOut`: those heads have none.
+/// `biasOut` is null for heads without an output bias.
 void readAttentionConfig(JsonArguments a, std::int64_t& kvHeads, std::int64_t& keyDim, bool& biasKv,
                          bool* biasOut);
 void readSymbolsConfig(SymbolOptions& o, std::int64_t d, JsonArguments a);
@@ -112,7 +128,7 @@ void writeBlockConfig(ConfigJson& a, const BlockOptions& block);
 void writeDualHeadsConfig(ConfigJson& a, const BlockOptions& block, const std::string& symbols);
 ConfigJson plainAttentionConfig(const BlockOptions& block);
 ConfigJson symbolsConfig(const SymbolOptions& o, std::int64_t d, std::int64_t longest);
-/// null for 0, which stands for "as the model decides".
+/// null for 0, the default of the model.
 ConfigJson orNull(std::int64_t n);
 
 }  // namespace relascope::core

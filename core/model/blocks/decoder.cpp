@@ -4,7 +4,7 @@
 namespace relascope::core {
 namespace {
 
-// x plus a sub-layer of it: normalised before the sub-layer, or after the sum.
+// x plus a sub-layer of x, with the norm before the sub-layer or after the sum.
 template <class SubLayer>
 torch::Tensor residual(bool normFirst, Norm& norm, const torch::Tensor& x, SubLayer&& subLayer) {
     return normFirst ? x + subLayer(norm(x)) : norm(x + subLayer(x));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decoder blocks: attention among the targets, then onto the encoder's output. DAT section 3.
+// Decoder blocks: self-attention, then cross-attention to the output of the encoder. DAT section 3.
 #pragma once
 
 #include "model/blocks/dual_attention.h"

@@ -61,9 +61,9 @@ torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start
     if (!m_rotaryTable.defined() || m_rotaryTable.size(0) < start + n ||
         m_rotaryTable.size(1) != width / 2 || m_rotaryTable.scalar_type() != turnType ||
         m_rotaryTable.device() != x.device()) {
-        // As published: angles in float32 whatever the model's type, and what follows in its type.
+        // As published: angles in float32, the rest in the type of the model.
         const torch::NoGradGuard noGrad;
-        const c10::InferenceMode lasting(false);  // training may use the table next
+        const c10::InferenceMode lasting(false);  // training may use the table later
         const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
         const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
         const auto frequency =

@@ -45,10 +45,10 @@ private:
 };
 TORCH_MODULE(FeedForward);
 
-/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)), its table made once for the longest input seen.
+/// RoPE (theta 10000, adjacent pairs (2i, 2i+1)), with a table for the longest input so far.
 class RotaryPositions {
 public:
-    /// x [b, heads, n, width], the first of which stands at position `start`; the same shape.
+    /// x [b, heads, n, width], where the first element has position `start`; the same shape.
     torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
 
 private:

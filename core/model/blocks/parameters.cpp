@@ -63,7 +63,8 @@ torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
         const auto y = rowTimesWeight(x, weight);
         return bias.defined() ? y + bias : y;
     }
-    // Weights kept in half width are widened for the product (autocast narrows both sides itself).
+    // bfloat16 weights are converted to float32 for the product (autocast converts both sides
+    // itself).
     const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
     return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
 }
@@ -79,7 +80,7 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& ids) const {
 
 void castToBFloat16(torch::nn::Module& module) {
     const torch::NoGradGuard noGrad;
-    // A tied weight stays one tensor: its data change, not the tensor itself.
+    // Replaces the data and not the tensor, so that tied weights stay one tensor.
     const auto narrow = [](torch::Tensor& weight) {
         if (weight.scalar_type() == torch::kFloat) weight.set_data(weight.to(torch::kBFloat16));
     };

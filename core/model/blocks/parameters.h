@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How parameters come into being: with fresh random numbers, as bare memory that a checkpoint is
-// about to fill, or as shapes alone, so that a model of any size can be described at no cost.
+// How parameters are created: with random initial values, as uninitialised memory for a checkpoint,
+// or as shapes only, so that a model of any size can be described without memory.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,11 +13,11 @@ namespace relascope::core {
 
 enum class ParameterFill {
     Fresh,          ///< initial distributions, from torch's default generator
-    Uninitialised,  ///< allocated, whatever the memory holds
+    Uninitialised,  ///< allocated, not initialised
     ShapesOnly,     ///< on the meta device: no memory at all
 };
 
-/// How parameters are made on this thread while it lives. Without one they are Fresh.
+/// Sets how parameters are created on this thread in its scope. The default is Fresh.
 class ParameterScope {
 public:
     explicit ParameterScope(ParameterFill fill);
@@ -29,10 +29,10 @@ private:
     ParameterFill m_previous;
 };
 
-/// The fill in force on this thread.
+/// The current fill of this thread.
 ParameterFill parameterFill();
 
-/// A float32 tensor of that shape; `initialise` runs when parameters are Fresh.
+/// A float32 tensor of that shape; `initialise` is called if parameters are Fresh.
 torch::Tensor newParameter(torch::IntArrayRef sizes,
                            const std::function<void(torch::Tensor&)>& initialise);
 /// N(0, 1).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recording points: where a model lets a probe see what it computes, from the same forward pass
-// that training uses and without changing its result (but for rounding, where a fused kernel gives
-// way to whole matrices).
+// Recording points: they pass intermediate results of the forward pass to a probe. The result of
+// the model does not change (except for rounding, where whole matrices replace a fused kernel).
 #pragma once
 
 #include <torch/types.h>
@@ -10,7 +9,7 @@
 
 namespace relascope::core {
 
-/// Receives what the modules compute while a RecordingScope is open on this thread.
+/// Receives intermediate results of the modules while a RecordingScope is open on this thread.
 class Recorder {
 public:
     virtual ~Recorder() = default;
@@ -26,10 +25,10 @@ public:
     virtual void hidden(const std::string& module, const torch::Tensor& x) = 0;
 };
 
-/// The recorder in force on this thread, or nullptr: then modules take their fastest path.
+/// The current recorder of this thread, or nullptr; then modules use their fastest path.
 Recorder* activeRecorder();
 
-/// Makes `recorder` active on this thread for the scope's life.
+/// Makes `recorder` current on this thread in its scope.
 class RecordingScope {
 public:
     explicit RecordingScope(Recorder& recorder);
@@ -41,8 +40,8 @@ private:
     Recorder* m_previous;
 };
 
-/// A module that knows its own registered path, given by `nameRecordingPoints` once a model is
-/// whole.
+/// A module that knows its own registered path, set by `nameRecordingPoints` after a model is
+/// built.
 class RecordingPoint {
 public:
     virtual ~RecordingPoint() = default;

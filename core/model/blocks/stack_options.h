@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The blocks of one stack: their options, the stream they stand on and what the model decides. No
-// torch here: models are built from it, and their shapes counted.
+// The blocks of one stack: their options, the width of the stream and what the model determines.
+// Used for building models and for counting their shapes; does not include torch.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace relascope::core {
 
-/// What the model decides for a stack of blocks, beside the options (models.md 4).
+/// Properties of a stack of blocks that the model determines, not the options (models.md 4).
 struct StackOptions {
     BlockOptions block;
     std::int64_t d_model = 0;
-    bool dual = false;  ///< relational heads beside the sensory ones
+    bool dual = false;  ///< relational heads in addition to sensory ones
     bool causal = false;
     bool rope = false;
     bool feedForwardBias = false;
     bool decoder = false;  ///< blocks also attend to the encoder
-    /// Of a decoder: its heads that attend to the encoder.
+    /// Of a decoder: its cross-attention heads.
     std::int64_t crossHeads = 0, crossKeyHeads = 0, crossKeyDim = 0;
     bool crossBiasKv = false, crossBiasOut = false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model remembers of the tokens it has read, so that the next one costs one row.
+// The cache of keys and values for decoding, so that a further token costs one row.
 #pragma once
 
 #include <torch/types.h>
@@ -11,35 +11,35 @@
 
 namespace relascope::core {
 
-/// Keys, values and projected symbols of every module of heads, one row a token (performance.md
-/// 3.1). While a CacheScope is open on this thread, the modules take x for the tokens after
-/// `past()`, keep their projections here and attend to all of them; what a decoder looks at beyond
-/// its own tokens is projected once.
+/// Keys, values and projected symbols of every attention module, one row for each token
+/// (performance.md 3.1). While a CacheScope is open on this thread, x holds the tokens after
+/// `past()`; the modules store their projections here and attend to all of them. The context of
+/// cross-attention is projected once.
 class DecodingCache {
 public:
     /// Room for `capacity` tokens.
     explicit DecodingCache(std::int64_t capacity) : m_capacity(capacity) {}
 
     std::int64_t capacity() const { return m_capacity; }
-    /// How many tokens have been read: the position of the first new one.
+    /// The number of tokens read so far, which is the position of the first new one.
     std::int64_t past() const { return m_past; }
-    /// The model has read `count` tokens more.
+    /// Advances past() by `count` tokens.
     void advance(std::int64_t count) { m_past += count; }
-    /// Forgets all tokens; keeps the memory.
+    /// Removes all tokens but keeps the memory.
     void clear() { m_past = 0; }
 
-    /// Puts x [..., m, w] (rows along dimension -2) of a module's `slot` behind those kept and
-    /// gives them all: [..., past() + m, w].
+    /// Appends x [..., m, w] (rows along dimension -2) to a `slot` of a module and returns all of
+    /// its rows: [..., past() + m, w].
     torch::Tensor append(const void* module, int slot, const torch::Tensor& x);
-    /// What a module of heads attends to: `project`ed rows of the new tokens behind those kept
-    /// (`own`), or of another sequence, which stays.
+    /// The rows that a module attends to: for self-attention (`own`) the `project`ed rows of new
+    /// tokens are appended to the cached ones, for cross-attention they are computed once.
     torch::Tensor appendOrStatic(const void* module, int slot, bool own,
                                  const std::function<torch::Tensor()>& project) {
         return own ? append(module, slot, project()) : makeStatic(module, slot, project);
     }
     /// The whole buffer of a module's slot, [..., capacity(), w], or an undefined tensor.
     torch::Tensor buffer(const void* module, int slot) const;
-    /// What does not depend on the tokens, made once.
+    /// A value that does not depend on the tokens, computed once.
     torch::Tensor makeStatic(const void* module, int slot,
                              const std::function<torch::Tensor()>& make);
 
@@ -48,10 +48,10 @@ private:
     std::map<std::pair<const void*, int>, torch::Tensor> m_kept;
 };
 
-/// The cache in force on this thread, or nullptr.
+/// The current cache of this thread, or nullptr.
 DecodingCache* activeCache();
 
-/// Makes `cache` active on this thread for the scope's life.
+/// Makes `cache` current on this thread in its scope.
 class CacheScope {
 public:
     explicit CacheScope(DecodingCache& cache);

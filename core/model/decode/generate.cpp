@@ -45,7 +45,7 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     if (m_tokens.empty()) throw OptionError("prompt", "is empty; give at least one token");
     const auto total = static_cast<std::int64_t>(m_tokens.size());
     const std::int64_t window = std::min(total, m_options.tokens());
-    // Beyond the context every token moves, and what was kept of them no longer holds.
+    // Beyond the context all positions shift, so cached values are no longer valid.
     if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
     const std::int64_t fresh = window - m_cache.past();
     const std::int64_t usable = usableVocabulary(m_options);
@@ -84,7 +84,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
     const auto choice = [&](std::int64_t id) {
         return TokenChoice{id, {}, probability[static_cast<std::size_t>(id)]};
     };
-    // The likeliest first; equal ones in the order of their ids, so that a seed gives one text.
+    // Most likely first; equal ones in the order of their ids, so that generation is deterministic.
     const auto likelier = [&](std::int64_t a, std::int64_t b) {
         return value[a] != value[b] ? value[a] > value[b] : a < b;
     };
@@ -105,7 +105,7 @@ GeneratedToken TokenSampler::sample(const torch::Tensor& logits) {
         return token;
     }
     if (!needsOrder) std::iota(order.begin(), order.end(), std::int64_t{0});  // as if never sorted
-    // Weights at that temperature; the sum of a share of them is what top-p cuts.
+    // Weights at that temperature; the sum of a fraction of them is what top-p cuts.
     std::vector<double> weight(static_cast<std::size_t>(candidates));
     double total = 0.0;
     for (std::int64_t i = 0; i < candidates; ++i)

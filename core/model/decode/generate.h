@@ -19,23 +19,23 @@ namespace relascope::core {
 
 class RowDecoder;
 
-/// Rows of the vocabulary that stand for tokens: published vocabularies of 50304 rows have 50257;
-/// the rest is padding, never sampled.
+/// The number of vocabulary rows that are tokens: published vocabularies of 50304 rows have 50257;
+/// the rest is padding and never sampled.
 std::int64_t usableVocabulary(const ModelOptions& options);
 
-/// Whether a language model may keep what earlier tokens computed: with relations normalised over
-/// all tokens (rel_activation softmax) a new token changes every earlier one.
+/// Whether a language model can use a cache. With relations normalised over all tokens
+/// (rel_activation softmax) a new token changes every earlier one.
 bool canCache(const ModelOptions& options);
 
 /// Reads a text token by token. Equal to the model's own forward pass over the last max_block_size
-/// tokens: within the context by keys and values kept (performance.md 3.1), beyond it by reading
-/// the window anew. The model must be in eval mode and outlive this.
+/// tokens: within the context with cached keys and values (performance.md 3.1), beyond it by
+/// recomputing the window. The model must be in eval mode and outlive this.
 class LanguageReader {
 public:
     LanguageReader(ModelImpl& model, const ModelOptions& options);
     ~LanguageReader();
 
-    /// Appends tokens (at least one in all) and gives the logits after the last: [usable
+    /// Appends tokens (at least one in total) and returns the logits after the last one: [usable
     /// vocabulary] float32 on the CPU. Throws OptionError for ids beyond the vocabulary.
     torch::Tensor read(std::span<const std::int64_t> tokens);
     const std::vector<std::int64_t>& tokens() const { return m_tokens; }
@@ -46,11 +46,11 @@ private:
     DecodingCache m_cache;
     torch::Device m_device;
     std::vector<std::int64_t> m_tokens;
-    std::unique_ptr<RowDecoder> m_row;  ///< for one token at a time, where it takes the model
+    std::unique_ptr<RowDecoder> m_row;  ///< for single tokens, if it supports the model
 };
 
-/// Chooses tokens from logits by temperature, top-k and top-p, from a generator of its own: the
-/// same seed and logits give the same tokens.
+/// Chooses tokens from logits by temperature, top-k and top-p, with its own generator: the same
+/// seed and logits give the same tokens.
 class TokenSampler {
 public:
     explicit TokenSampler(const GenerateOptions& options);
@@ -62,9 +62,9 @@ private:
     std::mt19937_64 m_random;
 };
 
-/// prompt [b, n] int64 followed by `count` tokens, each the likeliest; once longer than the
-/// context, the model sees the last max_block_size tokens. Reads everything anew for each token:
-/// the plain form that others are held against.
+/// prompt [b, n] int64 followed by `count` tokens, each the most likely one; beyond the context,
+/// the model reads the last max_block_size tokens. Recomputes everything for each token; a
+/// reference for tests.
 torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torch::Tensor prompt,
                              std::int64_t count);
 

@@ -65,7 +65,7 @@ struct RowNorm {
     }
 };
 
-// The heads of one module: what they are made of, and where their keys and values are kept.
+// The heads of one module: their weights, and the location of their cached keys and values.
 struct RowHeads {
     const torch::nn::Module* module = nullptr;
     std::int64_t heads = 0, keyHeads = 0, keyDim = 0, headDim = 0;
@@ -85,7 +85,7 @@ struct RowHeads {
     }
 };
 
-// Puts x, [heads, width] of one token, into the room [1, heads, capacity, width] at `position`.
+// Writes x, [heads, width] of one token, into the buffer [1, heads, capacity, width] at `position`.
 void keep(const torch::Tensor& room, std::int64_t position, std::span<const float> x) {
     const std::int64_t heads = room.dim() == 4 ? room.size(1) : 1, capacity = room.size(-2),
                        width = room.size(-1);
@@ -108,7 +108,7 @@ struct RowDecoder::Layer {
     RowNorm norm1, norm2;
     MatrixRows linear1, linear2, linear3;
     RowHeads sensory, relational;
-    // Of the relational heads alone.
+    // Relational heads only.
     MatrixRows relationQuery, relationKey;
     torch::Tensor wr;  ///< [heads, head_dim, relations]
     bool symmetric = false;
@@ -318,7 +318,7 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
                 heads.keyDim, heads.keyDim, heads.scale(), weights);
         return std::span<float>(weights, static_cast<std::size_t>(count));
     };
-    // Sensory heads, beside the relations that all relational heads read next.
+    // Sensory heads, and the relations that all relational heads use next.
     constexpr std::int64_t kChunks = 4;
     const std::int64_t chunks = hasRelations ? kChunks : 0;
     at::parallel_for(0, sensory.heads + chunks, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -361,8 +361,8 @@ void RowDecoder::attend(Layer& layer, DecodingCache& cache, std::int64_t past) {
                 activateRow(o.rel_activation, relation);
                 for (std::size_t j = 0; j < relation.size(); ++j) weights[j] *= relation[j];
             }
-            // The symbols of the senders: of the token at j, or of the offset j - i, whose rows
-            // before the library's first share that one.
+            // The symbols of the senders: by token j, or by offset j - i, where offsets below the
+            // library use its first row.
             const float* rows = rowsOfHead(symbols, relational.keyHead(head));
             if (layer.maxOffset < 0) {
                 mixRows(weights.data(), rows, count, relational.headDim, relational.headDim, out);
@@ -421,7 +421,7 @@ void RowDecoder::throughLayer(Layer& layer, DecodingCache& cache) {
             products.push_back({layer.relationQuery, &m_normed, layer.qRel.data()});
         if (layer.relationKey.weight && !layer.symmetric)
             products.push_back({layer.relationKey, &m_normed, layer.kRel.data()});
-        if (layer.symbolQuery.weight) {  // symbols are retrieved by the stream itself
+        if (layer.symbolQuery.weight) {  // symbols are retrieved from the stream
             m_stream.x = m_x;
             if (layer.symbolQuery.half) m_stream.split();
             products.push_back({layer.symbolQuery, &m_stream, layer.symbolQ.data()});

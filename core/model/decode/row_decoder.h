@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One token through a language model on bare memory: the same numbers as its forward pass with a
+// Runs a language model for one token on raw memory: the same result as its forward pass with a
 // DecodingCache, without the tensor calls that cost more than the arithmetic of one row.
 #pragma once
 
@@ -17,17 +17,16 @@ namespace relascope::core {
 
 class RowDecoder {
 public:
-    /// Whether the model can be read as it lies: a language model on the CPU whose weights are
-    /// float32, or bfloat16 where castToBFloat16() puts them, and that may keep earlier tokens
-    /// (canCache()).
+    /// Whether the model is supported: a language model on the CPU with float32 weights, or
+    /// bfloat16 ones after castToBFloat16(), that can use a cache (canCache()).
     static bool takes(ModelImpl& model, const ModelOptions& options);
 
-    /// The weights are read where they lie: the model must outlive this and keep them there.
+    /// Reads the weights in place: the model must outlive this and must not move them.
     RowDecoder(ModelImpl& model, const ModelOptions& options);
     ~RowDecoder();
 
     /// Reads `token` (of the vocabulary) after the tokens that the model has read with `cache`, at
-    /// least one and fewer than its capacity, and advances it. Gives logits [vocab_size].
+    /// least one and fewer than its capacity, and advances it. Returns logits [vocab_size].
     void read(std::int64_t token, DecodingCache& cache, std::span<float> logits);
 
 private:
@@ -45,7 +44,7 @@ private:
     LanguageModelImpl& m_model;
     std::vector<std::unique_ptr<Layer>> m_layers;
     std::map<std::int64_t, std::vector<float>> m_rotaryTable;  ///< by the width of heads
-    // Rows in the making: the residual stream, a sub-layer's input and what it adds.
+    // Work buffers: the residual stream, the input of a sub-layer and its output.
     std::vector<float> m_x, m_added;
     RowInput m_stream, m_normed, m_inner, m_mixed, m_related, m_symbol;
 };

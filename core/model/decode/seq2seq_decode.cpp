@@ -11,7 +11,7 @@
 namespace relascope::core {
 namespace {
 
-// Evaluation mode for the scope's life, whatever is thrown in it.
+// Evaluation mode in this scope, also if an exception is thrown.
 class Evaluating {
 public:
     explicit Evaluating(ModelImpl& model) : m_model(model), m_training(model.is_training()) {

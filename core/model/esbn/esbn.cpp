@@ -54,7 +54,7 @@ struct BindingImpl : torch::nn::Module, RecordingPoint {
             }
             keys.push_back(written);
         }
-        step();  // it answers after the last object's retrieval
+        step();  // the output follows the retrieval of the last object
         if (auto* recorder = activeRecorder()) {
             recorder->relations(path, similar.tril(-1).unsqueeze(-1));
             recorder->scores(path, torch::stack(weights, 1).unsqueeze(1));
@@ -70,17 +70,16 @@ private:
 };
 TORCH_MODULE(Binding);
 
-struct EsbnImpl : ModelImpl {
-    explicit EsbnImpl(const EsbnOptions& o) : m_options(o) {
+struct EsbnImpl : ModelWith<EsbnOptions> {
+    explicit EsbnImpl(const Options& o) : ModelWith(o) {
         m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
         if (o.context_norm) m_norm = register_module("context_norm", Norm(o.d_model, "layernorm"));
         m_binding = register_module("binding", Binding(o));
         m_out = register_module("final_out", Linear(o.controller, o.num_classes));
     }
 
-    torch::Tensor forward(const ModelInput& input) override {
-        requireImages(input.x, m_options);
-        auto z = m_patches(input.x);  // [b, n, d]
+    torch::Tensor outputs(const torch::Tensor& images) override {
+        auto z = m_patches(images);  // [b, n, d]
         if (!m_norm.is_empty()) {
             // Temporal context normalisation: over the objects, not over the features.
             constexpr double eps = 1e-8;
@@ -92,14 +91,13 @@ struct EsbnImpl : ModelImpl {
     }
 
 private:
-    EsbnOptions m_options;
     PatchEmbedding m_patches{nullptr};
     Norm m_norm{nullptr};
     Binding m_binding{nullptr};
     Linear m_out{nullptr};
 };
 
-const auto registered = RegisterModel::of<EsbnImpl, EsbnOptions>("ESBN");
+const auto registered = RegisterModel::of<EsbnImpl>("ESBN");
 
 }  // namespace
 }  // namespace relascope::core

@@ -3,7 +3,6 @@
 #include "model/baselines/patch_info.h"
 #include "model/esbn/esbn.h"
 #include "model/group_fields.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -12,24 +11,18 @@ using Options = EsbnOptions;
 
 FieldTable<Options> modelFields() {
     using namespace fields;
-    return joined<Options>(
-        {of<Options>(stream()),
-         {integer(&Options::controller, "controller", "Controller width",
+    return withGroups<Options>(
+        {{integer(&Options::controller, "controller", "Controller width",
                   "Width of the LSTM that binds keys to objects.", 1, 65536),
           integer(&Options::key_dim, "key_dim", "Key width",
                   "Width of the keys that the controller writes and retrieves.", 1, 65536),
           boolean(&Options::context_norm, "context_norm", "Context normalisation",
-                  "Normalises each feature over the objects of a problem.")},
-         of<Options>(imageInput())});
+                  "Normalises each feature over the objects of a problem.")}});
 }
 
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
+void problems(const Options& o, ProblemList& list) {
     list.atLeast("controller", o.controller, 1);
     list.atLeast("key_dim", o.key_dim, 1);
-    list.images(o);
-    return list.take();
 }
 
 void shapes(const Options& o, ShapeList& list) {
@@ -63,25 +56,19 @@ const RegisterArchitecture model([] {
     Architecture<Options> a;
     a.name = "ESBN";
     a.title = "Emergent Symbol Binding Network";
-    a.input = InputKind::Images;
     a.order = 64;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) { return "ESBN LSTM " + std::to_string(o.controller); };
-    a.tokens = [](const Options& o) { return o.patches(); };
-    a.outputs = [](const Options& o) { return o.num_classes; };
+    a.text = [](const Options& o) { return "ESBN LSTM " + std::to_string(o.controller); };
     a.shapes = shapes;
     a.outline = outline;
     // An object is compared with those before it.
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"binding", {"retrieval", 0, 0}, true, true}};
-    };
+    a.layers = fixedLayers({{"binding", {"retrieval", 0, 0}, true, true}});
     a.work = [](const Options& o) {
         WorkEstimate estimate;
         estimate.d_model = o.controller;
         estimate.dff = o.key_dim;
         estimate.heads = estimate.relations = 1;
-        estimate.tokenNumbers = o.patchDim();
         return estimate;
     };
     return a;

@@ -15,7 +15,7 @@ bool endsWith(const std::string& name, const char* tail) {
            name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
-// The library of a retriever of any kind that has one, to be shared between layers.
+// The symbol library of a retriever, if it has one, for sharing between layers.
 void tieLibrary(SymbolRetrieverImpl& retriever, SymbolRetrieverImpl& first) {
     if (auto* own = dynamic_cast<SymbolicAttentionImpl*>(&retriever))
         own->shareLibrary(dynamic_cast<SymbolicAttentionImpl&>(first));
@@ -33,7 +33,8 @@ void requireTokens(const torch::Tensor& ids, std::int64_t vocabulary, std::int64
     if (ids.size(1) > longest)
         throw OptionError(what, std::to_string(ids.size(1)) + " tokens exceed the model's " +
                                     std::to_string(longest));
-    // On a GPU an index out of range would poison the device; there the caller checks on the host.
+    // On a GPU an index out of range would make the device unusable; there the caller checks on the
+    // host.
     if (!ids.is_cpu()) return;
     const auto [least, most] = torch::aminmax(ids);
     const auto low = least.item<std::int64_t>(), high = most.item<std::int64_t>();
@@ -70,8 +71,8 @@ void LanguageModelImpl::finish() {
             relational->wr.normal_(0.0, 0.02);
         }
     }
-    // The published code scales linear3 instead of linear2 when swiglu; linear2 is what adds to the
-    // residual stream, so ours scales that one.
+    // The published code scales linear3 instead of linear2 when swiglu; linear2 adds to the
+    // residual stream, so we scale that one.
     const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(o.n_layers));
     for (auto& item : named_parameters())
         if (endsWith(item.key(), "linear2.weight") || endsWith(item.key(), "wo.weight"))

@@ -11,21 +11,21 @@
 
 namespace relascope::core {
 
-/// What both have in common, under `layers.`: embedding (tied to the output), positions, causal
-/// blocks, norm and output.
+/// Common base of both, under `layers.`: embedding (tied to the output), positions, causal blocks,
+/// norm and output.
 struct LanguageModelImpl : ModelImpl {
-    /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache the tokens are those
-    /// after its past, and only the last one's logits are made: [b, 1, vocab_size].
+    /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache, these are the tokens
+    /// after past(), and only the last logits are computed: [b, 1, vocab_size].
     torch::Tensor forward(const ModelInput& tokens) override;
 
 protected:
-    friend class RowDecoder;  // walks through the parts for one row
+    friend class RowDecoder;  // runs the parts for one row
 
     explicit LanguageModelImpl(const TransformerLMOptions& options);
     /// The stack of blocks, [b, n, d] -> [b, n, d].
     virtual torch::Tensor decode(torch::Tensor x) = 0;
-    /// Registers what comes after the blocks and draws the published start: N(0, 0.02), zero
-    /// biases, N(0, 0.02 / sqrt(2 layers)) for what adds to the residual stream.
+    /// Registers the modules after the blocks and sets the published initial weights: N(0, 0.02),
+    /// zero biases, N(0, 0.02 / sqrt(2 layers)) for what adds to the residual stream.
     void finish();
 
     TransformerLMOptions m_options;
@@ -43,7 +43,7 @@ protected:
     torch::Tensor decode(torch::Tensor x) override;
 };
 
-/// With symbols retrieved anew at every layer: one retriever for all layers, or one each, with or
+/// Symbols are retrieved in every layer, by one retriever for all layers or one for each, with or
 /// without a common library (`symbol_retrievers.{i}`).
 struct DualAttnTransformerLMImpl : LanguageModelImpl {
     explicit DualAttnTransformerLMImpl(const DualAttnTransformerLMOptions& options);

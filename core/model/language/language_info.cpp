@@ -2,7 +2,6 @@
 // The descriptors of the language models (DAT 4.4).
 #include "model/blocks/block_info.h"
 #include "model/language/language_options.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 
@@ -19,7 +18,7 @@ StackOptions stackOf(const TransformerLMOptions& o) {
 StackOptions stackOf(const DualAttnTransformerLMOptions& o) {
     auto s = stackOf(static_cast<const TransformerLMOptions&>(o));
     s.dual = true;
-    // The published class never hands `bias` to its blocks, whose default is true.
+    // The published class does not pass `bias` to its blocks, which default to true.
     s.feedForwardBias = true;
     return s;
 }
@@ -30,13 +29,8 @@ using Plain = TransformerLMOptions;
 using Dual = DualAttnTransformerLMOptions;
 
 template <class Options>
-constexpr bool kDual = std::is_same_v<Options, Dual>;
-
-template <class Options>
 FieldTable<Options> languageFields() {
     using namespace fields;
-    auto plain = kPlainBlock;
-    plain.insert(plain.end(), kPlainHeads.begin(), kPlainHeads.end());
     const FieldTable<Plain> positions = {choice(&Plain::pos_enc_type, "pos_enc_type", "Positions",
                                                 "Learned position embeddings, or rotary positions.",
                                                 {"RoPE", "pos_emb"})};
@@ -56,23 +50,16 @@ FieldTable<Options> languageFields() {
     }
     return joined<Options>(
         {of<Options>(depth()), of<Options>(stream()),
-         block<Options>(kDual<Options> ? dualBlock({"causal", "rope"}) : plainBlock(plain),
+         block<Options>(kDual<Options> ? dualBlock({"causal", "rope"}) : plainBlock(plainHeads()),
                         kDual<Options>),
          symbolFields, of<Options>(tokenInput()), of<Options>(positions), sharing});
 }
 
 template <class Options>
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.atLeast("n_layers", o.n_layers, 1);
-    list.tokens(o);
-    if (!list.empty()) return list.take();
+void problems(const Options& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rotary()));
     if constexpr (kDual<Options>) {
-        if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
-            list.refuse("symbol_retrieval", "'" + o.symbol_retrieval +
-                                                "' symbols are supported by the Abstractor only");
         if (o.symbol_retrieval == "rel_sym_attn")
             list.refuse("symbol_retrieval",
                         "the published language model does not offer rel_sym_attn");
@@ -80,9 +67,8 @@ std::vector<FieldProblem> problems(const Options& o) {
             o.symbol_retrieval == "position_relative")
             list.refuse("weight_tie_symbol_library",
                         "cannot be combined with position-relative symbols");
-        list.symbols(o, o.d_model);
+        list.blockSymbols(o, o.d_model);
     }
-    return list.take();
 }
 
 void addRetrievers(const Dual& o, ShapeList& list) {
@@ -171,7 +157,7 @@ void readConfig(Options& o, JsonArguments& a) {
                             o.sa_add_bias_kv, nullptr);
         block.done();
     }
-    // Research configurations; only what the published class does can be honoured.
+    // Research configurations; only the behaviour of the published class is supported.
     a.neutral("use_rope", o.rotary());
     a.neutral("update_symbols_each_layer", true);
     a.neutral("attn_kwargs", nullptr);
@@ -201,27 +187,19 @@ ConfigJson writeConfig(const Options& o) {
 }
 
 template <class Options>
-Architecture<Options> language() {
+Architecture<Options> language(const char* name, const char* title, int order) {
     Architecture<Options> a;
-    a.input = InputKind::Tokens;
+    a.name = name;
+    a.title = title;
+    a.order = order;
     a.fields = languageFields<Options>();
     a.problems = problems<Options>;
-    a.tokens = [](const Options& o) { return o.max_block_size; };
-    a.outputs = [](const Options& o) { return o.vocab_size; };
     a.shapes = shapes<Options>;
     a.outline = outline<Options>;
     a.layers = [](const Options& o) {
-        std::vector<LayerPlace> places;
-        addLayers(places, "layers.blocks.", o.n_layers, "layer", true);
-        return places;
+        return layersOf("layers.blocks.", o.n_layers, "layer", true);
     };
-    a.work = [](const Options& o) {
-        const SymbolOptions* symbols = nullptr;
-        if constexpr (kDual<Options>) symbols = &o;
-        auto work = blockWork(stackOf(o), o.n_layers, symbols);
-        work.vocabulary = o.vocab_size;
-        return work;
-    };
+    a.work = [](const Options& o) { return blockWork(o, stackOf(o), o.n_layers); };
     a.readConfig = readConfig<Options>;
     a.writeConfig = writeConfig<Options>;
     a.dual = kDual<Options>;
@@ -230,20 +208,14 @@ Architecture<Options> language() {
 }
 
 const RegisterArchitecture dual([] {
-    auto a = language<Dual>();
-    a.name = "DualAttnTransformerLM";
-    a.title = "Dual Attention Transformer LM";
-    a.order = 70;
-    a.words = [](const Dual& o) { return "DAT-LM " + headsText(o); };
+    auto a = language<Dual>("DualAttnTransformerLM", "Dual Attention Transformer LM", 70);
+    a.text = [](const Dual& o) { return "DAT-LM " + headsText(o); };
     return a;
 }());
 
 const RegisterArchitecture plain([] {
-    auto a = language<Plain>();
-    a.name = "TransformerLM";
-    a.title = "Transformer LM";
-    a.order = 80;
-    a.words = [](const Plain& o) {
+    auto a = language<Plain>("TransformerLM", "Transformer LM", 80);
+    a.text = [](const Plain& o) {
         return "Transformer-LM " + std::to_string(o.n_heads_sa) + " heads";
     };
     return a;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "model/abstractor/message_passing.h"
 #include "model/factory.h"
 
 namespace relascope::core {
@@ -46,7 +45,7 @@ torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
     const auto scores = torch::matmul(query(x), key(y).transpose(1, 2)) * m_scale;
     const auto alpha = torch::softmax(scores, -1);  // [b, 1, n]
     auto* recorder = activeRecorder();
-    // On the screens a row of all objects, of which x sends nothing to itself.
+    // Displayed as a row of all objects, where x sends nothing to itself.
     if (recorder) recorder->scores(path, torch::constant_pad_nd(alpha, {1, 0}).unsqueeze(1));
     if (!value.is_empty()) return torch::matmul(alpha, value(y)).squeeze(1);
     auto sent = wv(symbols).unsqueeze(0);  // [1, n, out]
@@ -63,35 +62,32 @@ torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
     return torch::matmul(alpha, sent.expand({objects.size(0), -1, -1})).squeeze(1);
 }
 
-OneHeadModelImpl::OneHeadModelImpl(const OneHeadOptions& o) : m_options(o) {
+OneHeadModelImpl::OneHeadModelImpl(const Options& o) : ModelWith(o) {
     head = register_module("head", OneHead(o));
 }
 
-torch::Tensor OneHeadModelImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    return head(input.x);
+torch::Tensor OneHeadModelImpl::outputs(const torch::Tensor& input) {
+    return head(input);
 }
 
-InnerProductRelationImpl::InnerProductRelationImpl(const InnerProductOptions& o) : m_options(o) {
+InnerProductRelationImpl::InnerProductRelationImpl(const Options& o) : ModelWith(o) {
     const auto widths = mapWidths(o.object_dim, o.d_model, o.rel_proj_dim);
     left = register_module("left", Mlp(widths));
     right = register_module("right", o.symmetric_rels ? left : Mlp(widths));
     relation = register_module("relation", Similarity(false));
 }
 
-torch::Tensor InnerProductRelationImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    const auto r = relation(left(input.x), right(input.x));  // [b, 2, 2]
-    return r.select(1, 0).slice(1, 1);                       // of the first to the second
+torch::Tensor InnerProductRelationImpl::outputs(const torch::Tensor& input) {
+    const auto r = relation(left(input), right(input));  // [b, 2, 2]
+    return r.select(1, 0).slice(1, 1);                   // of the first to the second
 }
 
 namespace {
 
-const auto relational = RegisterModel::of<OneHeadModelImpl, OneHeadOptions>("RelationalHead");
-const auto sensory = RegisterModel::of<OneHeadModelImpl, OneHeadOptions>("SensoryHead");
-const auto cross = RegisterModel::of<OneHeadModelImpl, OneHeadOptions>("RcaHead");
-const auto inner =
-    RegisterModel::of<InnerProductRelationImpl, InnerProductOptions>("InnerProductRelation");
+const auto relational = RegisterModel::of<OneHeadModelImpl>("RelationalHead");
+const auto sensory = RegisterModel::of<OneHeadModelImpl>("SensoryHead");
+const auto cross = RegisterModel::of<OneHeadModelImpl>("RcaHead");
+const auto inner = RegisterModel::of<InnerProductRelationImpl>("InnerProductRelation");
 
 }  // namespace
 }  // namespace relascope::core

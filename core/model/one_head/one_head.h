@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one head can compute: an object x attends to objects y_1 .. y_n through feature maps that
-// are MLPs (DAT 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
+// A single attention head: an object x attends to objects y_1 .. y_n with MLPs as feature maps (DAT
+// 2.4 and appendix A; ABS 3). And a relation of two objects as an inner product.
 #pragma once
 
 #include "model/baselines/relational_baselines.h"
@@ -13,9 +13,9 @@ namespace relascope::core {
 ///   relational  sum_i alpha_i (W_r r_i + W_s s_i), r_i[l] = <psi_q,l x, psi_k,l y_i>,
 ///   sensory     sum_i alpha_i phi_v y_i,
 ///   RCA         sum_i alpha_i W_s s_i.
-/// No MLP follows, and the object itself is not added: the head is alone. As its relations the
-/// relational one shows what each y_i sends, W_r r_i + W_s s_i, for that is measured as the answer
-/// is: where alpha has settled on one y, it is R(x, y).
+/// No MLP follows, and there is no residual connection. The relational head records W_r r_i + W_s
+/// s_i, the message of each y_i, as its relations, because it has the scale of the output: if alpha
+/// selects one y, it is R(x, y).
 struct OneHeadImpl : torch::nn::Module, RecordingPoint {
     explicit OneHeadImpl(const OneHeadOptions& options);
     /// objects [b, 1 + n, dim], x first -> [b, out_dim].
@@ -35,29 +35,27 @@ private:
 TORCH_MODULE(OneHead);
 
 /// `RelationalHead`, `SensoryHead`, `RcaHead`.
-struct OneHeadModelImpl : ModelImpl {
-    explicit OneHeadModelImpl(const OneHeadOptions& options);
-    /// objects [b, 1 + n, dim] -> [b, out_dim].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct OneHeadModelImpl : ModelWith<OneHeadOptions> {
+    explicit OneHeadModelImpl(const Options& options);
 
     OneHead head{nullptr};
 
-private:
-    OneHeadOptions m_options;
+protected:
+    /// objects [b, 1 + n, dim] -> [b, out_dim].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 /// <left x, right y>: MLPs to rel_proj_dim numbers, with two hidden layers of d_model; symmetric:
 /// one for both.
-struct InnerProductRelationImpl : ModelImpl {
-    explicit InnerProductRelationImpl(const InnerProductOptions& options);
-    /// objects [b, 2, dim] -> [b, 1].
-    torch::Tensor forward(const ModelInput& objects) override;
+struct InnerProductRelationImpl : ModelWith<InnerProductOptions> {
+    explicit InnerProductRelationImpl(const Options& options);
 
     Mlp left{nullptr}, right{nullptr};
     Similarity relation{nullptr};
 
-private:
-    InnerProductOptions m_options;
+protected:
+    /// objects [b, 2, dim] -> [b, 1].
+    torch::Tensor outputs(const torch::Tensor& objects) override;
 };
 
 }  // namespace relascope::core

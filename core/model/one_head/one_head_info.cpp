@@ -2,7 +2,6 @@
 // The descriptors of single heads with feature maps and of the inner-product relation (DAT 2.4).
 #include "model/group_fields.h"
 #include "model/one_head/one_head_options.h"
-#include "model/problem_list.h"
 
 namespace relascope::core {
 namespace {
@@ -11,7 +10,7 @@ std::int64_t mapParameters(std::int64_t in, std::int64_t width, std::int64_t out
     return (in + 1) * width + (width + 1) * width + (width + 1) * out;
 }
 
-// Of a head whose feature maps are that wide.
+// The number of parameters of a head with feature maps of that width.
 std::int64_t headParameters(const OneHeadOptions& o, HeadKind kind, std::int64_t width) {
     const auto map = [&](std::int64_t out) { return mapParameters(o.object_dim, width, out); };
     std::int64_t count = 2 * map(o.keyDim());
@@ -28,7 +27,8 @@ std::int64_t featureWidth(const OneHeadOptions& o) {
     if (o.kind == HeadKind::Relational) return o.d_model;
     const auto wanted = headParameters(o, HeadKind::Relational, o.d_model);
     const auto has = [&](std::int64_t width) { return headParameters(o, o.kind, width); };
-    // The count grows with the width: the first that has as many, or the one before.
+    // The count grows with the width: takes the first width with at least as many parameters, or
+    // the one before.
     std::int64_t below = 1, enough = 2;
     while (has(enough) < wanted) below = enough, enough *= 2;
     while (enough - below > 1) {
@@ -40,15 +40,11 @@ std::int64_t featureWidth(const OneHeadOptions& o) {
 
 namespace {
 
-std::vector<FieldProblem> problems(const OneHeadOptions& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.objects(o);
-    if (!list.empty()) return list.take();
+void problems(const OneHeadOptions& o, ProblemList& list) {
+    if (!list.empty()) return;
     list.atLeast("n_objects", o.n_objects, 2);
     list.atLeast("n_relations", o.n_relations, 1);
     list.atLeast("rel_proj_dim", o.rel_proj_dim, 1);
-    return list.take();
 }
 
 void shapes(const OneHeadOptions& o, ShapeList& list) {
@@ -94,20 +90,16 @@ Architecture<OneHeadOptions> head(HeadKind kind, const char* name, const char* t
     a.order = order;
     a.defaults.kind = kind;
     a.constructed.kind = kind;
-    a.fields = joined<Options>(
-        {of<Options>(stream()),
-         {relations(&Options::n_relations), relationWidth(&Options::rel_proj_dim),
+    a.fields = withGroups<Options>(
+        {{relations(&Options::n_relations), relationWidth(&Options::rel_proj_dim),
           keyWidth<Options>(&Options::key_dim, [](const Options& o) { return o.d_model; }),
-          symbolWidth<Options>(&Options::symbol_dim, [](const Options& o) { return o.d_model; })},
-         of<Options>(objectInput())});
+          symbolWidth<Options>(&Options::symbol_dim, [](const Options& o) { return o.d_model; })}});
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.kind == HeadKind::Relational ? "Relational head"
                            : o.kind == HeadKind::Sensory  ? "Sensory head"
                                                           : "RCA head");
     };
-    a.tokens = [](const Options& o) { return o.n_objects; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = shapes;
     a.outline = outline;
     a.layers = [](const Options& o) {
@@ -117,12 +109,7 @@ Architecture<OneHeadOptions> head(HeadKind kind, const char* name, const char* t
     a.furtherSides = {{"query", {"x"}}};
     a.numbers = true;
     a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.d_model = featureWidth(o);
-        work.heads = 1;
-        work.relations = o.n_relations;
-        work.tokenNumbers = o.object_dim + o.out_dim;
-        return work;
+        return WorkEstimate{.d_model = featureWidth(o), .heads = 1, .relations = o.n_relations};
     };
     return a;
 }
@@ -143,15 +130,10 @@ const RegisterArchitecture inner([] {
     a.order = 200;
     a.constructed.symmetric_rels = false;
     a.numbers = true;
-    a.fields = joined<Options>(
-        {of<Options>(stream()),
-         {relationWidth(&Options::rel_proj_dim), symmetric(&Options::symmetric_rels)},
-         of<Options>(objectInput())});
-    a.problems = [](const Options& o) {
-        ProblemList list;
-        list.atLeast("d_model", o.d_model, 1);
-        list.objects(o);
-        if (!list.empty()) return list.take();
+    a.fields = withGroups<Options>(
+        {{relationWidth(&Options::rel_proj_dim), symmetric(&Options::symmetric_rels)}});
+    a.problems = [](const Options& o, ProblemList& list) {
+        if (!list.empty()) return;
         list.atLeast("rel_proj_dim", o.rel_proj_dim, 1);
         if (o.n_objects != 2)
             list.refuse("n_objects",
@@ -159,14 +141,11 @@ const RegisterArchitecture inner([] {
         if (o.out_dim != 1)
             list.refuse("out_dim",
                         "an inner product has 1 output, not " + std::to_string(o.out_dim));
-        return list.take();
     };
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return std::string(o.symmetric_rels ? "Inner product, symmetric"
                                             : "Inner product, asymmetric");
     };
-    a.tokens = [](const Options& o) { return o.n_objects; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = [](const Options& o, ShapeList& list) {
         list.mlp("left", {o.object_dim, o.d_model, o.d_model, o.rel_proj_dim});
         if (!o.symmetric_rels)
@@ -181,16 +160,8 @@ const RegisterArchitecture inner([] {
                     map + (o.symmetric_rels ? ", symmetric" : ""));
         builder.add("feature map of the second", "right", map);
     };
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"relation", {"relations", 0, 0}}};
-    };
-    a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.d_model = o.d_model;
-        work.heads = 1;
-        work.tokenNumbers = o.object_dim + o.out_dim;
-        return work;
-    };
+    a.layers = fixedLayers({{"relation", {"relations", 0, 0}}});
+    a.work = [](const Options& o) { return WorkEstimate{.d_model = o.d_model, .heads = 1}; };
     return a;
 }());
 

@@ -22,8 +22,8 @@ struct OneHeadOptions : StreamOptions, ObjectInput {
     bool operator==(const OneHeadOptions&) const = default;
 };
 
-/// How wide the feature maps are: d_model of the relational head; of the others as wide as gives
-/// them most nearly as many parameters.
+/// The width of the feature maps: d_model for the relational head; for the others the width with
+/// the closest number of parameters.
 std::int64_t featureWidth(const OneHeadOptions& options);
 
 struct InnerProductOptions : StreamOptions, ObjectInput {

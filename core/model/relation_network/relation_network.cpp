@@ -26,17 +26,16 @@ struct PairwiseMlpImpl : torch::nn::Module, RecordingPoint {
 };
 TORCH_MODULE(PairwiseMlp);
 
-struct RelationNetworkImpl : ModelImpl {
-    explicit RelationNetworkImpl(const RelationNetworkOptions& o) : m_options(o) {
+struct RelationNetworkImpl : ModelWith<RelationNetworkOptions> {
+    explicit RelationNetworkImpl(const Options& o) : ModelWith(o) {
         m_patches = register_module("patch_embedder", PatchEmbedding(o, o.d_model));
         m_relation = register_module("relation", PairwiseMlp(o));
         m_answer = register_module("f", Mlp(o.answerWidths()));
     }
 
-    torch::Tensor forward(const ModelInput& input) override {
-        requireImages(input.x, m_options);
-        auto x = m_patches(input.x);  // [b, n, d]
-        // Objects carry their place, as the published ones carry coordinates.
+    torch::Tensor outputs(const torch::Tensor& images) override {
+        auto x = m_patches(images);  // [b, n, d]
+        // Objects get their position, as in the published model.
         const std::int64_t n = x.size(1);
         const auto place = torch::arange(n, x.options()).div(n).view({1, n, 1});
         x = torch::cat({x, place.expand({x.size(0), -1, 1})}, 2);   // [b, n, d + 1]
@@ -44,14 +43,12 @@ struct RelationNetworkImpl : ModelImpl {
     }
 
 private:
-    RelationNetworkOptions m_options;
     PatchEmbedding m_patches{nullptr};
     PairwiseMlp m_relation{nullptr};
     Mlp m_answer{nullptr};
 };
 
-const auto registered =
-    RegisterModel::of<RelationNetworkImpl, RelationNetworkOptions>("RelationNetwork");
+const auto registered = RegisterModel::of<RelationNetworkImpl>("RelationNetwork");
 
 }  // namespace
 }  // namespace relascope::core

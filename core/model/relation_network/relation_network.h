@@ -14,7 +14,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
     std::vector<std::int64_t> relation_layers = {256, 256, 64};  // of g; the last: relations
     std::vector<std::int64_t> hidden_layers = {256};             // of f
 
-    /// Of g: two objects, each with its place as its last number.
+    /// Input of g: two objects, each with its position as the last number.
     std::vector<std::int64_t> relationWidths() const {
         std::vector<std::int64_t> widths = {2 * (d_model + 1)};
         widths.insert(widths.end(), relation_layers.begin(), relation_layers.end());
@@ -22,10 +22,7 @@ struct RelationNetworkOptions : StreamOptions, ImageInput {
     }
     /// Of f: the sum of all relations, to the classes.
     std::vector<std::int64_t> answerWidths() const {
-        std::vector<std::int64_t> widths = {relation_layers.back()};
-        widths.insert(widths.end(), hidden_layers.begin(), hidden_layers.end());
-        widths.push_back(num_classes);
-        return widths;
+        return mlpWidths(relation_layers.back(), hidden_layers, num_classes);
     }
     bool operator==(const RelationNetworkOptions&) const = default;
 };

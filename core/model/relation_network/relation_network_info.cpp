@@ -2,7 +2,6 @@
 // The descriptor of the Relation Network (Santoro et al. 2017).
 #include "model/baselines/patch_info.h"
 #include "model/group_fields.h"
-#include "model/problem_list.h"
 #include "model/relation_network/relation_network.h"
 
 namespace relascope::core {
@@ -12,23 +11,17 @@ using Options = RelationNetworkOptions;
 
 FieldTable<Options> modelFields() {
     using namespace fields;
-    return joined<Options>(
-        {of<Options>(stream()),
-         {integers(&Options::relation_layers, "relation_layers", "Relation layers",
+    return withGroups<Options>(
+        {{integers(&Options::relation_layers, "relation_layers", "Relation layers",
                    "Widths of the layers of g, which compares two objects; the last one is the "
                    "number of relations.",
                    1, 1048576),
-          hiddenLayers(&Options::hidden_layers)},
-         of<Options>(imageInput())});
+          hiddenLayers(&Options::hidden_layers)}});
 }
 
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.images(o);
+void problems(const Options& o, ProblemList& list) {
     if (o.relation_layers.empty())
         list.refuse("relation_layers", "needs at least one width: the number of relations");
-    return list.take();
 }
 
 void shapes(const Options& o, ShapeList& list) {
@@ -48,7 +41,6 @@ WorkEstimate work(const Options& o) {
     WorkEstimate estimate;
     estimate.d_model = o.d_model;
     for (const auto width : o.relation_layers) estimate.relations += width;
-    estimate.tokenNumbers = o.patchDim();
     return estimate;
 }
 
@@ -56,20 +48,15 @@ const RegisterArchitecture model([] {
     Architecture<Options> a;
     a.name = "RelationNetwork";
     a.title = "Relation Network";
-    a.input = InputKind::Images;
     a.order = 62;
     a.fields = modelFields();
     a.problems = problems;
-    a.words = [](const Options& o) {
+    a.text = [](const Options& o) {
         return "Relation Network " + std::to_string(o.relation_layers.back()) + " relations";
     };
-    a.tokens = [](const Options& o) { return o.patches(); };
-    a.outputs = [](const Options& o) { return o.num_classes; };
     a.shapes = shapes;
     a.outline = outline;
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"relation", {"pairs", 0, 0}}};
-    };
+    a.layers = fixedLayers({{"relation", {"pairs", 0, 0}}});
     a.work = work;
     return a;
 }());

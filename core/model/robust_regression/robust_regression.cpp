@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/abstractor/message_passing.h"
 #include "model/blocks/parameters.h"
 #include "model/factory.h"
 
@@ -12,13 +11,13 @@ namespace {
 
 constexpr double kTolerance = 1e-8, kRelaxation = 1.6;
 constexpr int kRounds = 10000, kLookEvery = 10, kCornerEvery = 50;
-constexpr std::int64_t kAtOnce = 64;  // examples: their matrices are to stay small
+constexpr std::int64_t kAtOnce = 64;  // examples at once, so that the matrices stay small
 
 torch::Tensor shrink(const torch::Tensor& x, const torch::Tensor& by) {
     return x - x.clamp(-by, by);
 }
 
-// The problem as min |W z|_1 with K u - z = b, and its state: what is not solved yet, row by row.
+// The problem as min |W z|_1 with K u - z = b, and the state of the unsolved rows.
 struct Problem {
     torch::Tensor k, inverse;  // [b, n, m] and its pseudo-inverse [b, m, n]
     torch::Tensor b, z, y;     // [b, n]
@@ -34,9 +33,9 @@ torch::Tensor times(const torch::Tensor& matrix, const torch::Tensor& vector) {
     return torch::matmul(matrix, vector.unsqueeze(-1)).squeeze(-1);
 }
 
-// The corner at which a problem seems to end: of the m equations whose multipliers are furthest
-// from their bounds. It is the minimum where multipliers within the bounds prove it. -> the rows of
-// the problem that are solved, [b] bool, and their u [b, m].
+// The candidate vertex: the solution of the m equations with multipliers furthest from their
+// bounds. It is the minimum if multipliers within the bounds prove it. -> the solved rows of the
+// problem, [b] bool, and their u [b, m].
 std::pair<torch::Tensor, torch::Tensor> corner(const Problem& p, const torch::Tensor& weights) {
     const auto m = p.k.size(2);
     const auto order = ((p.y * p.rho).abs() / weights).argsort(std::int64_t{1});
@@ -94,8 +93,8 @@ torch::Tensor solveTogether(const torch::Tensor& symbols, const torch::Tensor& o
             open = open.logical_and(solved.logical_not());
         }
         if (round <= kRounds / 2) {
-            // The two residuals are kept near one another (3.4.1); in the end the step stays, for
-            // convergence is proved of a fixed one.
+            // The two residuals are kept near one another (3.4.1); in the end the step is fixed, as
+            // convergence is proved only for that.
             const auto factor = (primal / dual.clamp_min(1e-300)).sqrt().clamp(0.2, 5.0);
             const auto change = torch::where(factor.gt(2.0).logical_or(factor.lt(0.5)), factor,
                                              torch::ones_like(factor))
@@ -132,25 +131,23 @@ torch::Tensor RobustRegressionLayerImpl::forward(const torch::Tensor& objects) {
     const auto u = leastAbsoluteDeviations(exact.slice(1, 0, m).transpose(1, 2), exact.select(1, m),
                                            std::max(0.0, lambda.item<double>()))
                        .to(objects.scalar_type());
-    // On the screens a row of all objects, of which the column itself is no part.
+    // Displayed as a row of all objects, without the column itself.
     if (auto* recorder = activeRecorder())
         recorder->relations(path, torch::constant_pad_nd(u, {0, 1}).unsqueeze(1).unsqueeze(-1));
     return u;
 }
 
-RobustRegressionImpl::RobustRegressionImpl(const RobustRegressionOptions& o) : m_options(o) {
+RobustRegressionImpl::RobustRegressionImpl(const Options& o) : ModelWith(o) {
     regression = register_module("regression", RobustRegressionLayer(o.sparsity));
 }
 
-torch::Tensor RobustRegressionImpl::forward(const ModelInput& input) {
-    requireObjects(input.x, m_options);
-    return regression(input.x);
+torch::Tensor RobustRegressionImpl::outputs(const torch::Tensor& input) {
+    return regression(input);
 }
 
 namespace {
 
-const auto model =
-    RegisterModel::of<RobustRegressionImpl, RobustRegressionOptions>("RobustRegression");
+const auto model = RegisterModel::of<RobustRegressionImpl>("RobustRegression");
 
 }  // namespace
 }  // namespace relascope::core

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptor of the robust regression.
 #include "model/group_fields.h"
-#include "model/problem_list.h"
 #include "model/robust_regression/robust_regression_options.h"
 
 namespace relascope::core {
@@ -19,39 +18,27 @@ const RegisterArchitecture model([] {
                                   "mixtures.",
                                   0.0, 1e6));
     sparsity.spec.formerName = "rel_scale";
-    a.fields = joined<Options>({{sparsity}, of<Options>(objectInput())});
-    a.problems = [](const Options& o) {
-        ProblemList list;
-        list.objects(o);
-        if (!list.empty()) return list.take();
+    a.fields = withGroups<Options>({{sparsity}});
+    a.problems = [](const Options& o, ProblemList& list) {
+        if (!list.empty()) return;
         list.atLeast("n_objects", o.n_objects, 2);
         if (o.out_dim != o.n_objects - 1)
             list.refuse("out_dim", "with " + std::to_string(o.n_objects - 1) +
                                        " symbols and one mixture there are " +
                                        std::to_string(o.n_objects - 1) + " weights, not " +
                                        std::to_string(o.out_dim));
-        return list.take();
     };
-    a.words = [](const Options&) { return std::string("Robust regression"); };
-    a.tokens = [](const Options& o) { return o.n_objects; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
+    a.text = [](const Options&) { return std::string("Robust regression"); };
     a.shapes = [](const Options&, ShapeList& list) {
         list.parameter("regression.lambda", {1}, false);
     };
     a.outline = [](const Options&, OutlineBuilder& builder) {
         builder.add("robust regression", "regression", "solved for each example, not trained");
     };
-    a.layers = [](const Options&) {
-        return std::vector<LayerPlace>{{"regression", {"regression", 1, 0}}};
-    };
+    a.layers = fixedLayers({{"regression", {"regression", 1, 0}}});
     a.numbers = true;
     a.furtherSides = {{"column", {"observed"}}};
-    a.work = [](const Options& o) {
-        WorkEstimate work;
-        work.d_model = o.object_dim;
-        work.tokenNumbers = o.object_dim + o.out_dim;
-        return work;
-    };
+    a.work = [](const Options& o) { return WorkEstimate{.d_model = o.object_dim}; };
     return a;
 }());
 

@@ -29,23 +29,23 @@ private:
 };
 TORCH_MODULE(SequenceEmbedder);
 
-/// A model that reads a source and then writes a target, in two steps: answers decoded token by
-/// token read their source once.
+/// A model with separate encoding and decoding, so that decoding token by token encodes the source
+/// once.
 struct SequenceModelImpl : ModelImpl {
     /// source and target input -> logits [b, m, out_dim].
     torch::Tensor forward(const ModelInput& input) override {
         const auto contexts = encodeSource(input.x);
         return decodeTarget(input.target, contexts);
     }
-    /// What the decoder looks at: one or several [b, n, d]. Throws OptionError for a source that
-    /// does not fit.
+    /// The context of the decoder: one or several tensors [b, n, d]. Throws OptionError for an
+    /// invalid source.
     virtual std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) = 0;
-    /// target [b, m], with a DecodingCache the elements after its past -> logits [b, m, out_dim].
+    /// target [b, m], with a DecodingCache the elements after past() -> logits [b, m, out_dim].
     virtual torch::Tensor decodeTarget(const torch::Tensor& target,
                                        const std::vector<torch::Tensor>& contexts) = 0;
 };
 
-/// What both of DAT's have in common, under `layers.`.
+/// Common base of the two models of DAT, under `layers.`.
 struct Seq2SeqImpl : SequenceModelImpl {
     std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override;
     torch::Tensor decodeTarget(const torch::Tensor& target,
@@ -73,8 +73,8 @@ protected:
     torch::Tensor decode(torch::Tensor y, const torch::Tensor& context) override;
 };
 
-/// One symbol retriever serves both sides, anew at every layer. (Published code builds n_layers_enc
-/// decoder blocks; ours honours n_layers_dec.)
+/// One symbol retriever serves encoder and decoder, in every layer. (Published code builds
+/// n_layers_enc decoder blocks; ours honours n_layers_dec.)
 struct Seq2SeqDualAttnTransformerImpl : Seq2SeqImpl {
     explicit Seq2SeqDualAttnTransformerImpl(const Seq2SeqDualAttnTransformerOptions& options);
 

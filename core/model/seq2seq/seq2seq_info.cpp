@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The descriptors of the sequence-to-sequence models (DAT 4.2).
 #include "model/blocks/block_info.h"
-#include "model/problem_list.h"
 #include "model/seq2seq/pair_config.h"
 #include "model/seq2seq/seq2seq_options.h"
 
@@ -53,15 +52,11 @@ using Plain = Seq2SeqTransformerOptions;
 using Dual = Seq2SeqDualAttnTransformerOptions;
 
 template <class Options>
-constexpr bool kDual = std::is_same_v<Options, Dual>;
-
-template <class Options>
 FieldTable<Options> sequenceFields() {
     using namespace fields;
     constexpr bool dual = kDual<Options>;
-    auto encoder = kPlainBlock, decoder = kPlainBlock;
-    for (auto* list : {&encoder, &decoder}) list->push_back("causal");
-    encoder.insert(encoder.end(), kPlainHeads.begin(), kPlainHeads.end());
+    auto decoder = kPlainBlock;
+    decoder.push_back("causal");
     FieldTable<Options> own = {
         integer<Options>(&Options::n_heads_cross, "n_heads_cross", "Cross heads",
                          "Heads of the decoder that attend to the encoder.", 1, 1024)};
@@ -90,22 +85,20 @@ FieldTable<Options> sequenceFields() {
     own.push_back(advanced(boolean<Options>(&Options::tie_weights, "tie_weights", "Second name",
                                             "Stores the output layer under a second name, as in "
                                             "the published code; no weights are tied.")));
-    return joined<Options>({of<Options>(encoderDecoderDepth()), of<Options>(stream()),
-                            block<Options>(dual ? dualBlock({"rope"}) : plainBlock(encoder), dual),
-                            symbolFields,
-                            block<Options>(
-                                dual ? dualBlock({"rope"}) : plainBlock(decoder), dual,
-                                [](auto& o) -> auto& { return o.decoder; }, true),
-                            own, of<Options>(pairInput())});
+    return joined<Options>(
+        {of<Options>(encoderDecoderDepth()), of<Options>(stream()),
+         block<Options>(dual ? dualBlock({"rope"}) : plainBlock(plainHeads({"causal"})), dual),
+         symbolFields,
+         block<Options>(
+             dual ? dualBlock({"rope"}) : plainBlock(decoder), dual,
+             [](auto& o) -> auto& { return o.decoder; }, true),
+         own, of<Options>(pairInput())});
 }
 
 template <class Options>
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.pairs(o);
+void problems(const Options& o, ProblemList& list) {
     list.atLeast("n_layers_dec", o.n_layers_dec, 1);
-    if (!list.empty()) return list.take();
+    if (!list.empty()) return;
     list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rope));
     list.add(o.decoder.problems(o.d_model, kDual<Options>, false), "decoder.");
     const auto plan = decoderOf(o);
@@ -118,12 +111,8 @@ std::vector<FieldProblem> problems(const Options& o) {
                                             std::to_string(cross) + " heads");
     list.evenWidth(o.d_model);
     if constexpr (kDual<Options>) {
-        if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
-            list.refuse("symbol_retrieval", "'" + o.symbol_retrieval +
-                                                "' symbols are supported by the Abstractor only");
-        list.symbols(o, o.d_model);
+        list.blockSymbols(o, o.d_model);
     }
-    return list.take();
 }
 
 template <class Options>
@@ -233,22 +222,18 @@ ConfigJson writeConfig(const Options& o) {
 }
 
 template <class Options>
-Architecture<Options> sequences() {
+Architecture<Options> sequences(const char* name, const char* title, int order) {
     Architecture<Options> a;
-    a.input = InputKind::Pairs;
+    a.name = name;
+    a.title = title;
+    a.order = order;
     a.fields = sequenceFields<Options>();
     a.problems = problems<Options>;
-    a.tokens = [](const Options& o) { return o.in_block_size; };
-    a.outputs = [](const Options& o) { return o.out_dim; };
     a.shapes = shapes<Options>;
     a.outline = outline<Options>;
     a.layers = layers<Options>;
     a.work = [](const Options& o) {
-        const SymbolOptions* symbols = nullptr;
-        if constexpr (kDual<Options>) symbols = &o;
-        auto work = blockWork(encoderOf(o), o.n_layers_enc + o.n_layers_dec, symbols);
-        work.tokenNumbers = o.out_dim;
-        return work;
+        return blockWork(o, encoderOf(o), o.n_layers_enc + o.n_layers_dec);
     };
     a.readConfig = readConfig<Options>;
     a.writeConfig = writeConfig<Options>;
@@ -257,19 +242,17 @@ Architecture<Options> sequences() {
 }
 
 const RegisterArchitecture dual([] {
-    auto a = sequences<Dual>();
-    a.name = "Seq2SeqDualAttnTransformer";
-    a.title = "Dual Attention Transformer, seq2seq";
-    a.order = 90;
-    a.words = [](const Dual& o) { return "DAT seq2seq " + headsText(o); };
-    // Each decoder block has two layers: its own and its cross-attention.
+    auto a =
+        sequences<Dual>("Seq2SeqDualAttnTransformer", "Dual Attention Transformer, seq2seq", 90);
+    a.text = [](const Dual& o) { return "DAT seq2seq " + headsText(o); };
+    // Each decoder block has two layers: self-attention and cross-attention.
     a.symbolLayer = [](const Dual& o, const std::string&, int retrieval) {
         const int encoders = static_cast<int>(o.n_layers_enc);
         return retrieval < encoders
                    ? "layers.encoder_blocks." + std::to_string(retrieval)
                    : "layers.decoder_blocks." + std::to_string(retrieval - encoders);
     };
-    // The published class builds as many decoder blocks as encoder blocks, whatever was asked for.
+    // The published class ignores n_layers_dec and builds as many decoder blocks as encoder blocks.
     a.readTensors = [](Dual& o, const auto& shape) {
         const auto block = [&](std::int64_t i) {
             return !shape("layers.decoder_blocks." + std::to_string(i) + ".ff_block.linear1.weight")
@@ -282,11 +265,8 @@ const RegisterArchitecture dual([] {
 }());
 
 const RegisterArchitecture plain([] {
-    auto a = sequences<Plain>();
-    a.name = "Seq2SeqTransformer";
-    a.title = "Transformer, seq2seq";
-    a.order = 100;
-    a.words = [](const Plain& o) {
+    auto a = sequences<Plain>("Seq2SeqTransformer", "Transformer, seq2seq", 100);
+    a.text = [](const Plain& o) {
         return "Transformer seq2seq " + std::to_string(o.n_heads_sa) + " heads";
     };
     return a;

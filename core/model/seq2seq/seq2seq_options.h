@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Options of the sequence-to-sequence models, under the names of the published constructors. Block
-// options are the encoder's; the decoder has its own.
+// Options of the sequence-to-sequence models, under the names of the published constructors. The
+// block options are those of the encoder; the decoder has its own.
 #pragma once
 
 #include "model/blocks/stack_options.h"

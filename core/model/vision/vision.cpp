@@ -23,18 +23,6 @@ torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
     return m_norm(m_projection(m_patchNorm(patches)));  // [b, patches, d]
 }
 
-void requireImages(const torch::Tensor& images, const ImageInput& o) {
-    const auto& s = o.image_shape;
-    if (images.dim() == 4 && images.size(1) == s[0] && images.size(3) == s[1] &&
-        images.size(2) == s[2])
-        return;
-    std::string shape;
-    for (const auto n : images.sizes()) shape += (shape.empty() ? "" : " x ") + std::to_string(n);
-    throw OptionError("images", "are " + shape + ", but the model expects batches of " +
-                                    std::to_string(s[0]) + " x " + std::to_string(s[2]) + " x " +
-                                    std::to_string(s[1]));
-}
-
 torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet) {
     if (dataSet == "none") return images;
     struct Statistics {
@@ -74,7 +62,7 @@ void VisionModelImpl::addClassifier() {
 }
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
-    requireImages(images.x, m_options);
+    requireInput(images.x, m_options);
     auto x = to_patch_embedding(standardised(images.x, m_options.image_norm));  // [b, patches, d]
     x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);        // [b, n, d]
     x = encode(m_dropout(x + pos_embedding));                                   // [b, n, d]

@@ -28,14 +28,11 @@ private:
 };
 TORCH_MODULE(PatchEmbedding);
 
-/// Throws OptionError unless images [b, c, H, W] have the model's shape.
-void requireImages(const torch::Tensor& images, const ImageInput& options);
-
 /// Images [b, c, H, W] in 0..1 with a data set's mean and deviation taken out (experiments.md
 /// section 3): "none", "cifar10", "cifar100", "fashion-mnist".
 torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet);
 
-/// What both models share: patches, class token, learned positions, pooling and the classifier.
+/// Common base of both models: patches, class token, learned positions, pooling and the classifier.
 struct VisionModelImpl : ModelImpl {
     VisionModelImpl(const VisionTransformerOptions& options);
     torch::Tensor forward(const ModelInput& images) override;
@@ -68,7 +65,7 @@ struct VisionDualAttnTransformerImpl : VisionModelImpl {
     explicit VisionDualAttnTransformerImpl(const VisionDualAttnTransformerOptions& options);
 
     std::shared_ptr<SymbolRetrieverImpl>
-        symbol_retriever;  ///< stored, as published, even without relational heads
+        symbol_retriever;  ///< stored, as published, also without relational heads
 
 protected:
     torch::Tensor encode(torch::Tensor x) override;

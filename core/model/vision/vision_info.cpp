@@ -2,7 +2,6 @@
 // The descriptors of ViDAT (DAT 4.1, 4.3) and ViT.
 #include "model/baselines/patch_info.h"
 #include "model/blocks/block_info.h"
-#include "model/problem_list.h"
 #include "model/vision/vision_options.h"
 
 namespace relascope::core {
@@ -23,9 +22,6 @@ using Plain = VisionTransformerOptions;
 using Dual = VisionDualAttnTransformerOptions;
 
 template <class Options>
-constexpr bool kDual = std::is_same_v<Options, Dual>;
-
-template <class Options>
 FieldTable<Options> visionFields() {
     using namespace fields;
     const auto own = FieldTable<Plain>{
@@ -37,40 +33,29 @@ FieldTable<Options> visionFields() {
                         {"none", "cifar10", "cifar100", "fashion-mnist"})),
         advanced(boolean(&Plain::final_norm, "final_norm", "Final norm",
                          "Normalises before the classifier."))};
-    auto plain = kPlainBlock;
-    plain.insert(plain.end(), kPlainHeads.begin(), kPlainHeads.end());
-    plain.push_back("rope");
     FieldTable<Options> symbolFields;
     if constexpr (kDual<Options>)
         symbolFields = symbols<Options>(
             kSymbolKinds,
             [](const Options& o) { return patchesOf(o) > 0 ? o.tokens() : std::int64_t{0}; },
             [](const Options& o) { return o.n_heads_ra > 0; });
-    return joined<Options>(
-        {of<Options>(depth()), of<Options>(stream()),
-         block<Options>(kDual<Options> ? dualBlock({"causal"}) : plainBlock(plain), kDual<Options>),
-         symbolFields, of<Options>(own), of<Options>(imageInput())});
+    return withGroups<Options>(
+        {block<Options>(kDual<Options> ? dualBlock({"causal"}) : plainBlock(plainHeads({"rope"})),
+                        kDual<Options>),
+         symbolFields, of<Options>(own)});
 }
 
 template <class Options>
-std::vector<FieldProblem> problems(const Options& o) {
-    ProblemList list;
-    list.atLeast("d_model", o.d_model, 1);
-    list.atLeast("n_layers", o.n_layers, 1);
-    list.images(o);
+void problems(const Options& o, ProblemList& list) {
     const std::int64_t channels = o.image_norm == "fashion-mnist" ? 1 : 3;
     if (o.image_shape.size() == 3 && o.image_norm != "none" && o.image_shape[0] != channels)
         list.refuse("image_norm", o.image_norm + " images have " + std::to_string(channels) +
                                       " channels, not " + std::to_string(o.image_shape[0]));
-    if (!list.empty()) return list.take();
+    if (!list.empty()) return;
     list.add(o.BlockOptions::problems(o.d_model, kDual<Options>, o.rope));
     if constexpr (kDual<Options>) {
-        if (o.symbol_retrieval == "learned" || o.symbol_retrieval == "sinusoidal")
-            list.refuse("symbol_retrieval", "'" + o.symbol_retrieval +
-                                                "' symbols are supported by the Abstractor only");
-        list.symbols(o, o.d_model, o.tokens());
+        list.blockSymbols(o, o.d_model, o.tokens());
     }
-    return list.take();
 }
 
 template <class Options>
@@ -132,7 +117,7 @@ ConfigJson writeConfig(const Options& o) {
         a["symbol_retrieval"] = o.symbol_retrieval;
         a["symbol_retrieval_kwargs"] = symbolsConfig(o, o.d_model, o.tokens());
         writeDualHeadsConfig(a, o, o.symbol_retrieval);
-        // Ours alone: the published image model cannot be asked for it.
+        // An extension: the published image model has no such option.
         if (!o.share_attn_params) a.erase("share_attn_params");
     } else {
         a["n_heads"] = o.n_heads_sa;
@@ -141,27 +126,17 @@ ConfigJson writeConfig(const Options& o) {
 }
 
 template <class Options>
-Architecture<Options> vision() {
+Architecture<Options> vision(const char* name, const char* title, int order) {
     Architecture<Options> a;
-    a.input = InputKind::Images;
+    a.name = name;
+    a.title = title;
+    a.order = order;
     a.fields = visionFields<Options>();
     a.problems = problems<Options>;
-    a.tokens = [](const Options& o) { return o.tokens(); };
-    a.outputs = [](const Options& o) { return o.num_classes; };
     a.shapes = shapes<Options>;
     a.outline = outline<Options>;
-    a.layers = [](const Options& o) {
-        std::vector<LayerPlace> places;
-        addLayers(places, "encoder_blocks.", o.n_layers, "layer");
-        return places;
-    };
-    a.work = [](const Options& o) {
-        const SymbolOptions* symbols = nullptr;
-        if constexpr (kDual<Options>) symbols = &o;
-        auto work = blockWork(stackOf(o, kDual<Options>), o.n_layers, symbols);
-        work.tokenNumbers = o.patchDim();
-        return work;
-    };
+    a.layers = [](const Options& o) { return layersOf("encoder_blocks.", o.n_layers, "layer"); };
+    a.work = [](const Options& o) { return blockWork(o, stackOf(o, kDual<Options>), o.n_layers); };
     a.readConfig = readConfig<Options>;
     a.writeConfig = writeConfig<Options>;
     a.readTensors = [](Options& o, const auto& shape) {
@@ -173,20 +148,14 @@ Architecture<Options> vision() {
 }
 
 const RegisterArchitecture dual([] {
-    auto a = vision<Dual>();
-    a.name = "VisionDualAttnTransformer";
-    a.title = "Vision Dual Attention Transformer";
-    a.order = 10;
-    a.words = [](const Dual& o) { return "ViDAT " + headsText(o); };
+    auto a = vision<Dual>("VisionDualAttnTransformer", "Vision Dual Attention Transformer", 10);
+    a.text = [](const Dual& o) { return "ViDAT " + headsText(o); };
     return a;
 }());
 
 const RegisterArchitecture plain([] {
-    auto a = vision<Plain>();
-    a.name = "VisionTransformer";
-    a.title = "Vision Transformer";
-    a.order = 20;
-    a.words = [](const Plain& o) { return "ViT sa" + std::to_string(o.n_heads_sa); };
+    auto a = vision<Plain>("VisionTransformer", "Vision Transformer", 20);
+    a.text = [](const Plain& o) { return "ViT sa" + std::to_string(o.n_heads_sa); };
     return a;
 }());
 

@@ -75,19 +75,19 @@ Expression Entities::arithmetic(const Rational& value, int operations, double en
         possible.push_back(Operation::Add);
         possible.push_back(Operation::Subtract);
     }
-    // A product of two whole numbers has only the entropy of the factors.
+    // The entropy of a product of integers is that of its factors.
     if (operations >= 2 || (value.isInteger() && entropy <= factorEntropy(value.numerator)))
         possible.push_back(Operation::Multiply);
     const auto operation = m_draws.oneOf(possible);
     const auto [left, right] = operandsOf(m_draws, operation, value, operations, part);
 
-    // A fraction needs an operation of its own to be written with whole numbers.
+    // Writing a fraction with integers requires one operation.
     const int fractions = (left.isInteger() ? 0 : 1) + (right.isInteger() ? 0 : 1);
     if (fractions > operations - 1) throw Outgrown();
     auto counts = m_draws.parts(2, operations - 1 - fractions);
     counts[0] += left.isInteger() ? 0 : 1;
     counts[1] += right.isInteger() ? 0 : 1;
-    const auto entropies = m_draws.shares(entropy - part, counts);
+    const auto entropies = m_draws.dirichlet(entropy - part, counts);
     auto a = arithmetic(left, counts[0], entropies[0]),
          b = arithmetic(right, counts[1], entropies[1]);
     switch (operation) {
@@ -121,7 +121,7 @@ struct Multiple {
     bool isLetter() const { return factor->isLetter(); }
 };
 
-// As the published generator orders the two: letters before numbers, then by the alphabet.
+// The order of the published generator: letters before numbers, then alphabetical.
 bool comesBefore(const Multiple& a, const Multiple& b) {
     if (a.isLetter() != b.isLetter()) return a.isLetter();
     return a.isLetter() ? a.factor->handle < b.factor->handle
@@ -130,11 +130,11 @@ bool comesBefore(const Multiple& a, const Multiple& b) {
 
 }  // namespace
 
-Entities::Sum Entities::splitSum(const Polynomial& p, double entropy, const Share& share) {
+Entities::Sum Entities::splitSum(const Polynomial& p, double entropy, const SampleArgs& args) {
     const double ofA = std::max(1.0, m_draws.uniform(0.0, entropy / 3.0)),
                  ofB = std::max(1.0, m_draws.uniform(0.0, entropy / 3.0));
     const auto entropies =
-        m_draws.shares(std::max(0.0, entropy - ofA - ofB), static_cast<int>(p.values.size()));
+        m_draws.dirichlet(std::max(0.0, entropy - ofA - ofB), static_cast<int>(p.values.size()));
     std::int64_t common = 0;
     for (const auto& value : p.values) common = std::gcd(common, value.numerator);
     common = std::max<std::int64_t>(1, common);
@@ -161,12 +161,12 @@ Entities::Sum Entities::splitSum(const Polynomial& p, double entropy, const Shar
         const std::int64_t sign = m_draws.coin() ? 1 : -1;
         f[at] += sign * b, g[at] -= sign * a;
     }
-    const auto shares = split(share, 4);
-    const std::vector<Entity> parts = {number(a, shares[0]), number(b, shares[1]),
-                                       polynomial(Polynomial(f).trimmed(), shares[2]),
-                                       polynomial(Polynomial(g).trimmed(), shares[3])};
+    const auto each = split(args, 4);
+    const std::vector<Entity> parts = {number(a, each[0]), number(b, each[1]),
+                                       polynomial(Polynomial(f).trimmed(), each[2]),
+                                       polynomial(Polynomial(g).trimmed(), each[3])};
     Sum sum;
-    sum.told = tell(parts);
+    sum.premises = tell(parts);
     sum.variable = letter();
     Multiple first{&parts[0], &parts[2]}, second{&parts[1], &parts[3]};
     if (comesBefore(second, first)) std::swap(first, second);

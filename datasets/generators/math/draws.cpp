@@ -23,19 +23,19 @@ std::map<std::int64_t, int> primeFactors(std::int64_t n) {
     std::map<std::int64_t, int> powers;
     if (n < 0) powers[-1] = 1, n = -n;
     for (std::int64_t p = 2; p * p <= n; p += p == 2 ? 1 : 2) {
-        if (p > 2'000'000) throw Outgrown();  // a search for minutes
+        if (p > 2'000'000) throw Outgrown();  // would take minutes
         while (n % p == 0) ++powers[p], n /= p;
     }
     if (n > 1) ++powers[n];
     return powers;
 }
 
-// Share of the integers without a common divisor with n.
+// Fraction of the integers without a common divisor with n.
 double coprimeShare(std::int64_t n) {
-    double share = 1.0;
+    double coprime = 1.0;
     for (const auto& [prime, power] : primeFactors(n))
-        share *= 1.0 - 1.0 / static_cast<double>(prime);
-    return share;
+        coprime *= 1.0 - 1.0 / static_cast<double>(prime);
+    return coprime;
 }
 
 std::int64_t floorDivide(std::int64_t a, std::int64_t b) {
@@ -99,18 +99,18 @@ Rational Draws::number(double entropy) {
     return {numerator, integer(entropy - above, false, 2, numerator)};
 }
 
-std::vector<double> Draws::shares(double total, const std::vector<int>& weights) {
+std::vector<double> Draws::dirichlet(double total, const std::vector<int>& weights) {
     // A gamma variable of a whole order is a sum of exponential ones.
-    std::vector<double> shares;
+    std::vector<double> values;
     for (const int weight : weights) {
         double gamma = 0.0;
         for (int i = 0; i < weight; ++i) gamma -= std::log(1.0 - m_random.uniform());
-        shares.push_back(gamma);
+        values.push_back(gamma);
     }
-    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-    for (auto& share : shares)
-        share = sum > 0.0 ? total * share / sum : total / static_cast<double>(shares.size());
-    return shares;
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    for (auto& value : values)
+        value = sum > 0.0 ? total * value / sum : total / static_cast<double>(values.size());
+    return values;
 }
 
 std::vector<int> Draws::parts(int count, int sum) {
@@ -133,7 +133,7 @@ std::vector<int> Draws::summands(int length, const std::vector<bool>& isZero) {
     if (length < needed || (length == 1 && needed == 0)) throw Outgrown();
     auto counts = parts(count, length - needed);
     for (std::size_t i = 0; i < isZero.size(); ++i) counts[i] += isZero[i] ? 0 : 1;
-    // A single summand of a coefficient 0 would be a 0 of its own: it goes to another coefficient.
+    // A single summand of a coefficient 0 would be 0, so it is moved to another coefficient.
     for (;;) {
         std::vector<int> lonely;
         for (int i = 0; i < count; ++i)
@@ -159,8 +159,8 @@ std::vector<std::int64_t> Draws::addingUpTo(std::int64_t value, int count, doubl
     const double least = std::max(1.0, std::log10(5.0 * std::abs(static_cast<double>(mean)) + 1.0));
     std::vector<std::int64_t> terms;
     std::int64_t missing = value;
-    for (const double share : shares(entropy, count)) {
-        terms.push_back(integer(std::max(least, share)));
+    for (const double part : dirichlet(entropy, count)) {
+        terms.push_back(integer(std::max(least, part)));
         missing = minus(missing, terms.back());
     }
     for (int i = 0; i < count; ++i)

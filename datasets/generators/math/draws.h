@@ -10,8 +10,8 @@
 
 namespace relascope::datasets::mathematics {
 
-/// Thrown where a question has grown beyond what it may be: longer numbers than 64 bits, no letter
-/// left. The maker of questions draws another one; users never see it.
+/// Thrown if a question exceeds its limits: numbers of more than 64 bits, or no unused letter. The
+/// generator then draws another question; users never see this.
 struct Outgrown {};
 
 /// Sums and products that throw Outgrown instead of wrapping.
@@ -50,22 +50,22 @@ public:
 
     /// An integer of about 10^entropy equally likely ones: -m .. m with m half of them, or least ..
     /// m; with an absolute value of at least `least` and without a common divisor with `coprime`,
-    /// for both of which the range is widened.
+    /// the range is widened for both.
     std::int64_t integer(double entropy, bool isSigned = true, std::int64_t least = 0,
                          std::int64_t coprime = 1);
     /// One half integers, one half fractions; a fraction's entropy is split at random.
     Rational number(double entropy);
-    /// `total` shared out by a Dirichlet distribution with these whole weights; weight 0 gets none.
-    std::vector<double> shares(double total, const std::vector<int>& weights);
-    std::vector<double> shares(double total, int count) {
-        return shares(total, std::vector<int>(static_cast<std::size_t>(count), 1));
+    /// Splits `total` by a Dirichlet distribution with these integer weights; weight 0 gets 0.
+    std::vector<double> dirichlet(double total, const std::vector<int>& weights);
+    std::vector<double> dirichlet(double total, int count) {
+        return dirichlet(total, std::vector<int>(static_cast<std::size_t>(count), 1));
     }
     /// `count` numbers >= 0 of that sum, every choice equally likely.
     std::vector<int> parts(int count, int sum);
-    /// How many summands each coefficient gets: `length` in all; none that is 0 gets exactly one,
-    /// the others at least one.
+    /// The number of summands of each coefficient, `length` in total: at least one for coefficients
+    /// that are not 0, and never exactly one for those that are 0.
     std::vector<int> summands(int length, const std::vector<bool>& isZero);
-    /// `count` integers of that sum. Throws Outgrown where a single summand cannot be the value.
+    /// `count` integers of that sum. Throws Outgrown if a single summand cannot be the value.
     std::vector<std::int64_t> addingUpTo(std::int64_t value, int count, double entropy);
     /// Two factors of a product, its prime factors dealt out at random; of 0: 1 and 0.
     std::pair<std::int64_t, std::int64_t> factors(std::int64_t product);

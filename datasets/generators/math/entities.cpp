@@ -28,12 +28,12 @@ std::string Entities::letter() {
     return letter;
 }
 
-std::vector<Share> Entities::split(const Share& share, int count) {
-    const auto modules = m_draws.parts(count, share.modules - 1);
-    const auto entropies = m_draws.shares(share.entropy, modules);
-    std::vector<Share> shares;
-    for (std::size_t i = 0; i < modules.size(); ++i) shares.push_back({modules[i], entropies[i]});
-    return shares;
+std::vector<SampleArgs> Entities::split(const SampleArgs& args, int count) {
+    const auto modules = m_draws.parts(count, args.modules - 1);
+    const auto entropies = m_draws.dirichlet(args.entropy, modules);
+    std::vector<SampleArgs> each;
+    for (std::size_t i = 0; i < modules.size(); ++i) each.push_back({modules[i], entropies[i]});
+    return each;
 }
 
 std::string Entities::tell(const std::vector<Entity>& entities) {
@@ -41,47 +41,48 @@ std::string Entities::tell(const std::vector<Entity>& entities) {
     for (const auto& entity : entities) order.push_back(&entity);
     m_draws.random().shuffle(order);
     std::string text;
-    for (const auto* entity : order) text = joined(joined(text, entity->told), entity->sentence);
+    for (const auto* entity : order)
+        text = joined(joined(text, entity->premises), entity->sentence);
     return text;
 }
 
-std::string Entities::nameNumbers(const Share& share, std::vector<Expression*> numbers) {
-    const int most = share.modules - 1;
+std::string Entities::nameNumbers(const SampleArgs& args, std::vector<Expression*> numbers) {
+    const int most = args.modules - 1;
     if (most <= 0) return "";
     if (numbers.empty()) throw Outgrown();
     const int count = m_draws.between(1, std::min(most, static_cast<int>(numbers.size())));
     m_draws.random().shuffle(numbers);
-    const auto shares = split(share, count);
+    const auto each = split(args, count);
     std::vector<Entity> named;
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        named.push_back(number(numbers[i]->value().numerator, shares[i]));
+    for (std::size_t i = 0; i < each.size(); ++i) {
+        named.push_back(number(numbers[i]->value().numerator, each[i]));
         if (named.back().isLetter()) numbers[i]->replace(named.back().handle);
     }
     return tell(named);
 }
 
-Entity Entities::number(std::int64_t value, Share share) {
-    if (share.modules == 0) {
+Entity Entities::number(std::int64_t value, SampleArgs args) {
+    if (args.modules == 0) {
         Entity entity;
         entity.handle = std::to_string(value);
         return entity;
     }
     switch (m_draws.between(0, 4)) {
         case 0:
-            return solved(value, share, 1);
+            return solved(value, args, 1);
         case 1:
-            return solved(value, share, 2);
+            return solved(value, args, 2);
         case 2:
-            return addedOrSubtracted(value, share);
+            return addedOrSubtracted(value, args);
         case 3:
-            return calculated(value, share);
+            return calculated(value, args);
         default:
-            return evaluated(value, share);
+            return evaluated(value, args);
     }
 }
 
-Entity Entities::solved(std::int64_t value, Share share, int unknowns) {
-    double entropy = share.take();
+Entity Entities::solved(std::int64_t value, SampleArgs args, int unknowns) {
+    double entropy = args.peel();
     std::vector<std::int64_t> solutions = {value};
     if (unknowns == 2) {
         const double other = std::max(1.0, entropy / 4.0);
@@ -96,7 +97,7 @@ Entity Entities::solved(std::int64_t value, Share share, int unknowns) {
         for (auto* side : {&equation.left, &equation.right})
             for (auto* found : side->integers()) numbers.push_back(found);
     Entity entity;
-    entity.told = nameNumbers(share, numbers);
+    entity.premises = nameNumbers(args, numbers);
     entity.sentence = "Suppose " + system[0].text();
     if (unknowns == 2) entity.sentence += ", " + system[1].text();
     entity.sentence += '.';
@@ -104,47 +105,48 @@ Entity Entities::solved(std::int64_t value, Share share, int unknowns) {
     return entity;
 }
 
-Entity Entities::addedOrSubtracted(std::int64_t value, Share share) {
+Entity Entities::addedOrSubtracted(std::int64_t value, SampleArgs args) {
     const bool add = m_draws.coin();
     const double entropy =
-        std::max(share.take(), std::log10(5.0 * std::abs(static_cast<double>(value)) + 1.0));
+        std::max(args.peel(), std::log10(5.0 * std::abs(static_cast<double>(value)) + 1.0));
     std::int64_t p = m_draws.integer(entropy), q = add ? plus(value, -p) : plus(p, -value);
     if (m_draws.coin()) {
         std::swap(p, q);
         if (!add) p = -p, q = -q;
     }
-    const auto shares = split(share, 2);
-    const std::vector<Entity> parts = {number(p, shares[0]), number(q, shares[1])};
+    const auto each = split(args, 2);
+    const std::vector<Entity> parts = {number(p, each[0]), number(q, each[1])};
     Entity entity;
-    entity.told = tell(parts);
+    entity.premises = tell(parts);
     entity.handle = letter();
     entity.sentence = "Let " + entity.handle + " = " + parts[0].handle + (add ? " + " : " - ") +
                       parts[1].handle + '.';
     return entity;
 }
 
-Entity Entities::calculated(std::int64_t value, Share share) {
-    double entropy = share.take();
+Entity Entities::calculated(std::int64_t value, SampleArgs args) {
+    double entropy = args.peel();
     const int extra = static_cast<int>(entropy / 2.0), operations = m_draws.between(3, 3 + extra);
     entropy += treeEntropy(operations) - std::log10(extra + 1.0);
     auto expression = arithmetic(value, operations, entropy);
     Entity entity;
-    entity.told = nameNumbers(share, expression.integers());
+    entity.premises = nameNumbers(args, expression.integers());
     entity.handle = letter();
     entity.sentence = "Let " + entity.handle + " be " + expression.text() + '.';
     return entity;
 }
 
-Entity Entities::evaluated(std::int64_t value, Share share) {
-    double entropy = share.take();
+Entity Entities::evaluated(std::int64_t value, SampleArgs args) {
+    double entropy = args.peel();
     const double ofInput = m_draws.uniform(1.0, 1.0 + entropy / 3.0);
     entropy = std::max(0.0, entropy - ofInput);
     const std::int64_t input = m_draws.integer(ofInput);
     const int degree = m_draws.between(1, 3);
     std::vector<int> weights;
     for (int i = 1; i <= degree; ++i) weights.push_back(i);
-    const auto entropies = m_draws.shares(entropy, weights);
-    // From the highest power down, each coefficient takes what it can of the value that is left.
+    const auto entropies = m_draws.dirichlet(entropy, weights);
+    // From the highest power down, each coefficient takes as much of the remaining value as
+    // possible.
     std::vector<std::int64_t> coefficients(static_cast<std::size_t>(degree) + 1);
     std::int64_t left = value;
     for (int i = 0; i < degree; ++i) {
@@ -158,26 +160,26 @@ Entity Entities::evaluated(std::int64_t value, Share share) {
         left = plus(left, -times(c, power));
     }
     coefficients[0] = left;
-    const auto shares = split(share, 2);
-    const std::vector<Entity> parts = {polynomial(Polynomial(coefficients), shares[0]),
-                                       number(input, shares[1])};
+    const auto each = split(args, 2);
+    const std::vector<Entity> parts = {polynomial(Polynomial(coefficients), each[0]),
+                                       number(input, each[1])};
     Entity entity;
-    entity.told = tell(parts);
+    entity.premises = tell(parts);
     entity.handle = letter();
     entity.sentence =
         "Let " + entity.handle + " be " + parts[0].handle + '(' + parts[1].handle + ").";
     return entity;
 }
 
-Entity Entities::polynomial(const Polynomial& p, Share share) {
-    if (share.modules == 0) return plain(p);
+Entity Entities::polynomial(const Polynomial& p, SampleArgs args) {
+    if (args.modules == 0) return plain(p);
     switch (m_draws.between(0, p.isInteger() ? 2 : 1)) {
         case 0:
-            return differentiated(p, share);
+            return differentiated(p, args);
         case 1:
-            return collected(p, share);
+            return collected(p, args);
         default:
-            return added(p, share);
+            return added(p, args);
     }
 }
 
@@ -191,21 +193,21 @@ Entity Entities::plain(const Polynomial& p) {
     return entity;
 }
 
-Entity Entities::differentiated(const Polynomial& p, Share share) {
+Entity Entities::differentiated(const Polynomial& p, SampleArgs args) {
     const int order = m_draws.between(1, 3);
-    const double entropy = std::max(0.0, share.take() - std::log10(3.0));
+    const double entropy = std::max(0.0, args.peel() - std::log10(3.0));
     Polynomial integral = p;
     for (int i = 0; i < order; ++i) integral = antiderivative(integral, 0);
     const auto lost = randomPolynomial(m_draws, {order - 1}, entropy);
-    const auto of = polynomial(integral + lost, split(share, 1)[0]);
+    const auto of = polynomial(integral + lost, split(args, 1)[0]);
     Entity entity;
     std::string text = of.expression, variable = of.variable;
     if (text.empty()) {
         variable = letter();
         text = of.handle + '(' + variable + ')';
-        entity.told = joined(of.told, of.sentence);
+        entity.premises = joined(of.premises, of.sentence);
     } else {
-        entity.told = of.told;
+        entity.premises = of.premises;
     }
     entity.handle = letter();
     entity.sentence = "Let " + entity.handle + '(' + variable + ") be the " + ordinalWord(order) +
@@ -213,31 +215,31 @@ Entity Entities::differentiated(const Polynomial& p, Share share) {
     return entity;
 }
 
-Entity Entities::added(const Polynomial& p, Share share) {
-    const double entropy = share.take();
-    const auto sum = splitSum(p, entropy, share);
+Entity Entities::added(const Polynomial& p, SampleArgs args) {
+    const double entropy = args.peel();
+    const auto sum = splitSum(p, entropy, args);
     Entity entity;
-    entity.told = sum.told;
+    entity.premises = sum.premises;
     entity.handle = letter();
     entity.sentence = "Let " + entity.handle + '(' + sum.variable + ") = " + sum.text + '.';
     return entity;
 }
 
-Entity Entities::collected(const Polynomial& p, Share share) {
-    const double entropy = share.take();
+Entity Entities::collected(const Polynomial& p, SampleArgs args) {
+    const double entropy = args.peel();
     std::vector<std::vector<Rational>> coefficients;
     if (p.isInteger()) {
         coefficients = spread(m_draws, p, entropy);
     } else {
         for (const auto& value : p.values) coefficients.push_back({value});
-        share.entropy += entropy;
+        args.entropy += entropy;
     }
     Entity entity;
     entity.variable = letter();
     auto expression = scattered(m_draws, coefficients, entity.variable);
     if (expression.integers().empty())
         expression = Expression::sum({expression, Expression::number(0)});
-    entity.told = nameNumbers(share, expression.integers());
+    entity.premises = nameNumbers(args, expression.integers());
     entity.handle = letter();
     entity.expression = expression.text();
     entity.sentence =

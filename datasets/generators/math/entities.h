@@ -11,22 +11,23 @@
 
 namespace relascope::datasets::mathematics {
 
-/// How much a part of a question may take: sentences, and entropy for all of them.
-struct Share {
+/// How many sentences a part of a question has, and the entropy of all of them (the published
+/// generator's SampleArgs).
+struct SampleArgs {
     int modules = 1;
     double entropy = 0.0;
 
-    /// Takes one sentence's part of the entropy away.
-    double take() {
+    /// Takes the entropy of one sentence away and returns it.
+    double peel() {
         const double part = entropy / modules;
         entropy -= part;
         return part;
     }
 };
 
-/// A value as the question speaks of it.
+/// A value as it is written in the question.
 struct Entity {
-    std::string told;        ///< sentences on what it rests on
+    std::string premises;    ///< sentences that define the entities it uses
     std::string sentence;    ///< its own; empty for a plain number
     std::string handle;      ///< "-3", a letter, or the name of a function
     std::string expression;  ///< a polynomial that may stand in place of its sentence
@@ -43,33 +44,33 @@ public:
 
     /// An unused letter: a .. z but e.
     std::string letter();
-    Entity number(std::int64_t value, Share share);
+    Entity number(std::int64_t value, SampleArgs args);
     /// Of one variable.
-    Entity polynomial(const Polynomial& p, Share share);
-    /// Divides what is left of `share` among `count` parts.
-    std::vector<Share> split(const Share& share, int count);
-    /// The sentences of several entities in random order, those written in place left out.
+    Entity polynomial(const Polynomial& p, SampleArgs args);
+    /// Divides `args` among `count` entities.
+    std::vector<SampleArgs> split(const SampleArgs& args, int count);
+    /// The sentences of several entities in random order, without those written in place.
     std::string tell(const std::vector<Entity>& entities);
 
-    /// The heart of polynomials__add: two numbers and two functions with a f(x) + b g(x) = p.
+    /// The core of polynomials__add: two numbers and two functions with a f(x) + b g(x) = p.
     struct Sum {
-        std::string told, text, variable;
+        std::string premises, text, variable;
     };
-    Sum splitSum(const Polynomial& p, double entropy, const Share& share);
+    Sum splitSum(const Polynomial& p, double entropy, const SampleArgs& args);
 
 private:
-    Entity solved(std::int64_t value, Share share, int unknowns);
-    Entity addedOrSubtracted(std::int64_t value, Share share);
-    Entity calculated(std::int64_t value, Share share);
-    Entity evaluated(std::int64_t value, Share share);
+    Entity solved(std::int64_t value, SampleArgs args, int unknowns);
+    Entity addedOrSubtracted(std::int64_t value, SampleArgs args);
+    Entity calculated(std::int64_t value, SampleArgs args);
+    Entity evaluated(std::int64_t value, SampleArgs args);
     Entity plain(const Polynomial& p);
-    Entity differentiated(const Polynomial& p, Share share);
-    Entity added(const Polynomial& p, Share share);
-    Entity collected(const Polynomial& p, Share share);
+    Entity differentiated(const Polynomial& p, SampleArgs args);
+    Entity added(const Polynomial& p, SampleArgs args);
+    Entity collected(const Polynomial& p, SampleArgs args);
 
     Expression arithmetic(const Rational& value, int operations, double entropy);
     /// Names some of the numbers in the expressions; returns the sentences on them.
-    std::string nameNumbers(const Share& share, std::vector<Expression*> numbers);
+    std::string nameNumbers(const SampleArgs& args, std::vector<Expression*> numbers);
 
     Draws& m_draws;
     std::vector<std::string> m_letters;  // unused
@@ -77,7 +78,7 @@ private:
 
 /// "first", "second", "third".
 const char* ordinalWord(int n);
-/// Sentences or parts of them with a blank between, empty ones left out.
+/// Joins sentences or parts of them with a space; leaves out empty ones.
 std::string joined(const std::string& a, const std::string& b);
 
 }  // namespace relascope::datasets::mathematics

@@ -161,7 +161,7 @@ std::vector<std::vector<Rational>> spread(Draws& draws, const Polynomial& p, dou
     const auto counts = draws.summands(std::max(length, least), isZero);
     std::vector<int> weights;
     for (const int count : counts) weights.push_back(std::max(0, count - 1));
-    const auto entropies = draws.shares(entropy, weights);
+    const auto entropies = draws.dirichlet(entropy, weights);
     std::vector<std::vector<Rational>> lists;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const auto terms = draws.addingUpTo(p.values[i].numerator, counts[i], entropies[i]);
@@ -188,10 +188,10 @@ namespace {
 using Matrix = std::vector<std::int64_t>;  // row-major, 1 x 1 or 2 x 2
 
 Matrix invertibleMatrix(Draws& draws, std::size_t size, double entropy) {
-    const auto entropies = draws.shares(entropy, static_cast<int>(size * size));
+    const auto entropies = draws.dirichlet(entropy, static_cast<int>(size * size));
     for (;;) {
         Matrix m;
-        for (const double share : entropies) m.push_back(draws.integer(std::max(1.0, share)));
+        for (const double part : entropies) m.push_back(draws.integer(std::max(1.0, part)));
         if (size == 1 && m[0] != 0) return m;
         if (size == 2 && m[1] != 0 && m[3] != 0 && m[0] * m[3] != m[1] * m[2]) return m;
     }
@@ -202,8 +202,8 @@ Matrix invertibleMatrix(Draws& draws, std::size_t size, double entropy) {
 std::vector<Equation> linearSystem(Draws& draws, const std::vector<std::string>& unknowns,
                                    const std::vector<std::int64_t>& solutions, double entropy) {
     const std::size_t size = unknowns.size();
-    const double share = draws.uniform(1.0 / 3.0, 2.0 / 3.0);
-    auto numbers = invertibleMatrix(draws, size, entropy * share);
+    const double left = draws.uniform(1.0 / 3.0, 2.0 / 3.0);
+    auto numbers = invertibleMatrix(draws, size, entropy * left);
     for (std::size_t row = 0; row < size; ++row) {
         std::int64_t constant = 0;
         for (std::size_t i = 0; i < size; ++i)
@@ -218,7 +218,7 @@ std::vector<Equation> linearSystem(Draws& draws, const std::vector<std::string>&
     const auto counts = draws.summands(draws.between(least, most), isZero);
     std::vector<int> weights;
     for (const int count : counts) weights.push_back(std::max(0, count - 1));
-    const auto entropies = draws.shares((1.0 - share) * entropy, weights);
+    const auto entropies = draws.dirichlet((1.0 - left) * entropy, weights);
     std::vector<Equation> equations;
     for (std::size_t row = 0; row < size; ++row) {
         std::vector<Expression> terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Expressions that are written as they were made, never simplified: "3*x - 5*x + (x - 1)*4".
+// Expressions that are never simplified: "3*x - 5*x + (x - 1)*4".
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ public:
     static Expression number(const Rational& value);
     /// A variable, or whatever stands for a value.
     static Expression name(const std::string& text);
-    /// Sums within sums are written without brackets.
+    /// Nested sums are written without brackets.
     static Expression sum(std::vector<Expression> terms);
     static Expression negative(Expression term);
     static Expression difference(Expression left, Expression right);
     static Expression product(std::vector<Expression> factors);
     static Expression quotient(Expression above, Expression below);
     static Expression power(Expression base, Expression exponent);
-    /// coefficient * variable ** power, as short as it goes: "-x", "3", "0*x**2".
+    /// coefficient * variable ** power, in the shortest form: "-x", "3", "0*x**2".
     static Expression monomial(const Rational& coefficient, const std::string& variable, int power);
 
     std::string text() const;
     /// The whole numbers that occur in it, exponents too, from left to right.
     std::vector<Expression*> integers();
     const Rational& value() const { return m_value; }
-    /// Turns a number into a name.
+    /// Replaces a number by a name.
     void replace(const std::string& name);
 
 private:
@@ -50,7 +50,7 @@ private:
 Expression scattered(Draws& draws, const std::vector<std::vector<Rational>>& coefficients,
                      const std::string& variable);
 /// Lists of integers that add up to the integer coefficients of a polynomial of one variable:
-/// `length` summands in all, 0 for a number that suits the entropy.
+/// `length` summands in all, 0 for a number that depends on the entropy.
 std::vector<std::vector<Rational>> spread(Draws& draws, const Polynomial& p, double entropy,
                                           int length = 0);
 
@@ -58,7 +58,7 @@ struct Equation {
     Expression left, right;
     std::string text() const { return left.text() + " = " + right.text(); }
 };
-/// The terms add up to 0: each stays on the left or goes, negated, to the right.
+/// The terms add up to 0: each is written on the left side, or negated on the right side.
 Equation equation(Draws& draws, const std::vector<Expression>& terms);
 
 /// One equation for each unknown, solved by `solutions`; coefficients and constants are split into

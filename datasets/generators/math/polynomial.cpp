@@ -145,7 +145,7 @@ Polynomial randomPolynomial(Draws& draws, const std::vector<int>& degrees, doubl
     most = std::max(least, std::min(most, all));
     const int count = draws.between(least, most);
     while (static_cast<int>(used.size()) < count) used.insert(p.index(anywhere()));
-    const auto entropies = draws.shares(entropy, count);
+    const auto entropies = draws.dirichlet(entropy, count);
     std::size_t next = 0;
     for (const auto at : used) p.values[at] = draws.integer(entropies[next++], true, 1);
     return p;

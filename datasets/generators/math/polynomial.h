@@ -40,7 +40,7 @@ int degreeOf(const Polynomial& p);
 Polynomial derivative(const Polynomial& p, int variable);
 Polynomial antiderivative(const Polynomial& p, int variable);
 
-/// Integer coefficients that share the entropy: every variable reaches its degree, `least` to
+/// Integer coefficients that split the entropy: every variable reaches its degree, `least` to
 /// `most` of them are not 0; most = 0 stands for one more than the least for every two digits of
 /// entropy.
 Polynomial randomPolynomial(Draws& draws, const std::vector<int>& degrees, double entropy,

@@ -25,7 +25,7 @@ Problem linearEquation(Draws& draws, double entropy) {
 
 Problem nextTerm(Draws& draws, double entropy) {
     const int degree = draws.between(1, 3);
-    const auto entropies = draws.shares(entropy, degree + 1);
+    const auto entropies = draws.dirichlet(entropy, degree + 1);
     std::vector<std::int64_t> coefficients;
     for (int power = 0; power <= degree; ++power) {
         // Scaled so that all powers weigh about the same in the terms that are shown.
@@ -98,15 +98,15 @@ Problem differentiation(Draws& draws, double entropy) {
 }
 
 Problem addition(Draws& draws, double entropy) {
-    Share share{draws.between(1, 4), entropy};
-    const double own = share.take() - std::log10(3.0);
+    SampleArgs args{draws.between(1, 4), entropy};
+    const double own = args.peel() - std::log10(3.0);
     const int degree = draws.between(1, 3), terms = draws.between(1, 3);
     const auto p = randomPolynomial(draws, {degree}, own / 2.0, terms);
     Entities entities(draws);
-    const auto sum = entities.splitSum(p, own / 2.0, share);
+    const auto sum = entities.splitSum(p, own / 2.0, args);
     const std::string questions[] = {"What is " + sum.text + '?', "Calculate " + sum.text + '.',
                                      "Give " + sum.text + '.', "Determine " + sum.text + '.'};
-    return {joined(sum.told, questions[draws.between(0, 3)]), textOf(p, {sum.variable})};
+    return {joined(sum.premises, questions[draws.between(0, 3)]), textOf(p, {sum.variable})};
 }
 
 // A polynomial in brackets: how it is written, and what it is.
@@ -125,9 +125,9 @@ public:
         if (force) length = std::max(2, length);
         if (!force && (m_draws.coin() || length < 2)) return flat(degree, entropy, length);
         const int left = m_draws.between(1, length - 1), right = length - left;
-        const auto shares = m_draws.shares(entropy, {left, right});
-        return m_draws.coin() ? added(degree, left, right, shares)
-                              : multiplied(degree, left, right, shares);
+        const auto entropies = m_draws.dirichlet(entropy, {left, right});
+        return m_draws.coin() ? added(degree, left, right, entropies)
+                              : multiplied(degree, left, right, entropies);
     }
 
 private:
@@ -136,10 +136,11 @@ private:
         return {scattered(m_draws, spread(m_draws, p, entropy / 2.0, length), m_variable), p};
     }
 
-    Bracketed added(int degree, int left, int right, const std::vector<double>& shares) {
-        // Again until the highest powers do not cancel.
+    Bracketed added(int degree, int left, int right, const std::vector<double>& entropies) {
+        // Repeats until the highest powers do not cancel.
         for (int tries = 0; tries < 100; ++tries) {
-            auto a = make(degree, shares[0], left, true), b = make(degree, shares[1], right, false);
+            auto a = make(degree, entropies[0], left, true),
+                 b = make(degree, entropies[1], right, false);
             if (m_draws.coin()) std::swap(a, b);
             auto value = a.value + b.value;
             if (degreeOf(value) != degree) continue;
@@ -148,10 +149,11 @@ private:
         throw Outgrown();
     }
 
-    Bracketed multiplied(int degree, int left, int right, const std::vector<double>& shares) {
+    Bracketed multiplied(int degree, int left, int right, const std::vector<double>& entropies) {
         const int ofLeft = degree <= 1 || m_draws.coin() ? m_draws.between(0, degree)
                                                          : m_draws.between(1, degree - 1);
-        auto a = factor(ofLeft, shares[0], left), b = factor(degree - ofLeft, shares[1], right);
+        auto a = factor(ofLeft, entropies[0], left),
+             b = factor(degree - ofLeft, entropies[1], right);
         auto value = a.value * b.value;
         return {Expression::product({std::move(a.text), std::move(b.text)}), std::move(value)};
     }

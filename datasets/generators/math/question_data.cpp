@@ -64,11 +64,11 @@ ProbeSample QuestionData::sample(std::int64_t index) const {
     s.source.text = s.target.text = true;
     s.source.tokens.resize(kSource);
     writeTokens(p.question, s.source.tokens);
-    for (const char c : p.question + ';') s.source.words.emplace_back(1, c);
-    s.source.words.resize(kSource);
+    for (const char c : p.question + ';') s.source.labels.emplace_back(1, c);
+    s.source.labels.resize(kSource);
     for (const char c : '@' + p.answer) {
         s.target.tokens.push_back(tokenOf(c));
-        s.target.words.emplace_back(1, c);
+        s.target.labels.emplace_back(1, c);
     }
     return s;
 }

@@ -19,8 +19,8 @@ public:
     Shape shape() const override;
     void read(std::int64_t index, std::span<float> vectors, std::span<std::int64_t> tokens,
               std::span<std::int64_t> answer) const override;
-    /// The source as models read it, filled up: they attend to what fills it up, too. The target is
-    /// what the decoder reads: the start, then the answer. Words are characters.
+    /// The source as models read it, with padding, which models also attend to. The target is what
+    /// the decoder reads: the start, then the answer. Words are characters.
     ProbeSample sample(std::int64_t index) const override;
 
 protected:
@@ -33,13 +33,13 @@ protected:
     std::string m_part;
 };
 
-/// Which questions are for which part: a hash of the question says so, so that none is on two
-/// sides, whatever the seeds. 6 of 8 are for training, one for validation, one for interpolation.
+/// The split of a question. It depends on a hash of the question, so that no question is in two
+/// splits, for any seeds. 6 of 8 are for training, one for validation, one for interpolation.
 enum class Side { Train, Validation, Interpolate };
 Side sideOf(const std::string& question);
 
-/// Questions made when they are read. Those of training and validation have the three difficulties
-/// in turn, those of interpolation its own.
+/// Questions that are generated when they are read. Those of training and validation have the three
+/// difficulties in turn, those of interpolation its own.
 class GeneratedQuestions : public QuestionData {
 public:
     GeneratedQuestions(std::string module, Side side, std::uint64_t seed, std::int64_t size);

@@ -16,7 +16,7 @@ inline constexpr std::string_view kSymbols =
 inline constexpr std::int64_t kVocabulary = static_cast<std::int64_t>(kSymbols.size()) + 1;
 static_assert(kVocabulary == 85);
 
-/// The token of a character; -1 for one that is none of the symbols.
+/// The token of a character; -1 if it is not one of the symbols.
 constexpr std::int64_t tokenOf(char c) {
     const auto at = kSymbols.find(c);
     return at == std::string_view::npos ? -1 : static_cast<std::int64_t>(at) + 1;

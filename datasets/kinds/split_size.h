@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kinds of data share when they cut a whole into training, validation and test.
+// The size of a split, for all kinds of data.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace relascope::datasets {
 
 /// `wanted` of `available` examples, 0 meaning all. Throws OptionError for more than there are.
-inline std::int64_t partOf(const char* field, std::int64_t wanted, std::int64_t available,
-                           const std::string& what) {
+inline std::int64_t splitSize(const char* field, std::int64_t wanted, std::int64_t available,
+                              const std::string& what) {
     if (wanted > available)
         throw OptionError(std::string("data.") + field,
                           std::to_string(wanted) + " is more than the available " +

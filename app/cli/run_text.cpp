@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/run_words.h"
+#include "app/cli/run_text.h"
 
 #include <cmath>
 #include <cstdio>
 
 namespace relascope::cli {
 
-std::string percentText(double share) {
+std::string percentText(double fraction) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f %%", 100.0 * share);
+    std::snprintf(text, sizeof text, "%.1f %%", 100.0 * fraction);
     return text;
 }
 
 std::string metricText(const std::string& metric, double value) {
     const auto& info = metricInfo(metric);
-    const std::string words = metricWords(metric);
-    if (info.isShare()) return words + " " + percentText(value);
+    const std::string name = metricLabel(metric);
+    if (info.isFraction()) return name + " " + percentText(value);
     char text[48];
     std::snprintf(text, sizeof text, info.format == MetricFormat::Perplexity ? " %.2f" : " %.4g",
                   value);
-    return words + text;
+    return name + text;
 }
 
 std::string scoreText(const std::vector<std::pair<std::string, double>>& values) {

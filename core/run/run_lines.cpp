@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run/run_lines.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+#include "files/atomic_file.h"
+#include "run/json_values.h"
+#include "types/error.h"
+
+namespace relascope::core {
+
+std::string metricToLine(const MetricPoint& p) {
+    Json json = {{"step", p.step},
+                 {"epoch", p.epoch},
+                 {"examples", p.examples},
+                 {"seconds", p.seconds},
+                 {"split", splitName(p.split)}};
+    for (const auto& [key, value] : p.values) json[key] = number(value);
+    return json.dump();
+}
+
+std::optional<MetricPoint> metricFromLine(const std::string& line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return std::nullopt;
+    MetricPoint p;
+    for (const auto& [key, value] : json.items()) {
+        if (key == "split") {
+            const auto name = value.is_string() ? value.get<std::string>() : "";
+            p.split = name == "validation" ? Split::Validation
+                      : name == "test"     ? Split::Test
+                                           : Split::Train;
+        } else if (!value.is_number() && !value.is_null()) {
+            continue;
+        } else if (key == "step")
+            p.step = value.is_number() ? value.get<std::int64_t>() : 0;
+        else if (key == "examples")
+            p.examples = value.is_number() ? value.get<std::int64_t>() : 0;
+        else if (key == "epoch")
+            p.epoch = value.is_number() ? value.get<double>() : 0;
+        else if (key == "seconds")
+            p.seconds = value.is_number() ? value.get<double>() : 0;
+        else
+            p.values.emplace_back(key, value.is_number()
+                                           ? value.get<double>()
+                                           : std::numeric_limits<double>::quiet_NaN());
+    }
+    return p;
+}
+
+std::string noteToLine(const Note& note) {
+    const char* level = note.level == Note::Level::Warning      ? "warning"
+                        : note.level == Note::Level::Edit       ? "edit"
+                        : note.level == Note::Level::Checkpoint ? "checkpoint"
+                        : note.level == Note::Level::Sample     ? "sample"
+                                                                : "info";
+    return Json({{"step", note.step},
+                 {"time", std::chrono::duration_cast<std::chrono::seconds>(
+                              std::chrono::system_clock::now().time_since_epoch())
+                              .count()},
+                 {"level", level},
+                 {"text", note.text}})
+        .dump();
+}
+
+void appendLines(const std::string& path, std::string& text) {
+    if (text.empty()) return;
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0) throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
+    const off_t before = ::lseek(file, 0, SEEK_END);
+    std::size_t done = 0;
+    int error = 0;
+    while (done < text.size()) {
+        const ssize_t part = ::write(file, text.data() + done, text.size() - done);
+        if (part < 0 && errno == EINTR) continue;
+        if (part < 0) {
+            error = errno;
+            break;
+        }
+        done += static_cast<std::size_t>(part);
+    }
+    if (error && before >= 0 && ::ftruncate(file, before) != 0) error = errno;  // all or nothing
+    ::close(file);
+    if (error == ENOSPC || error == EDQUOT)
+        throw DiskFull(path, "the disk is full; free some disk space");
+    if (error) throw FileError(path, std::string("cannot be written: ") + std::strerror(error));
+    text.clear();
+}
+
+std::vector<MetricPoint> readMetrics(const std::string& path, std::uint64_t* position) {
+    std::vector<MetricPoint> points;
+    std::ifstream file(path + "/metrics.jsonl", std::ios::binary);
+    if (!file) return points;
+    std::uint64_t at = position ? *position : 0;
+    file.seekg(static_cast<std::streamoff>(at));
+    for (std::string line; std::getline(file, line);) {
+        if (file.eof()) break;  // no line end: incomplete, or still being written
+        at += line.size() + 1;
+        if (auto point = metricFromLine(line)) points.push_back(std::move(*point));
+    }
+    if (position) *position = at;
+    return points;
+}
+
+std::vector<Note> readEvents(const std::string& path) {
+    std::vector<Note> notes;
+    std::ifstream file(path + "/events.jsonl", std::ios::binary);
+    for (std::string line; std::getline(file, line) && !file.eof();) {
+        const Json json = Json::parse(line, nullptr, false);
+        if (!json.is_object()) continue;
+        Note note;
+        const auto level = get<std::string>(json, "level", "info");
+        note.level = level == "warning"      ? Note::Level::Warning
+                     : level == "edit"       ? Note::Level::Edit
+                     : level == "checkpoint" ? Note::Level::Checkpoint
+                     : level == "sample"     ? Note::Level::Sample
+                                             : Note::Level::Info;
+        note.step = get<std::int64_t>(json, "step", 0);
+        note.text = get<std::string>(json, "text", "");
+        notes.push_back(std::move(note));
+    }
+    return notes;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run/run_list.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "files/atomic_file.h"
+#include "files/file_lock.h"
+#include "run/run_folder.h"
+
+namespace relascope::core {
+namespace fs = std::filesystem;
+
+std::vector<RunInfo> listRuns(const std::string& folder) {
+    std::vector<RunInfo> runs;
+    std::error_code error;
+    for (fs::recursive_directory_iterator
+             it(folder, fs::directory_options::skip_permission_denied, error),
+         end;
+         !error && it != end; it.increment(error)) {
+        if (!it->is_directory(error)) continue;
+        if (it->path().filename().string().front() == '.') {
+            it.disable_recursion_pending();
+            continue;
+        }
+        if (isRunFolder(it->path().string())) {
+            it.disable_recursion_pending();
+            try {
+                runs.push_back(readRunInfo(it->path().string()));
+            } catch (const Error&) {  // damaged runs are not listed; opening one reports the reason
+            }
+        } else if (it.depth() >= 1) {
+            it.disable_recursion_pending();
+        }
+    }
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const RunInfo& a, const RunInfo& b) { return a.startedAt > b.startedAt; });
+    return runs;
+}
+
+std::string trashPath(const std::string& root, const std::string& path) {
+    const fs::path run = fs::absolute(path).lexically_normal();
+    const fs::path inside = run.lexically_relative(fs::absolute(root).lexically_normal());
+    const bool own = !inside.empty() && *inside.begin() != "..";
+    const fs::path base =
+        own ? fs::path(root) / ".trash" / inside : run.parent_path() / ".trash" / run.filename();
+    std::string free = base.string();
+    for (int copy = 2; fs::exists(free); ++copy) free = base.string() + "-" + std::to_string(copy);
+    return free;
+}
+
+void moveRun(const std::string& from, const std::string& to) {
+    if (FileLock::isHeld(from + "/.lock"))
+        throw FileError(from, "is being trained; stop the run before it is moved");
+    makeDirectories(fs::path(to).parent_path().string());
+    std::error_code error;
+    if (fs::exists(to, error)) throw FileError(to, "exists already");
+    fs::rename(from, to, error);
+    if (error) throw FileError(from, "could not be moved to " + to + ": " + error.message());
+    syncDirectory(fs::path(to).parent_path().string());
+    // The folder of a group is removed with its last run.
+    fs::remove(fs::path(from).parent_path(), error);
+}
+
+std::string defaultRunsFolder() {
+    if (const char* chosen = std::getenv("RELASCOPE_RUNS"); chosen && *chosen) return chosen;
+    const char* home = std::getenv("HOME");
+    return std::string(home && *home ? home : ".") + "/Relascope/runs";
+}
+
+std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed) {
+    std::string preset = options.preset;
+    if (const std::string prefix = "relational-games-"; preset.rfind(prefix, 0) == 0)
+        preset.erase(0, prefix.size());
+    const std::string base =
+        parent + "/" + preset + "-" + options.variant + "-s" + std::to_string(seed);
+    std::string path = base;
+    for (int copy = 2; fs::exists(path); ++copy) path = base + "-" + std::to_string(copy);
+    return path;
+}
+
+}  // namespace relascope::core

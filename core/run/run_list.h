@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The runs on a disk: listed, named, moved and deleted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "types/run_info.h"
+#include "types/run_options.h"
+
+namespace relascope::core {
+
+/// Runs in a folder and its subfolders two deep (a run of several seeds is a folder of runs),
+/// newest first. Folders whose names begin with a point are left out.
+std::vector<RunInfo> listRuns(const std::string& folder);
+/// An unused path for a deleted run in a folder .trash: in `root` if the run is inside it, else in
+/// the parent folder of the run.
+std::string trashPath(const std::string& root, const std::string& path);
+/// Moves a run folder within a file system. Throws FileError, also if the run is being trained.
+void moveRun(const std::string& from, const std::string& to);
+/// The default folder for runs: $RELASCOPE_RUNS, else ~/Relascope/runs.
+std::string defaultRunsFolder();
+/// An unused folder name there: "between-dat-s0", with "-2" and so on appended if it exists.
+std::string freshRunPath(const std::string& parent, const RunOptions& options, std::int64_t seed);
+
+}  // namespace relascope::core
