@@ -398,6 +398,12 @@ TEST_F(StudyPageTest, TheDialogCountsRunsAndSaysWhatIsWrongAtItsField) {
     child<QLineEdit>(dialog, "Training sizes")->setText("250, lots");
     EXPECT_FALSE(dialog.ready());
     EXPECT_TRUE(dialog.problems().first().contains("lots"));
+    // The message of two lines has room: no field is drawn over another.
+    const auto bottom = [](const QWidget* field) { return field->geometry().bottom(); };
+    const auto* sizes = child<QLineEdit>(dialog, "Training sizes");
+    EXPECT_TRUE(waitUntil([&] {
+        return bottom(child<QListWidget>(dialog, "Models")) < sizes->geometry().top() - 4;
+    }));
     child<QLineEdit>(dialog, "Training sizes")->setText("250");
     for (int i = 0; i < child<QListWidget>(dialog)->count(); ++i)
         child<QListWidget>(dialog)->item(i)->setCheckState(Qt::Unchecked);
