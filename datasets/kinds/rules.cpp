@@ -10,6 +10,7 @@
 #include "datasets/generators/random.h"
 #include "datasets/opener.h"
 #include "types/data_kind.h"
+#include "types/error.h"
 
 namespace relascope::datasets {
 namespace {
@@ -64,8 +65,10 @@ struct Problem {
 class Drawn {
 public:
     Drawn(std::vector<int> pool, SplitMix& random) : m_pool(std::move(pool)), m_random(random) {}
+    std::size_t left() const { return m_pool.size() - m_used; }
     int next() {
-        const auto at = m_used + static_cast<std::size_t>(m_random.below64(m_pool.size() - m_used));
+        if (left() == 0) throw Error("a rule needs more glyphs than there are");
+        const auto at = m_used + static_cast<std::size_t>(m_random.below64(left()));
         std::swap(m_pool[m_used], m_pool[at]);
         return m_pool[m_used++];
     }
@@ -117,7 +120,9 @@ Problem identityRule(Drawn& drawn, SplitMix& random, std::int64_t index) {
     const int rule = static_cast<int>(index % 3);  // ABA, ABB, AAA
     const auto third = [rule](int first, int second) { return rule == 1 ? second : first; };
     const int b1 = rule == 2 ? a : b, d1 = rule == 2 ? c : d, answer = third(c, d1);
-    std::vector<int> others = {answer == c ? d : c, drawn.next(), drawn.next()};
+    // Of only five glyphs (m = 95) one of the first row fills the choices; it is never the answer.
+    const auto wrong = [&] { return drawn.left() > 0 ? drawn.next() : b; };
+    std::vector<int> others = {answer == c ? d : c, wrong(), wrong()};
     return withChoices({a, b1, third(a, b1), c, d1}, answer, std::move(others), random);
 }
 
