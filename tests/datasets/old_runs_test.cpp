@@ -108,8 +108,8 @@ TEST_P(OldRun, ResumesWhereItStood) {
     };
     const auto before = losses(then.str()), after = losses(now.str());
     ASSERT_EQ(after.size(), before.size());
-    // Version 0.2 changed the order in which attention adds, so a loss of 0.1 may differ in the last
-    // bit of a float.
+    // Version 0.2 changed the order in which attention adds, so a loss of 0.1 may differ in the
+    // last bit of a float.
     const double tolerance = GetParam() < "0.2" ? 1.2e-7 : 0.0;
     for (std::size_t i = 0; i < before.size(); ++i)
         EXPECT_NEAR(after[i], before[i], tolerance) << "loss " << i;

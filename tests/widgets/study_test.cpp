@@ -152,6 +152,13 @@ TEST(StudyLayout, PutsAnOptionAcrossWhereThereIsOneSize) {
     for (std::size_t i = 0; i < s.cells.size(); ++i)
         s.cells[i].values[1] = s.plan.vary[1].values[i % 3];
     EXPECT_FALSE(StudyLayout(s).numeric());
+    // The number of parameters is a row's where the option across does not change it.
+    for (auto& cell : s.cells) cell.info.parameters = 423010;
+    EXPECT_FALSE(StudyLayout(s).rows()[0].sizeVaries);
+    EXPECT_EQ(StudyLayout(s).rows()[0].parameters, 423010);
+    s.cells[2].info.parameters = 500000;
+    EXPECT_TRUE(StudyLayout(s).rows()[0].sizeVaries);
+    EXPECT_FALSE(StudyLayout(s).rows()[1].sizeVaries);
 }
 
 TEST(StudyMetric, WritesNumbersAsTheyAreRead) {

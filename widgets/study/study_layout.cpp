@@ -103,9 +103,11 @@ StudyLayout::StudyLayout(const StudyInfo& study) : m_axis(kSizes) {
             m_seriesColumn.insert(series, static_cast<int>(at));
         }
         Row& shown = m_rows[static_cast<std::size_t>(row)];
-        if (shown.parameters > 0 || cell.info.parameters <= 0) continue;
-        // The size of the model may depend on the option of the columns, so a row has no single
-        // number.
+        if (cell.info.parameters <= 0) continue;
+        if (shown.parameters > 0) {
+            shown.sizeVaries = shown.sizeVaries || shown.parameters != cell.info.parameters;
+            continue;
+        }
         shown.parameters = cell.info.parameters;
         QStringList parts;
         if (!rest.isEmpty())

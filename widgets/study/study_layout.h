@@ -38,10 +38,11 @@ QString studySeries(const StudyPlan& plan, const std::string& model,
 class StudyLayout {
 public:
     struct Row {
-        QString name;    ///< of the legend: "dat", "dat, n_heads_ra=2"
-        QString title;   ///< the model
-        QString detail;  ///< "n_heads_ra=2 · 341K": what else distinguishes it
-        std::int64_t parameters = 0;
+        QString name;                 ///< of the legend: "dat", "dat, n_heads_ra=2"
+        QString title;                ///< the model
+        QString detail;               ///< "n_heads_ra=2 · 341K": what else distinguishes it
+        std::int64_t parameters = 0;  ///< of the first column with runs
+        bool sizeVaries = false;  ///< another column has another number: it depends on the option
     };
     struct Column {
         QString title;  ///< "1,000", "relu"

@@ -236,7 +236,7 @@ void StudyTable::setStudy(const StudyLayout& layout, const StudyMetric& metric,
     for (const auto& row : layout.rows()) {
         rows += row.name;
         std::vector<Cell> line(columns.size() + 2, Cell{kDash, {}, {}, nan, false, true});
-        if (row.parameters > 0 && layout.sizesAcross())
+        if (row.parameters > 0 && !row.sizeVaries)
             line[0] = {shortCount(row.parameters),
                        {},
                        groupedNumber(row.parameters),
