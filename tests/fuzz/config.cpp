@@ -4,7 +4,7 @@
 #include <string>
 
 #include "options/published_config.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

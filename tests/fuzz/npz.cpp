@@ -6,7 +6,7 @@
 
 #include "datasets/readers/npz_images.h"
 #include "files/npy.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes are either a checked header or a SafetensorsError; what is accepted keeps its promises.
 #include "files/safetensors.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 #include <cstdlib>
 

@@ -8,7 +8,7 @@
 
 #include "data/text_files.h"
 #include "data/token_file.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 #include "text/text_encoder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 #include "types/error.h"
 
 namespace {

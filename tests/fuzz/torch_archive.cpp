@@ -6,7 +6,7 @@
 
 #include "checkpoint/pickle.h"
 #include "checkpoint/pickle_json.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace relascope;

@@ -4,7 +4,7 @@
 
 #include "checkpoint/torch_archive.h"
 #include "tests/support/bytes_of.h"
-#include "tests/support/rooms.h"
+#include "support/rooms.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace relascope;
