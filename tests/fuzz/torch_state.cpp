@@ -3,8 +3,8 @@
 #include <zlib.h>
 
 #include "checkpoint/torch_archive.h"
-#include "tests/support/bytes_of.h"
 #include "support/rooms.h"
+#include "tests/support/bytes_of.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace relascope;
