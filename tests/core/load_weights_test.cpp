@@ -235,5 +235,46 @@ TEST_F(LoadWeights, FillsParametersThatAreLaidOutOtherwise) {
     expectLoaded();
 }
 
+TEST(Weights, LoadAllOrNothingAndReportEverything) {
+    TemporaryFolder home("weights");
+    std::filesystem::create_directories(home.path());
+    ModelOptions m = tinyOptions().model;
+    auto model = makeModel(m);
+    saveWeights(*model, home / "good.safetensors");
+    auto other = makeModel(m);
+    EXPECT_TRUE(loadWeights(*other, home / "good.safetensors").text().empty());
+    for (std::size_t i = 0; i < model->parameters().size(); ++i)
+        EXPECT_TRUE(torch::equal(model->parameters()[i], other->parameters()[i]));
+
+    std::vector<std::pair<std::string, torch::Tensor>> tensors;
+    for (const auto& entry : stateOf(*model))
+        if (entry.aliasOf.empty() && entry.name != "final_out.bias")
+            tensors.emplace_back(entry.name, entry.tensor);
+    tensors[0].second = torch::zeros({3});
+    tensors.emplace_back("stranger", torch::zeros({2}));
+    saveTensors(home / "bad.safetensors", tensors);
+    const auto before = other->parameters()[1].detach().clone();
+    try {
+        loadWeights(*other, home / "bad.safetensors");
+        FAIL();
+    } catch (const FileError& error) {
+        for (const char* words :
+             {"missing: final_out.bias", "unexpected: stranger", "wrong shape: ", "[3]"})
+            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+    EXPECT_TRUE(torch::equal(before, other->parameters()[1])) << "nothing was replaced";
+
+    // A tied tensor may be stored under its second name, and numbers that are not finite are named.
+    tensors.clear();
+    for (const auto& entry : stateOf(*model)) {
+        if (entry.name.find("wq_rel") != std::string::npos) continue;
+        tensors.emplace_back(entry.name, entry.name == "final_out.bias"
+                                             ? torch::full_like(entry.tensor, NAN)
+                                             : entry.tensor);
+    }
+    saveTensors(home / "alias.safetensors", tensors);
+    EXPECT_EQ(loadWeights(*other, home / "alias.safetensors").text(), "not finite: final_out.bias");
+}
+
 }  // namespace
 }  // namespace relascope

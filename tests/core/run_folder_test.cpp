@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The files of a run: labels, the trash, incomplete lines and the best validation values.
+#include "run/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "files/atomic_file.h"
+#include "run/run_lines.h"
+#include "run/run_list.h"
+#include "support/rooms.h"
+#include "support/tiny_run.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+TEST(RunFolder, LabelsAndTheTrash) {
+    TemporaryFolder home("labels");
+    const std::string runs = home / "runs", a = runs + "/a", b = runs + "/group/seed-1";
+    for (const auto& path : {a, b}) RunFolder::create(path, tinyOptions()).saveInfo();
+    EXPECT_EQ(readRunInfo(a).labels, RunLabels());
+    writeRunLabels(a, {"The \"best\" one", {"baseline", "ünï"}, true});
+    EXPECT_EQ(readRunInfo(a).name, "The \"best\" one");
+    EXPECT_EQ(readRunInfo(a).labels.tags, (std::vector<std::string>{"baseline", "ünï"}));
+    EXPECT_TRUE(listRuns(runs)[0].labels.hidden || listRuns(runs)[1].labels.hidden)
+        << "hidden runs are listed: who shows them decides";
+    writeTextFile(a + "/labels.json", "{\"name\": 7, torn");
+    EXPECT_EQ(readRunInfo(a).name, "a") << "damaged labels are no labels";
+
+    const auto to = trashPath(runs, b);
+    EXPECT_EQ(to, runs + "/.trash/group/seed-1");
+    moveRun(b, to);
+    EXPECT_FALSE(std::filesystem::exists(runs + "/group")) << "with its last run";
+    EXPECT_EQ(listRuns(runs).size(), 1u);
+    EXPECT_NE(trashPath(runs, b), to) << "a second one of that name has its own place";
+    moveRun(to, b);
+    EXPECT_EQ(listRuns(runs).size(), 2u);
+    EXPECT_EQ(trashPath(runs, home / "elsewhere/run"), home / "elsewhere/.trash/run");
+    const auto held = RunFolder::open(a);
+    EXPECT_THROW(moveRun(a, trashPath(runs, a)), FileError) << "it is being trained";
+    EXPECT_TRUE(isRunFolder(a));
+}
+
+TEST(RunFolder, ToleratesATornLineAndAForeignFile) {
+    TemporaryFolder home("torn");
+    {
+        auto folder = RunFolder::create(home / "run", tinyOptions());
+        folder.append(
+            MetricPoint{1,
+                        0.1,
+                        16,
+                        0.5,
+                        Split::Train,
+                        {{"loss", 0.7}, {"accuracy", std::numeric_limits<double>::quiet_NaN()}}});
+        folder.append(MetricPoint{2, 0.2, 32, 0.6, Split::Validation, {{"loss", 0.6}}});
+        folder.saveInfo();
+    }
+    std::ofstream(home / "run/metrics.jsonl", std::ios::app) << R"({"step": 3, "epo)";
+    std::uint64_t position = 0;
+    auto points = readMetrics(home / "run", &position);
+    ASSERT_EQ(points.size(), 2u);
+    EXPECT_TRUE(std::isnan(points[0].value("accuracy")));
+    EXPECT_EQ(points[1].split, Split::Validation);
+    EXPECT_TRUE(readMetrics(home / "run", &position).empty());
+    {
+        auto folder = RunFolder::open(home / "run");
+        folder.rewindMetrics(1);
+    }
+    EXPECT_EQ(readMetrics(home / "run").size(), 1u);
+    EXPECT_EQ(listRuns(home.path()).size(), 1u);
+    writeTextFile(home / "run/run.json", R"({"format": 2})");
+    EXPECT_THROW(readRunInfo(home / "run"), FileError);
+    writeTextFile(home / "run/run.json", "{");
+    EXPECT_THROW(RunFolder::open(home / "run"), FileError);
+    EXPECT_TRUE(listRuns(home.path()).empty());
+}
+
+MetricPoint validation(std::int64_t step, double loss, double accuracy) {
+    return {step, 0.0, 0, 0.0, Split::Validation, {{"loss", loss}, {"accuracy", accuracy}}};
+}
+
+TEST(RunFolder, TheUntrainedModelIsNotTheBest) {
+    RunInfo info;
+    info.totalSteps = 10;
+    info.metric = "accuracy";
+    takeValidation(info, validation(0, 0.1, 0.9));
+    EXPECT_EQ(info.lastAccuracy, 0.9);
+    EXPECT_TRUE(std::isnan(info.bestMetric));
+    EXPECT_TRUE(std::isnan(info.bestLoss));
+    takeValidation(info, validation(5, 0.7, 0.6));
+    takeValidation(info, validation(10, 0.8, 0.5));
+    EXPECT_EQ(info.bestMetric, 0.6);
+    EXPECT_EQ(info.bestAccuracy, 0.6);
+    EXPECT_EQ(info.bestLoss, 0.7);
+    EXPECT_EQ(info.lastLoss, 0.8);
+
+    RunInfo nothingToTrain;
+    nothingToTrain.metric = "loss";
+    takeValidation(nothingToTrain, validation(0, 0.3, 0.9));
+    EXPECT_EQ(nothingToTrain.bestMetric, 0.3) << "a model without parameters is evaluated once";
+    takeValidation(nothingToTrain, validation(0, 0.2, 0.9));
+    EXPECT_EQ(nothingToTrain.bestMetric, 0.2) << "of a loss the lowest";
+}
+
+}  // namespace
+}  // namespace relascope
