@@ -59,11 +59,6 @@ public:
     }
 };
 
-QString quoted(QString text) {
-    if (!text.contains(u',') && !text.contains(u'"')) return text;
-    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-}
-
 }  // namespace
 
 TensorTable::TensorTable(QWidget* parent)
@@ -205,10 +200,10 @@ QString TensorTable::csv() const {
                 continue;
             }
             const QString name = QString::fromStdString(tensor->name);
-            QStringList cells{quoted(name), quoted(tensorShape(tensor->shape)),
+            QStringList cells{csvField(name), csvField(tensorShape(tensor->shape)),
                               QString::fromStdString(tensor->dtype),
                               QString::number(tensor->sameAs.empty() ? tensor->bytes : 0),
-                              quoted(QString::fromStdString(tensor->sameAs))};
+                              csvField(QString::fromStdString(tensor->sameAs))};
             if (const TensorStatistics* s = m_model->statistics(name)) {
                 for (const double v : {s->minimum, s->maximum, s->mean, s->deviation})
                     cells << QString::number(v, 'g', 9);

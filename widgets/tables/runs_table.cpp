@@ -14,6 +14,7 @@
 #include <cmath>
 #include <utility>
 
+#include "widgets/export/export.h"
 #include "widgets/tables/run_metrics.h"
 #include "widgets/tables/runs_model.h"
 #include "widgets/theme/controls.h"
@@ -74,11 +75,6 @@ protected:
         return QStyledItemDelegate::editorEvent(event, model, shifted, index);
     }
 };
-
-QString quoted(QString text) {
-    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
-    return u'"' + text.replace(QLatin1String("\""), QLatin1String("\"\"")) + u'"';
-}
 
 }  // namespace
 
@@ -258,13 +254,13 @@ QString RunsTable::csv() const {
                     const bool fraction = metricInfo(test.second).isFraction();
                     const double value = info ? tested(*info, test) : 0.0;
                     cells +=
-                        quoted(!info ? QStringLiteral("Test %1 %2%3")
-                                           .arg(QString::fromStdString(test.first),
-                                                metricName(test.second),
-                                                fraction ? QStringLiteral(" %") : QString())
-                               : std::isnan(value)
-                                   ? QString()
-                                   : QString::number(value * (fraction ? 100.0 : 1.0), 'g', 6));
+                        csvField(!info ? QStringLiteral("Test %1 %2%3")
+                                             .arg(QString::fromStdString(test.first),
+                                                  metricName(test.second),
+                                                  fraction ? QStringLiteral(" %") : QString())
+                                 : std::isnan(value)
+                                     ? QString()
+                                     : QString::number(value * (fraction ? 100.0 : 1.0), 'g', 6));
                 }
                 continue;
             }
@@ -273,7 +269,7 @@ QString RunsTable::csv() const {
             QString cell =
                 row < 0 ? m_model->columnName(c) : m_proxy->index(row, c).data().toString();
             if (row >= 0 && cell == QString(QChar(0x2014))) cell.clear();
-            cells += quoted(cell.replace(QChar(0x2212), QLatin1Char('-')));
+            cells += csvField(cell.replace(QChar(0x2212), QLatin1Char('-')));
         }
         lines += cells.join(u',');
     }
