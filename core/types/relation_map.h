@@ -2,9 +2,11 @@
 // The results of a probe, in one layout for all models, screens and files.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,24 +33,70 @@ inline const char* mapKindName(MapKind kind) {
     return names.at(static_cast<std::size_t>(kind));
 }
 
-/// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values row-major.
+/// Makes the values of maps when they are read, from factors that take less memory than the maps.
+/// Its functions may be called from several threads at once.
+class MapSource {
+public:
+    virtual ~MapSource() = default;
+    /// Writes the rows first .. first + count - 1 of map number `index` to out, [count, columns].
+    virtual void rows(int index, int first, int count, float* out) const = 0;
+    /// One value; sources for which a cell is cheaper than its row override this.
+    virtual float cell(int index, int row, int column, int columns) const {
+        std::vector<float> whole(static_cast<std::size_t>(columns));
+        rows(index, row, 1, whole.data());
+        return whole[static_cast<std::size_t>(column)];
+    }
+    /// Multiplications for each cell, for estimates of time.
+    virtual std::int64_t cost() const { return 1; }
+};
+
+/// One matrix. Rows are receivers i ("from"), columns senders j ("to"); values row-major. Its
+/// values are stored, or made by a source when they are read.
 struct RelationMap {
     MapKind kind = MapKind::Relation;
     int layer = 0;  ///< counted from 0; screens show layer + 1
     int index = 0;  ///< relation or head, counted from 0
     int rows = 0;
     int columns = 0;
-    std::vector<float> values;
-    bool causal = false;  ///< cells j > i are masked: shown hatched, never coloured
+    std::vector<float> values;  ///< [rows, columns]; empty if there is a source
+    bool causal = false;        ///< cells j > i are masked: shown hatched, never coloured
     /// For maps of symbols: columns are the senders j, and a value is the library row of the pair
     /// (i, j). Otherwise columns are symbols, and a value is a weight.
     bool libraryRows = false;
+    std::shared_ptr<const MapSource> source = {};  ///< null: `values` holds them
 
+    std::size_t cells() const {
+        return static_cast<std::size_t>(std::max(0, rows)) *
+               static_cast<std::size_t>(std::max(0, columns));
+    }
+    /// Whether every cell has a value; a map with fewer stored values cannot be read.
+    bool complete() const { return source != nullptr || values.size() >= cells(); }
+    /// One value. Of a source each call computes it: read whole rows where many are needed.
     float at(int row, int column) const {
-        return values[static_cast<std::size_t>(row) * columns + column];
+        return source ? source->cell(index, row, column, columns)
+                      : values[static_cast<std::size_t>(row) * columns + column];
+    }
+    /// Writes the rows first .. first + count - 1 to out, [count, columns].
+    void readRows(int first, int count, float* out) const {
+        if (source) return source->rows(index, first, count, out);
+        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first) * columns;
+        std::copy(begin, begin + static_cast<std::ptrdiff_t>(count) * columns, out);
+    }
+    /// All values, [rows, columns].
+    std::vector<float> all() const {
+        if (!source) return values;
+        std::vector<float> out(cells());
+        source->rows(index, 0, rows, out.data());
+        return out;
     }
     bool masked(int row, int column) const { return causal && column > row; }
-    bool operator==(const RelationMap&) const = default;
+    /// Maps with the same values, stored or made.
+    bool operator==(const RelationMap& other) const {
+        return kind == other.kind && layer == other.layer && index == other.index &&
+               rows == other.rows && columns == other.columns && causal == other.causal &&
+               libraryRows == other.libraryRows &&
+               ((source && source == other.source) || all() == other.all());
+    }
 };
 
 /// The grid of patches that the tokens of a vision model stand for.
@@ -113,6 +161,9 @@ struct ProbeResult {
     std::vector<RelationMap> maps;     ///< sorted by kind, layer, index
     std::vector<ProbeLayer> layers;    ///< in the order of computation
     std::vector<ProbeSide> sides;      ///< of an image: only its patches
+    /// The forward pass still runs: layers without maps follow, and the outputs. The result is
+    /// replaced by one with more of them.
+    bool partial = false;
 
     /// The map of that kind, layer and index, or nullptr.
     const RelationMap* find(MapKind kind, int layer, int index) const {
