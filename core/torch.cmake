@@ -37,13 +37,15 @@ target_link_libraries(torch_gomp INTERFACE $<IF:$<BOOL:${torch_gomp_file}>,${tor
 # As an object file: the linker would leave a library's copy out.
 add_library(openmp_wait OBJECT startup/openmp_wait.cpp)
 target_link_libraries(openmp_wait PRIVATE relascope_flags)
+add_library(keep_memory OBJECT startup/keep_memory.cpp)
+target_link_libraries(keep_memory PRIVATE relascope_flags)
 
-# Every program that holds torch code bounds OpenMP's busy-waiting (startup/openmp_wait.cpp), and
-# names libtorch_cpu as its first needed library, so that its BLAS is found before any other that Qt
+# Every program that holds torch code bounds OpenMP's busy-waiting (startup/openmp_wait.cpp), keeps
+# released memory (startup/keep_memory.cpp), and names libtorch_cpu as its first needed library, so that its BLAS is found before any other that Qt
 # or OpenCV may bring (breadth-first lookup).
 function(relascope_link_torch_first target)
   if(NOT RELASCOPE_SANITIZE)
-    target_sources(${target} PRIVATE $<TARGET_OBJECTS:openmp_wait>)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:openmp_wait> $<TARGET_OBJECTS:keep_memory>)
   endif()
   target_link_options(${target} PRIVATE
     -Wl,--no-as-needed,${RELASCOPE_TORCH_DIR}/lib/libtorch_cpu.so,--as-needed -Wl,--allow-shlib-undefined)
