@@ -110,9 +110,11 @@ std::string csvOf(const ProbeResult& result, const RelationMap& map) {
     for (int j = 0; j < map.columns; ++j)
         text << ',' << (symbols ? std::to_string(j) : name(layer.columns, j));
     text << "\n";
+    std::vector<float> row(static_cast<std::size_t>(map.columns));
     for (int i = 0; i < map.rows; ++i) {
+        map.readRows(i, 1, row.data());
         text << name(layer.rows, i);
-        for (int j = 0; j < map.columns; ++j) text << ',' << map.at(i, j);
+        for (const float value : row) text << ',' << value;
         text << "\n";
     }
     return text.str();
@@ -179,7 +181,7 @@ int inspect(const InspectArguments& a, const FigureRenderer& renderer, int argc,
                                        {"index", a.index},
                                        {"rows", map->rows},
                                        {"columns", map->columns},
-                                       {"values", map->values}};
+                                       {"values", map->all()}};
         std::cout << json.dump() << "\n";
     } else if (a.out.empty()) {
         std::cout << csvOf(result, *map);

@@ -37,9 +37,12 @@ inline auto fixedLayers(std::vector<LayerPlace> places) {
 struct WorkEstimate {
     std::int64_t layers = 1;
     std::int64_t d_model = 0;
-    std::int64_t dff = 0;           ///< width of the feed-forward block
-    std::int64_t heads = 0;         ///< attention matrices of n x n in each layer
-    std::int64_t relations = 0;     ///< relations r_ij in each layer
+    std::int64_t dff = 0;        ///< width of the feed-forward block
+    std::int64_t heads = 0;      ///< attention matrices of n x n in each layer
+    std::int64_t relations = 0;  ///< relations r_ij in each layer
+    /// Numbers a token has in the queries and keys of all heads, and of all relations, of a layer:
+    /// the factors of their maps. 0: a probe keeps the maps themselves.
+    std::int64_t headFactors = 0, relationFactors = 0;
     std::int64_t symbolScores = 0;  ///< weights of the symbol retrieval, for each token and layer
     std::int64_t tokenNumbers = 0;  ///< numbers of the input and the output, for each token
     std::int64_t vocabulary = 0;    ///< scores of every token, with softmax and gradient

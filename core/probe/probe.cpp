@@ -2,51 +2,19 @@
 #include "probe/probe.h"
 
 #include <algorithm>
-#include <charconv>
+#include <chrono>
 #include <numeric>
 #include <random>
 
 #include "model/architecture.h"
-#include "probe/collector.h"
 #include "probe/layers.h"
+#include "probe/map_collector.h"
 #include "probe/probe_memory.h"
 
 namespace relascope::core {
 namespace {
 
 constexpr std::size_t kShownOutputs = 256, kLikeliest = 12;
-
-bool endsWith(const std::string& text, const std::string& tail) {
-    return text.size() >= tail.size() &&
-           text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
-}
-
-// Relational heads mix relations, or symbols weighted by relations; the others mix features.
-bool isRelational(const std::string& module, const LayerPlace& place) {
-    for (const char* tail : {"relational_attention", ".rca", ".rel_attn"})
-        if (endsWith(module, tail)) return true;
-    return module == "relation" || module == "regression" ||
-           (place.relational && !endsWith(module, "self_attn"));
-}
-
-// maps [count, rows, columns], any device and floating type.
-void addMaps(ProbeResult& result, MapKind kind, int layer, torch::Tensor maps, bool causal) {
-    // Library rows are recorded as integers, weights as floating point.
-    const bool libraryRows = kind == MapKind::Symbols && !maps.is_floating_point();
-    maps = maps.to(torch::kCPU, torch::kFloat).contiguous();
-    const auto rows = maps.size(1), columns = maps.size(2);
-    for (std::int64_t index = 0; index < maps.size(0); ++index) {
-        const float* values = maps.const_data_ptr<float>() + index * rows * columns;
-        result.maps.push_back({kind,
-                               layer,
-                               static_cast<int>(index),
-                               static_cast<int>(rows),
-                               static_cast<int>(columns),
-                               {values, values + rows * columns},
-                               causal,
-                               libraryRows});
-    }
-}
 
 torch::Tensor imageInput(const ProbeSample& sample, const ImageInput& o) {
     const auto& image = sample.image;
@@ -135,27 +103,10 @@ ModelInput inputOf(const ProbeSample& sample, const ModelOptions& o) {
     return imageInput(sample, o.get<ImageInput>());
 }
 
-ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
-                       std::int64_t step, const std::vector<std::string>& classNames) {
-    auto input = inputOf(sample, options);
-    if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
-    const bool training = model.is_training();
-    const auto device = model.parameters().front().device();
-    input.x = input.x.to(device);
-    if (input.target.defined()) input.target = input.target.to(device);
-    const torch::NoGradGuard noGrad;
-    model.eval();
-    Collector collector;
-    torch::Tensor logits;
-    try {
-        const RecordingScope scope(collector);
-        logits = model.forward(input);
-    } catch (...) {
-        model.train(training);
-        throw;
-    }
-    model.train(training);
+namespace {
 
+/// What is known of a probe before the model runs.
+ProbeResult emptyResult(const ModelOptions& options, const ProbeSample& sample, std::int64_t step) {
     ProbeResult result;
     result.step = step;
     result.sample = sample;
@@ -163,44 +114,76 @@ ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const Prob
         result.grid = {static_cast<int>(images->gridRows()),
                        static_cast<int>(images->gridColumns()), options.info().classToken};
     result.sides = probeSides(options, sample);
-    const auto places = options.info().layers(options);
-    for (const auto& place : places) result.layers.push_back(place.layer);
-    addProbabilities(result, logits, options, classNames);
+    for (const auto& place : options.info().layers(options)) result.layers.push_back(place.layer);
+    return result;
+}
 
-    // Recorded as published: [b, i, j, relation], but [b, head, i, j] where each head has its own.
-    const auto* block = options.find<BlockOptions>();
-    const bool relationsByHead = options.info().dual && block->ra_type == "disrca";
-    // Releases each tensor once its maps are copied, as two copies of everything may not fit into
-    // memory.
-    for (auto& [key, recorded] : collector.take()) {
-        const torch::Tensor tensor = std::move(recorded);
-        const auto slash = key.find('/');
-        const std::string kind = key.substr(0, slash);
-        std::string module = key.substr(slash + 1);
-        if (kind == "symbols") {
-            const auto number = module.rfind('/');
-            const int retrieval = std::stoi(module.substr(number + 1));
-            module.resize(number);
-            if (const int layer = layerOfSymbols(places, options, module, retrieval); layer >= 0)
-                addMaps(result, MapKind::Symbols, layer, tensor[0], false);
-            continue;
-        }
-        const int layer = layerOfModule(places, module);
-        if (layer < 0) continue;
-        const bool causal = places[static_cast<std::size_t>(layer)].causal;
-        const bool relational = isRelational(module, places[static_cast<std::size_t>(layer)]);
-        if (kind == "scores") {
-            addMaps(result, relational ? MapKind::RelationalAttention : MapKind::SensoryAttention,
-                    layer, tensor[0], causal);
-        } else if (kind == "relations" && relational) {
-            addMaps(result, MapKind::Relation, layer,
-                    relationsByHead ? tensor[0] : tensor[0].permute({2, 0, 1}), causal);
-        }
+/// Reports what a collector has so far.
+class Watcher {
+public:
+    Watcher(const ProbeWatch& watch, const ProbeResult& empty) : m_watch(watch), m_empty(empty) {}
+
+    void layerDone(const MapCollector& collector, int layer) {
+        const auto layers = static_cast<double>(std::max<std::size_t>(1, m_empty.layers.size()));
+        if (m_watch.stop.stop_requested() ||
+            (m_watch.progress && !m_watch.progress((layer + 1) / layers)))
+            throw Cancelled();
+        if (!m_watch.partial || m_watch.shownLayer < 0) return;
+        m_shown = m_shown || layer == m_watch.shownLayer;
+        const auto now = Clock::now();
+        if (!m_shown || now - m_begin < m_watch.delay ||
+            now - m_last < std::chrono::milliseconds(500))
+            return;
+        m_last = now;
+        ProbeResult part = m_empty;
+        part.maps = collector.maps();
+        part.partial = true;
+        m_watch.partial(std::move(part));
     }
-    std::stable_sort(
-        result.maps.begin(), result.maps.end(), [](const RelationMap& a, const RelationMap& b) {
-            return std::tie(a.kind, a.layer, a.index) < std::tie(b.kind, b.layer, b.index);
-        });
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const ProbeWatch& m_watch;
+    const ProbeResult& m_empty;
+    bool m_shown = false;
+    Clock::time_point m_begin = Clock::now(), m_last = {};
+};
+
+/// Puts a model into evaluation mode in its scope.
+class EvaluationMode {
+public:
+    explicit EvaluationMode(ModelImpl& model) : m_model(model), m_training(model.is_training()) {
+        model.eval();
+    }
+    ~EvaluationMode() { m_model.train(m_training); }
+    EvaluationMode(const EvaluationMode&) = delete;
+    EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+private:
+    ModelImpl& m_model;
+    bool m_training;
+};
+
+}  // namespace
+
+ProbeResult probeModel(ModelImpl& model, const ModelOptions& options, const ProbeSample& sample,
+                       std::int64_t step, const std::vector<std::string>& classNames,
+                       const ProbeWatch& watch) {
+    auto input = inputOf(sample, options);
+    if (options.input() == InputKind::Tokens) requireProbeMemory(options, sample.source.size());
+    const auto device = model.parameters().front().device();
+    input.x = input.x.to(device);
+    if (input.target.defined()) input.target = input.target.to(device);
+    ProbeResult result = emptyResult(options, sample, step);
+    Watcher watcher(watch, result);
+    MapCollector collector(options, [&watcher](const MapCollector& seen, int layer) {
+        watcher.layerDone(seen, layer);
+    });
+    const torch::NoGradGuard noGrad;
+    const EvaluationMode evaluation(model);
+    const RecordingScope scope(collector);
+    addProbabilities(result, model.forward(input), options, classNames);
+    result.maps = collector.maps();
     return result;
 }
 

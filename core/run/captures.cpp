@@ -9,16 +9,11 @@
 #include <map>
 
 #include "files/safetensors.h"
+#include "run/capture_maps.h"
 #include "run/capture_sequences.h"
 
 namespace relascope::core {
 namespace {
-
-const std::vector<MapKind>& storedKinds() {
-    static const std::vector<MapKind> kinds = {MapKind::Relation, MapKind::RelationalAttention,
-                                               MapKind::SensoryAttention, MapKind::Symbols};
-    return kinds;
-}
 
 std::string fileName(const std::string& folder, std::int64_t step) {
     return folder + "/step-" + std::to_string(step) + ".safetensors";
@@ -56,8 +51,6 @@ std::int64_t captureCount(std::int64_t totalSteps, std::int64_t every) {
 void saveCapture(const std::string& folder, const std::vector<ProbeResult>& results) {
     if (results.empty()) return;
     const auto& first = results.front();
-    std::map<std::string, std::vector<float>> maps;
-    std::map<std::string, std::vector<std::int64_t>> shapes;
     std::vector<float> probabilities;
     std::vector<std::uint8_t> pixels;
     std::vector<std::int64_t> labels;
@@ -69,16 +62,6 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
         {"class_token", first.grid.classToken ? "1" : "0"}};
     const auto samples = static_cast<std::int64_t>(results.size());
     for (const auto& result : results) {
-        for (const auto& map : result.maps) {
-            const std::string key =
-                std::string(mapKindName(map.kind)) + "/" + std::to_string(map.layer);
-            auto& values = maps[key];
-            values.insert(values.end(), map.values.begin(), map.values.end());
-            shapes[key] = {samples, result.count(map.kind, map.layer), map.rows, map.columns};
-            if (map.causal) metadata["causal_" + key] = "1";
-            if (map.kind == MapKind::Symbols)
-                metadata["library_rows_" + key] = map.libraryRows ? "1" : "0";
-        }
         probabilities.insert(probabilities.end(), result.probabilities.begin(),
                              result.probabilities.end());
         pixels.insert(pixels.end(), result.sample.image.pixels.begin(),
@@ -112,8 +95,8 @@ void saveCapture(const std::string& folder, const std::vector<ProbeResult>& resu
     const StoredSequences source("", results, &ProbeSample::source),
         target("target_", results, &ProbeSample::target);  // outlive the writing
     for (const auto* side : {&source, &target}) side->addTo(out, metadata);
-    for (const auto& [key, values] : maps)
-        out.push_back({key, "F32", shapes[key], bytesOf(values)});
+    const StoredMaps maps(results);
+    maps.addTo(out, metadata);
     writeSafetensors(fileName(folder, first.step), std::move(out), metadata);
 }
 
@@ -209,39 +192,7 @@ ProbeResult loadCapture(const std::string& folder, std::int64_t step, std::int64
             result.sides[side].labels.size() == sequence->labels.size())
             result.sides[side].labels = sequence->labels;
     }
-    for (const auto kind : storedKinds()) {
-        for (int layer = 0; layer < layers; ++layer) {
-            const std::string key = std::string(mapKindName(kind)) + "/" + std::to_string(layer);
-            const auto* entry = file.find(key);
-            const bool causal = metadata.count("causal_" + key) > 0;
-            const auto stated = metadata.find("library_rows_" + key);
-            if (!entry || entry->dtype != "F32") continue;
-            const auto values = floats(part(*entry, 4));
-            const auto rows = entry->shape[2], columns = entry->shape[3];
-            constexpr std::int64_t kSide = 1 << 20, kMaps = 1 << 16;
-            if (rows < 1 || columns < 1 || rows > kSide || columns > kSide ||
-                entry->shape[1] > kMaps)
-                throw FileError(file.path(),
-                                "tensor '" + key + "' does not have the shape of a capture");
-            // Captures of earlier versions do not store this; weights are at most 1.
-            const bool libraryRows =
-                stated != metadata.end()
-                    ? stated->second == "1"
-                    : kind == MapKind::Symbols && rows == columns &&
-                          std::any_of(values.begin(), values.end(), [](float v) { return v > 1; });
-            for (std::int64_t index = 0; index < entry->shape[1]; ++index) {
-                const auto begin = values.begin() + index * rows * columns;
-                result.maps.push_back({kind,
-                                       layer,
-                                       static_cast<int>(index),
-                                       static_cast<int>(rows),
-                                       static_cast<int>(columns),
-                                       {begin, begin + rows * columns},
-                                       causal,
-                                       libraryRows});
-            }
-        }
-    }
+    result.maps = loadMaps(file, layers, sample);
     return result;
 }
 

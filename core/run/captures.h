@@ -19,8 +19,8 @@ bool isGrowingCaptureStep(std::int64_t step);
 /// The number of captures in that many steps; `every` 0 means growing intervals.
 std::int64_t captureCount(std::int64_t totalSteps, std::int64_t every);
 
-/// Writes captures/step-N.safetensors: for each kind and layer the maps of all inputs, exact
-/// float32.
+/// Writes captures/step-N.safetensors: for each kind and layer the maps of all inputs or their
+/// factors, exact float32.
 void saveCapture(const std::string& folder, const std::vector<ProbeResult>& results);
 /// Captured steps, ascending, from the file names.
 std::vector<std::int64_t> captureSteps(const std::string& folder);

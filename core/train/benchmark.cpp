@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 
 #include "files/memory.h"
@@ -24,6 +25,7 @@
 #include "options/presets.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
+#include "train/inspect_benchmark.h"
 #include "train/optimizer.h"
 #include "types/suggest.h"
 
@@ -39,6 +41,13 @@ double median(std::vector<double> values) {
     std::nth_element(values.begin(),
                      values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
+}
+
+// CPU time of all threads so far, in milliseconds.
+double processMs() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
 // Times `work` in milliseconds: two warm-up runs, then as many as fit into the time.
@@ -105,14 +114,23 @@ Workload workload(const std::string& name) {
         m.set("n_heads_sa", 8L);
         return {m, 2};
     }
+    // An alphabet of 85, sources of 161 characters and targets of 31.
+    if (name == "mathematics") return {presetOptions("math-linear-1d", "dat").model, 32};
     if (name == "lm_dat_343m") return {presetOptions("lm-343m", "dat").model, 8};
     throw OptionError("bench", unknownName("benchmark", name, benchmarkNames()));
 }
 
 ModelInput randomBatch(const ModelOptions& o, std::int64_t batch, std::int64_t tokens,
                        const torch::Device& device) {
-    if (o.input() == InputKind::Tokens)
-        return torch::randint(o.outputs(), {batch, tokens}, torch::kLong).to(device);
+    const auto ids = [&](std::int64_t count, std::int64_t length) {
+        return torch::randint(count, {batch, length}, torch::kLong).to(device);
+    };
+    if (o.input() == InputKind::Tokens) return ids(o.outputs(), tokens);
+    if (o.input() == InputKind::Pairs) {
+        const auto& pair = o.get<PairInput>();
+        return {ids(pair.input_size, pair.in_block_size),
+                ids(pair.output_size, pair.out_block_size)};
+    }
     const auto& shape = o.get<ImageInput>().image_shape;
     return torch::rand({batch, shape[0], shape[2], shape[1]}).to(device);
 }
@@ -211,7 +229,10 @@ const std::vector<std::string>& benchmarkNames() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
                                         "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
-                                        "generate_256", "lm_dat_memory",        "contended"};
+                                        "mathematics",  "generate_256",         "lm_dat_memory",
+                                        "contended"};
+        const auto& inspect = inspectBenchmarkNames();
+        all.insert(all.end(), inspect.begin(), inspect.end());
         if (devices().back().usable && devices().size() > 1) all.emplace_back("lm_dat_343m");
         return all;
     }();
@@ -220,6 +241,9 @@ const std::vector<std::string>& benchmarkNames() {
 
 BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName,
                              double seconds) {
+    const auto& inspect = inspectBenchmarkNames();
+    if (std::find(inspect.begin(), inspect.end(), name) != inspect.end())
+        return runInspectBenchmark(name);
     const auto [options, batch] = workload(name);
     const torch::Device device(deviceName);
     torch::manual_seed(0);
@@ -236,7 +260,7 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     result.form = "none";
     for (const auto& module : model->modules())
         if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get()))
-            result.form = attentionFormName(heads->chosenForm(options.tokens(), device));
+            result.form = attentionFormName(heads->chosenForm(options.tokens(), device, batch));
     if (name == "lm_dat_memory") {
         measureMemory(*model, options, optimizer, result);
     } else if (name == "generate_256") {
@@ -246,9 +270,10 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
         const bool half = name == "lm_dat_343m";
         const auto input = randomBatch(options, batch, options.tokens(), device);
         const bool text = options.input() == InputKind::Tokens;
-        const auto targets =
-            text ? torch::randint(options.outputs(), {batch, options.tokens()}, torch::kLong)
-                 : torch::randint(options.outputs(), {batch}, torch::kLong);
+        std::vector<std::int64_t> shape = {batch};  // of the targets
+        if (text) shape.push_back(options.tokens());
+        if (input.target.defined()) shape.push_back(input.target.size(1));
+        const auto targets = torch::randint(options.outputs(), shape, torch::kLong);
         const auto wanted = targets.to(device);
         const auto scores = [&] {
             const AutocastScope autocast(half && device.is_cuda());
@@ -259,7 +284,12 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
             crossEntropy(scores(), wanted).backward();
             optimizer.step(1e-3);
         };
-        const auto steps = timed(seconds, device.is_cuda(), step);
+        std::vector<double> cpuTimes;
+        const auto steps = timed(seconds, device.is_cuda(), [&] {
+            const double before = processMs();
+            step();
+            cpuTimes.push_back(processMs() - before);
+        });
         if (name == "contended") {
             const BusyNeighbour busy;
             const double beside = median(timed(seconds, device.is_cuda(), step));
@@ -274,6 +304,8 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
         result.trainStepMs = median(steps);
         result.trainStepBestMs = *std::min_element(steps.begin(), steps.end());
         result.forwardMs = median(forwards);
+        result.figures.emplace_back("train_step_cpu_ms",
+                                    *std::min_element(cpuTimes.begin(), cpuTimes.end()));
         result.steps = static_cast<int>(steps.size());
         if (text)
             result.figures.emplace_back(

@@ -18,14 +18,16 @@ struct BenchmarkResult {
     std::string form;  ///< of relational attention; "none" for a Transformer
     std::string device;
     int steps = 0;  ///< timed
+    /// "train_step_cpu_ms" (all threads, best: to compare on a machine that others use, too),
     /// "tokens_per_s" and whatever else the workload measures, in the order printed.
     std::vector<std::pair<std::string, double>> figures;
 };
 
 /// The workloads of a training step (relgames_dat, relgames_transformer, cifar_vidat, lm_dat_512,
-/// lm_transformer_512, lm_dat_1024, on CUDA lm_dat_343m), of generating (generate_256, with float32
-/// and bfloat16 weights), of memory (lm_dat_memory: megabytes of one step at 256 to 2048 tokens),
-/// and of a busy machine (contended: relgames_dat alone and beside a busy process, with the ratio).
+/// lm_transformer_512, lm_dat_1024, mathematics, on CUDA lm_dat_343m), of generating (generate_256,
+/// with float32 and bfloat16 weights), of memory (lm_dat_memory: megabytes of one step at 256 to
+/// 2048 tokens), and of a busy machine (contended: relgames_dat alone and beside a busy process,
+/// with the ratio).
 const std::vector<std::string>& benchmarkNames();
 /// Runs one for at least `seconds` and three steps after a warm-up. Throws OptionError for an
 /// unknown name.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/execute_run.h"
 
+#include <malloc.h>
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -56,10 +58,24 @@ void discard(const std::string& path, bool existed) {
         fs::remove_all(entry.path(), ignored);
 }
 
+// Gives the memory of a run back to the system at its end: until then the program keeps it
+// (startup/keep_memory.cpp).
+struct ReturnsMemory {
+    ReturnsMemory() = default;
+    ~ReturnsMemory() {
+#if defined(__GLIBC__)
+        malloc_trim(0);
+#endif
+    }
+    ReturnsMemory(const ReturnsMemory&) = delete;
+    ReturnsMemory& operator=(const ReturnsMemory&) = delete;
+};
+
 }  // namespace
 
 TrainResult executeRun(const RunRequest& request, const DataOpener& open, Control& control,
                        const EventSink& sink, std::stop_token stop) {
+    const ReturnsMemory atTheEnd;
     if (request.resume) return resumeRun(request, open, control, sink, std::move(stop));
     request.options.check();
     const DataSplits data = open(request.options, stop);

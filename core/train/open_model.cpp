@@ -185,8 +185,14 @@ ProbeSample OpenedModel::randomInput(std::uint64_t seed) const {
 }
 
 ProbeResult OpenedModel::probe(const ProbeSample& sample,
-                               const std::vector<std::string>& classNames) {
-    auto result = probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames);
+                               const std::vector<std::string>& classNames, ProbeWatch watch) {
+    if (watch.partial)
+        watch.partial = [this, report = std::move(watch.partial)](ProbeResult part) {
+            if (m_parts->tokenizer) namePieces(part, *m_parts->tokenizer);
+            report(std::move(part));
+        };
+    auto result =
+        probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames, watch);
     if (m_parts->tokenizer) namePieces(result, *m_parts->tokenizer);
     return result;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "probe/probe_watch.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
@@ -67,8 +68,9 @@ public:
     void narrow();
 
     /// All maps of all layers for one sample. Throws OptionError if the sample does not fit the
-    /// model.
-    ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames);
+    /// model or its maps do not fit into the memory, Cancelled.
+    ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames,
+                      ProbeWatch watch = {});
     /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
     /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},

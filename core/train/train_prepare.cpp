@@ -14,6 +14,7 @@
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/metrics.h"
+#include "probe/probe_memory.h"
 #include "run/captures.h"
 #include "run/run_lines.h"
 #include "train/continue_text.h"
@@ -69,29 +70,23 @@ void requireData(TrainJob& job) {
     requireReadable(job.options.model, *job.data.validation);
 }
 
-// Captures stay within their budget: fewer inputs if the maps are large.
+// Captures stay within their budget: fewer inputs if their maps, or the factors of them, are large.
 void chooseCaptureInputs(TrainJob& job) {
     const auto& model = job.options.model;
-    const double tokens = static_cast<double>(model.tokens());
-    const auto work = model.info().work(model);
-    const std::int64_t symbols = model.info().dual ? 4 : 0;
-    const double perSample = 4.0 * tokens * tokens *
-                             static_cast<double>(std::max<std::int64_t>(
-                                 1, work.layers * (work.heads + work.relations + symbols)));
-    const double fits = static_cast<double>(kCaptureBudget) /
-                        (perSample * static_cast<double>(captureCount(
-                                         job.totalSteps, job.options.train.capture_every)));
-    const auto samples =
-        std::min<std::int64_t>({job.options.train.capture_samples, static_cast<std::int64_t>(fits),
-                                job.data.validation->size()});
+    const std::uint64_t each =
+        kCaptureBudget /
+        static_cast<std::uint64_t>(captureCount(job.totalSteps, job.options.train.capture_every));
+    const auto fits = static_cast<std::int64_t>(
+        each / std::max<std::uint64_t>(1, mapBytes(model, model.tokens())));
+    const auto samples = std::min<std::int64_t>(
+        {job.options.train.capture_samples, fits, job.data.validation->size()});
     if (job.isText()) {
         // One sentence, usually much shorter than the context, cut to the budget.
-        const auto longest = static_cast<std::int64_t>(tokens * std::sqrt(fits));
-        if (job.data.tokenizer && job.options.train.capture_samples > 0 && longest > 0 &&
+        const auto longest = longestResult(model, each);
+        if (job.data.tokenizer && job.options.train.capture_samples > 0 &&
             !job.options.data.pinned_text.empty())
-            job.captureInputs.push_back(
-                textSample(*job.data.tokenizer, job.options.data.pinned_text,
-                           std::min(longest, model.tokens()), "pinned sentence"));
+            job.captureInputs.push_back(textSample(
+                *job.data.tokenizer, job.options.data.pinned_text, longest, "pinned sentence"));
         return;
     }
     for (std::int64_t i = 0; i < samples; ++i) {

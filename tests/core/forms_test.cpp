@@ -215,9 +215,10 @@ TEST(Forms, ThePlainKernelThatKeepsAllScoresIsNeverTakenForLongTexts) {
     // Values wider than the keys have no kernel on the CPU: pieces of the keys' width do.
     EXPECT_FALSE(hasFusedKernel(q, k, torch::randn({1, 2, 600, 80}), o));
     auto r = small();
-    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::Chunked);
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(2048, torch::kCPU), AttentionForm::Chunked);
     r.rel_activation = "tanh";
-    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(512, torch::kCPU), AttentionForm::Chunked);
+    EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(2048, torch::kCPU), AttentionForm::Chunked);
+    r.rel_activation = "softmax";
     EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(9, torch::kCPU), AttentionForm::Explicit);
 }
 

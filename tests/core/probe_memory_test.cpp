@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "files/memory.h"
+#include "model/architecture.h"
 #include "model/factory.h"
 #include "options/presets.h"
+#include "probe/map_factors.h"
 #include "probe/probe.h"
 #include "support/rooms.h"
 #include "types/error.h"
@@ -14,24 +18,45 @@
 namespace relascope {
 namespace {
 
-TEST(ProbeMemory, CountsEveryMap) {
+TEST(ProbeMemory, CountsTheFactorsOfEveryMap) {
     auto model = presetOptions("text", "dat").model;
     model.set("max_block_size", 4096);
-    const double maps = static_cast<double>(
-        model.number("n_layers") * (model.number("n_heads_sa") + model.number("n_heads_ra") +
-                                    model.get<BlockOptions>().relations()));
-    const double bytes = static_cast<double>(probeBytes(model, 1024));
-    EXPECT_GT(bytes, maps * 1024.0 * 1024.0 * 4.0);
-    EXPECT_LT(bytes, 4.0 * maps * 1024.0 * 1024.0 * 4.0);
-    // 24 layers of 80 maps: 8 GB, and it was seen to take 19 with a copy of each.
+    // Factors grow with the length, maps with its square.
+    EXPECT_NEAR(static_cast<double>(mapBytes(model, 4096)),
+                4.0 * static_cast<double>(mapBytes(model, 1024)), 1e6);
+    // 24 layers of 80 maps would be 8 GB.
     const auto large = presetOptions("lm-343m", "dat").model;
-    EXPECT_GT(probeBytes(large, 1024), 8'000'000'000U);
-    EXPECT_LT(probeBytes(large, 1024), 12'000'000'000U);
+    EXPECT_GT(mapBytes(large, 1024), 250'000'000U);
+    EXPECT_LT(mapBytes(large, 1024), 600'000'000U);
+    EXPECT_LT(probeBytes(large, 1024), 1'300'000'000U);
+    // An Abstractor records whole maps.
+    const auto whole = presetOptions("sort-argsort", "abstractor").model;
+    const auto work = whole.info().work(whole);
+    EXPECT_GE(mapBytes(whole, 100),
+              static_cast<std::uint64_t>(4 * work.layers * work.heads * 100 * 100));
+}
+
+TEST(ProbeMemory, TheEstimateIsNoSmallerThanTheResult) {
+    for (const int tokens : {20, 250}) {
+        auto options = presetOptions("text", "dat").model;
+        const auto model = makeModel(options);
+        ProbeSample sample;
+        sample.source.tokens.assign(static_cast<std::size_t>(tokens), 1);
+        std::uint64_t floats = 0;
+        std::set<const MapSource*> sources;
+        for (const auto& map : probeModel(*model, options, sample, 0, {}).maps) {
+            floats += map.values.size();
+            if (const auto* made = dynamic_cast<const FactoredMaps*>(map.source.get()))
+                if (sources.insert(made).second) floats += made->factors().floats();
+        }
+        EXPECT_LE(4 * floats, mapBytes(options, tokens) + (4 << 20)) << tokens;
+        EXPECT_GE(4 * floats, mapBytes(options, tokens) / 2) << tokens;
+    }
 }
 
 TEST(ProbeMemory, TheLongestProbeIsTheLongestThatFits) {
     auto model = presetOptions("lm-343m", "dat").model;
-    for (const std::uint64_t bytes : {200'000'000ULL, 2'000'000'000ULL, 7'000'000'000ULL}) {
+    for (const std::uint64_t bytes : {50'000'000ULL, 200'000'000ULL, 600'000'000ULL}) {
         const auto longest = longestProbe(model, bytes);
         EXPECT_LE(probeBytes(model, longest), bytes);
         EXPECT_GT(probeBytes(model, longest + 1), bytes);

@@ -3,6 +3,7 @@
 // the model's forward pass, for every option that it takes.
 #include <gtest/gtest.h>
 
+#include "model/attention/row_activation.h"
 #include "model/blocks/layers.h"
 #include "model/blocks/parameters.h"
 #include "model/decode/generate.h"

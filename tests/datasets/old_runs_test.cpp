@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Run folders made by earlier versions of the program (make_old_runs.sh) open, can be looked into
-// and resume: with the same losses, to the last bit, where their data are still drawn the same.
+// and resume: with the same losses, up to rounding, where their data are still drawn the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -108,11 +110,10 @@ TEST_P(OldRun, ResumesWhereItStood) {
     };
     const auto before = losses(then.str()), after = losses(now.str());
     ASSERT_EQ(after.size(), before.size());
-    // Version 0.2 changed the order in which attention adds, so a loss of 0.1 may differ in the
-    // last bit of a float.
-    const double tolerance = GetParam() < "0.2" ? 1.2e-7 : 0.0;
+    // Later versions add in another order (tiled attention, products by oneDNN), so that losses
+    // differ by the rounding of a few steps; another batch or mask would change the second digit.
     for (std::size_t i = 0; i < before.size(); ++i)
-        EXPECT_NEAR(after[i], before[i], tolerance) << "loss " << i;
+        EXPECT_NEAR(after[i], before[i], 3e-6 * std::max(1.0, std::abs(before[i]))) << "loss " << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(, OldRun, testing::ValuesIn(oldRuns()), [](const auto& info) {

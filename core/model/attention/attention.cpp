@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "model/attention/chunked_attention.h"
+#include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
 
@@ -33,7 +34,8 @@ torch::Tensor joinHeads(const torch::Tensor& x) {
 }
 
 const char* attentionFormName(AttentionForm form) {
-    static constexpr std::array names = {"automatic", "explicit", "factored", "chunked", "fused"};
+    static constexpr std::array names = {"automatic", "explicit", "factored",
+                                         "chunked",   "fused",    "tiled"};
     return names.at(static_cast<std::size_t>(form));
 }
 
@@ -120,7 +122,12 @@ AttentionImpl::AttentionImpl(const HeadOptions& options) : m_options(options) {
 
 AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                                         const torch::Tensor& v) const {
-    if (activeRecorder()) return AttentionForm::Explicit;
+    if (recordsMaps()) return AttentionForm::Explicit;
+    const bool tiles = servesTiles(q, k, m_options.causal);
+    if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
+    if (form == AttentionForm::Automatic && tiles && q.size(2) > 1 &&
+        prefersTiles(std::max(q.size(2), k.size(2)), q.size(0)))
+        return AttentionForm::Tiled;
     const bool drops = weightDropout() > 0;
     if (form == AttentionForm::Automatic) {
         // For few tokens whole matrices are fastest.
@@ -138,19 +145,33 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     const auto& o = m_options;
-    auto q = splitHeads(wq(query), o.n_heads);  // [b, h, n, key_dim]
+    const bool own = key.is_same(query);
+    // Layers that read the same tensor are applied together.
+    std::vector<Linear> layers = {wq};
+    if (own) layers.push_back(wk);
+    if (own && value.is_same(query)) layers.push_back(wv);
+    const auto projected = applyLinears(query, layers);
+    auto q = splitHeads(projected[0], o.n_heads);  // [b, h, n, key_dim]
     if (o.rope) q = m_rotary.rotate(q, past);
     const auto keys = [&] {
-        const auto k = splitHeads(wk(key), o.kvHeads());  // [b, h_kv, m, key_dim]
-        return o.rope ? m_rotary.rotate(k, past) : k;
+        const auto k = splitHeads(own ? projected[1] : wk(key), o.kvHeads());
+        return o.rope ? m_rotary.rotate(k, past) : k;  // [b, h_kv, m, key_dim]
     };
-    const auto values = [&] { return splitHeads(wv(value), o.kvHeads()); };  // [b, h_kv, m, d_h]
-    const bool own = key.is_same(query);
+    const auto values = [&] {  // [b, h_kv, m, d_h]
+        return splitHeads(projected.size() > 2 ? projected[2] : wv(value), o.kvHeads());
+    };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
 
+    if (auto* recorder = factorRecorder()) {
+        recorder->scores(path, {q, k, scaleOf(o), "softmax", o.causal});
+        if (o.relational) recorder->relations(path, {q, k, scaleOf(o)});
+    }
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
+        case AttentionForm::Tiled:
+            return m_outputDropout(
+                wo(tiledAttention(q, k, v, -1, {}, {scaleOf(o), o.causal, weightDropout()})));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o);
             break;
@@ -169,9 +190,9 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
         }
         default: {
             const auto alpha = attentionWeights(q, k, o, past);  // [b, h, n, m]
-            if (auto* recorder = activeRecorder()) {
-                recorder->scores(path, alpha);
-                if (o.relational) recorder->relations(path, innerProducts(q, k, o));
+            if (recordsMaps()) {
+                activeRecorder()->scores(path, alpha);
+                if (o.relational) activeRecorder()->relations(path, innerProducts(q, k, o));
             }
             e = mixValues(m_weightDropout(alpha), v);
         }

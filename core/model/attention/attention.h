@@ -47,7 +47,8 @@ enum class AttentionForm {
     Explicit,  ///< alpha [b, h, n, m], and r [b, d_r, n, m]: for few tokens, and for recording
     Factored,  ///< no r: <q_il, sum_j alpha_ij k_jl> / sqrt(d_p); identity activation only
     Chunked,   ///< alpha of some rows at a time, recomputed in the backward pass
-    Fused      ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
+    Fused,     ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
+    Tiled      ///< our CPU kernels of tiled_attention.h: float32, no scores in memory
 };
 const char* attentionFormName(AttentionForm form);
 

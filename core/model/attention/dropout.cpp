@@ -5,19 +5,11 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "model/attention/counter_mix.h"
+#include "model/attention/vector_versions.h"
+
 namespace relascope::core {
 namespace {
-
-// A bijective 32-bit mixing of the counter (two rounds of multiply and xor-shift, the constants of
-// the "lowbias32" search): plain integer code that the compiler turns into vector instructions.
-inline std::uint32_t mix(std::uint32_t x) {
-    x ^= x >> 16;
-    x *= 0x21f0aaadU;
-    x ^= x >> 15;
-    x *= 0xd35a2d97U;
-    x ^= x >> 15;
-    return x;
-}
 
 // The mask of cell i of the whole is a function of (seed, i) alone; x and y begin at cell `begin`.
 template <class Scalar>
@@ -27,24 +19,19 @@ inline __attribute__((always_inline)) void maskLoop(const Scalar* x, Scalar* y, 
     const auto low = static_cast<std::uint32_t>(seed) + static_cast<std::uint32_t>(begin),
                high = static_cast<std::uint32_t>(seed >> 32);
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::uint32_t random = mix(mix(static_cast<std::uint32_t>(i) + low) ^ high);
+        const std::uint32_t random =
+            mixedCounter(mixedCounter(static_cast<std::uint32_t>(i) + low) ^ high);
         y[i] = random >= threshold ? x[i] * scale : Scalar(0);
     }
 }
 
-// One version for each vector width, selected at program start; all give the same mask.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define RELASCOPE_VECTOR \
-    __attribute__((optimize("O3"), target_clones("avx512f", "avx2", "default")))
-#else
-#define RELASCOPE_VECTOR
-#endif
-RELASCOPE_VECTOR void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t count,
-                               std::uint64_t seed, std::uint32_t threshold, float scale) {
+// All versions give the same mask.
+RELASCOPE_VECTORS void maskInto(const float* x, float* y, std::int64_t begin, std::int64_t count,
+                                std::uint64_t seed, std::uint32_t threshold, float scale) {
     maskLoop(x, y, begin, count, seed, threshold, scale);
 }
-RELASCOPE_VECTOR void maskInto(const double* x, double* y, std::int64_t begin, std::int64_t count,
-                               std::uint64_t seed, std::uint32_t threshold, double scale) {
+RELASCOPE_VECTORS void maskInto(const double* x, double* y, std::int64_t begin, std::int64_t count,
+                                std::uint64_t seed, std::uint32_t threshold, double scale) {
     maskLoop(x, y, begin, count, seed, threshold, scale);
 }
 

@@ -31,7 +31,9 @@ inline double twiceDropped(double p) {
 /// Active in training mode only.
 struct DropoutImpl : torch::nn::Module {
     explicit DropoutImpl(double p) : p(p) {}
-    torch::Tensor forward(const torch::Tensor& x) { return is_training() ? dropout(x, p) : x; }
+    torch::Tensor forward(const torch::Tensor& x) { return dropout(x, active()); }
+    /// The probability in the present mode.
+    double active() const { return is_training() ? p : 0.0; }
     double p;
 };
 TORCH_MODULE(Dropout);

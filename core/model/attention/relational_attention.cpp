@@ -7,6 +7,7 @@
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/contract.h"
+#include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
@@ -68,16 +69,18 @@ RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_o
     m_outputDropout = register_module("resid_dropout", Dropout(o.outputDropout()));
 }
 
-AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Device& device) const {
+AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Device& device,
+                                              std::int64_t) const {
     if (form != AttentionForm::Automatic) return form;
     return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::Chunked : AttentionForm::Explicit;
 }
 
 AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
-    const auto chosen = chosenForm(x.size(1), x.device());
+    const auto chosen = chosenForm(x.size(1), x.device(), x.size(0));
     // A recorder needs the whole matrices; the result differs only by rounding.
-    const bool whole = chosen == AttentionForm::Explicit || chosen == AttentionForm::Factored;
-    if (activeRecorder()) return whole ? chosen : AttentionForm::Factored;
+    const bool whole = chosen == AttentionForm::Explicit || chosen == AttentionForm::Factored ||
+                       chosen == AttentionForm::Tiled;
+    if (recordsMaps()) return whole ? chosen : AttentionForm::Factored;
     // Blocks use the counter-based masks, which exist only on the CPU.
     if (chosen == AttentionForm::Chunked && weightDropout() > 0 && !x.is_cpu())
         return AttentionForm::Explicit;
@@ -152,16 +155,29 @@ RelationalAttentionImpl::RelationalAttentionImpl(const RelationalOptions& option
         }));
 }
 
-AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n,
-                                                  const torch::Device& device) const {
+AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n, const torch::Device& device,
+                                                  std::int64_t batch) const {
     const bool identity = m_options.rel_activation == "identity";
+    const bool tiled = device.is_cpu() && hasTiledActivation(m_options.rel_activation);
+    if (form == AttentionForm::Tiled) return tiled ? form : AttentionForm::Explicit;
     if (form != AttentionForm::Automatic)
         return identity || form == AttentionForm::Chunked ? form : AttentionForm::Explicit;
+    return tiled && prefersTiles(n, batch) ? AttentionForm::Tiled : plainForm(n, device);
+}
+
+AttentionForm RelationalAttentionImpl::plainForm(std::int64_t n,
+                                                 const torch::Device& device) const {
+    const bool identity = m_options.rel_activation == "identity";
     // Multiplications for each pair (i, j) in the forward pass: explicit D + h d_r (and an n x n x
     // d_r tensor to move), factored h D. Measured on the CPU: explicit is faster for few tokens
     // only, blocks of rows when the scores exceed the cache.
     if (device.is_cuda() && identity && n >= 128) return AttentionForm::Fused;
     if (n >= (device.is_cpu() ? 256 : 1024)) return AttentionForm::Chunked;
+    return wholeForm(n);
+}
+
+AttentionForm RelationalAttentionImpl::wholeForm(std::int64_t n) const {
+    const bool identity = m_options.rel_activation == "identity";
     if (n == 1 && activeCache() && identity) return AttentionForm::Factored;
     return n <= 16 || !identity ? AttentionForm::Explicit : AttentionForm::Factored;
 }
@@ -224,19 +240,35 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     const auto& o = m_options;
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
-    auto q = splitHeads(wq_attn(x), o.n_heads);    // [b, h, n, key_dim]
-    auto k = splitHeads(wk_attn(x), o.kvHeads());  // [b, h_kv, m, key_dim]
+    // Symmetric relations: the same projection, computed once.
+    std::vector<Linear> layers = {wq_attn, wk_attn, wq_rel};
+    if (!o.symmetric_rels) layers.push_back(wk_rel);
+    const auto projected = applyLinears(x, layers);
+    auto q = splitHeads(projected[0], o.n_heads);    // [b, h, n, key_dim]
+    auto k = splitHeads(projected[1], o.kvHeads());  // [b, h_kv, m, key_dim]
     if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
-    const auto q_rel = splitHeads(wq_rel(x), o.relations());  // [b, d_r, n, d_p]
-    // Symmetric: the same projection, computed once.
-    auto k_rel = o.symmetric_rels ? q_rel : splitHeads(wk_rel(x), o.relations());
+    const auto q_rel = splitHeads(projected[2], o.relations());  // [b, d_r, n, d_p]
+    auto k_rel = o.symmetric_rels ? q_rel : splitHeads(projected[3], o.relations());
     const auto s = project(symbols, x);
     if (cache) {
         k = cache->append(this, 1, k);
         k_rel = splitHeads(cache->append(this, 2, joinHeads(k_rel)), o.relations());
     }
 
+    if (auto* recorder = factorRecorder()) {
+        recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
+        recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
+    }
     auto chosen = formFor(x);
+    if (chosen == AttentionForm::Tiled) {
+        if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps())
+            return m_outputDropout(
+                wo(tiledAttention(q, k, s.values, s.maxOffset,
+                                  {q_rel, o.symmetric_rels ? torch::Tensor() : k_rel, wr},
+                                  {rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()),
+                                   o.rel_activation})));
+        chosen = recordsMaps() ? wholeForm(x.size(1)) : plainForm(x.size(1), x.device());
+    }
     // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
     const bool continues = o.causal && past > 0 && x.size(1) > 1;
     if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
@@ -249,11 +281,11 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
         const auto alpha = drop(weights);  // [b, h, n, m]
         const bool identity = m_options.rel_activation == "identity";
         torch::Tensor r, related;  // [b, d_r, n, m], [b, h, n, d_r]
-        if (chosen == AttentionForm::Explicit || !identity || activeRecorder())
+        if (chosen == AttentionForm::Explicit || !identity || recordsMaps())
             r = relationsOf(queries[1], keys[1]);
-        if (auto* recorder = activeRecorder()) {
-            recorder->scores(path, weights);
-            recorder->relations(path, r.permute({0, 2, 3, 1}));
+        if (recordsMaps()) {
+            activeRecorder()->scores(path, weights);
+            activeRecorder()->relations(path, r.permute({0, 2, 3, 1}));
         }
         related = chosen == AttentionForm::Explicit || !identity
                       ? attendRelations(alpha, r)
@@ -285,6 +317,8 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
     if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
     const auto s = project(symbols, x);
     if (cache) k = cache->append(this, 1, k);
+    if (auto* recorder = factorRecorder())
+        recorder->scores(path, {q, k, rsqrt(o.head_dim), o.rca_activation, o.causal});
     const auto attend = [this](const auto& queries, const auto& keys,
                                const ProjectedSymbols& symbols, std::int64_t first,
                                const auto& drop) -> std::vector<torch::Tensor> {
@@ -299,11 +333,11 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
             weights = applyActivation(o.rca_activation, inner);
             if (o.causal) weights = weights.tril(first);
         }
-        if (auto* recorder = activeRecorder()) recorder->scores(path, weights);
+        if (recordsMaps()) activeRecorder()->scores(path, weights);
         return {mixSymbols(drop(weights), symbols, first)};
     };
     // With a softmax these are sensory heads with symbols as values.
-    if (o.rca_activation == "softmax" && s.maxOffset < 0 && !activeRecorder() &&
+    if (o.rca_activation == "softmax" && s.maxOffset < 0 && !recordsMaps() &&
         weightDropout() == 0 && x.size(1) > 32 && form != AttentionForm::Chunked &&
         form != AttentionForm::Explicit && hasFusedKernel(q, k, s.values, o))
         return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
@@ -333,6 +367,10 @@ torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
     auto k_rel = splitHeads(wk_rel(x), o.kvHeads());
     const auto s = project(symbols, x);
     if (cache) k = cache->append(this, 1, k), k_rel = cache->append(this, 2, k_rel);
+    if (auto* recorder = factorRecorder()) {
+        recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
+        recorder->relations(path, {q_rel, k_rel, rsqrt(o.head_dim), o.rel_activation});
+    }
     const auto attend = [this](const auto& queries, const auto& keys,
                                const ProjectedSymbols& symbols, std::int64_t first,
                                const auto& drop) -> std::vector<torch::Tensor> {
@@ -342,9 +380,9 @@ torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
         const auto r =
             applyActivation(o.rel_activation,
                             torch::matmul(queries[1] * rsqrt(o.head_dim), shared.transpose(2, 3)));
-        if (auto* recorder = activeRecorder()) {
-            recorder->scores(path, alpha);
-            recorder->relations(path, r);
+        if (recordsMaps()) {
+            activeRecorder()->scores(path, alpha);
+            activeRecorder()->relations(path, r);
         }
         return {mixSymbols(drop(alpha * r), symbols, first)};
     };

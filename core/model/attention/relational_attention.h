@@ -45,8 +45,10 @@ torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& s
 struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
     virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
-    /// The form that `Automatic` selects for n objects on that device, without a recorder.
-    virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device) const;
+    /// The form that `Automatic` selects for a batch of n objects each on that device, without a
+    /// recorder.
+    virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
+                                     std::int64_t batch = 1) const;
 
     Linear wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;
@@ -81,12 +83,17 @@ protected:
 struct RelationalAttentionImpl : RelationalHeadsImpl {
     explicit RelationalAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
-    AttentionForm chosenForm(std::int64_t n, const torch::Device& device) const override;
+    AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
+                             std::int64_t batch = 1) const override;
 
     Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
     torch::Tensor wr;  ///< [h, d_h, d_r]
 
 private:
+    /// The form that Automatic selects where the tiled one does not serve.
+    AttentionForm plainForm(std::int64_t n, const torch::Device& device) const;
+    /// The form with whole matrices for n objects.
+    AttentionForm wholeForm(std::int64_t n) const;
     /// r [b, d_r, n, m] of q [b, d_r, n, d_p] and k [b, d_r, m, d_p].
     torch::Tensor relationsOf(const torch::Tensor& q, const torch::Tensor& k) const;
     /// sum_j alpha_ij r_ij [b, h, n, d_r] from the sums sum_j alpha_ij k_jl [b, h, n, d_r d_p].

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace relascope::core {
@@ -48,10 +47,5 @@ void mixRows(const float* weights, const float* rows, std::int64_t count, std::i
 /// relations].
 void relateRows(const float* q, const float* keys, std::int64_t count, std::int64_t relations,
                 std::int64_t width, float scale, float* out);
-
-/// x becomes softmax(x).
-void softmaxRow(std::span<float> x);
-/// x becomes activation(x), named as in applyActivation (layers.h).
-void activateRow(const std::string& activation, std::span<float> x);
 
 }  // namespace relascope::core

@@ -3,19 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "model/attention/row_kernels.h"
-#include "types/error.h"
-
-// One version of a kernel for each vector width, selected at program start.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define RELASCOPE_VECTORS \
-    __attribute__((optimize("O3", "fp-contract=fast"), target_clones("avx512f", "avx2", "default")))
-#else
-#define RELASCOPE_VECTORS
-#endif
+#include "model/attention/vector_versions.h"
 
 namespace relascope::core {
 namespace {
@@ -222,33 +213,6 @@ void relateRows(const float* q, const float* keys, std::int64_t count, std::int6
             r[l] = scale * sum;
         }
     }
-}
-
-void softmaxRow(std::span<float> x) {
-    float most = x[0];
-    for (const float each : x) most = std::max(most, each);
-    float sum = 0.0f;
-    for (float& each : x) sum += each = std::exp(each - most);
-    for (float& each : x) each /= sum;
-}
-
-void activateRow(const std::string& activation, std::span<float> x) {
-    const auto each = [&x](auto&& f) {
-        for (float& value : x) value = f(value);
-    };
-    const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
-    if (activation == "identity") return;
-    if (activation == "softmax") return softmaxRow(x);
-    if (activation == "relu") return each([](float v) { return std::max(v, 0.0f); });
-    if (activation == "sigmoid") return each(sigmoid);
-    if (activation == "tanh") return each([](float v) { return std::tanh(v); });
-    if (activation == "silu") return each([&](float v) { return v * sigmoid(v); });
-    if (activation == "gelu")
-        return each([](float v) {
-            constexpr float root = 0.7978845608028654f;  // sqrt(2 / pi)
-            return 0.5f * v * (1.0f + std::tanh(root * (v + 0.044715f * v * v * v)));
-        });
-    throw OptionError("activation", "unknown activation '" + activation + "'");
 }
 
 }  // namespace relascope::core

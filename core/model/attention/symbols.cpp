@@ -3,9 +3,11 @@
 
 #include <torch/nn/init.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/attention/attention.h"
+#include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
 
@@ -31,17 +33,24 @@ Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
     const auto query = splitHeads(q_proj(x), m_heads);                      // [b, h, n, d/h]
     const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);  // [1, h, S, d/h]
     const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
-    // The weights are not recorded, so LibTorch's kernel, which does not store them, can be used.
+    const auto everyone = [&x](const torch::Tensor& t) {
+        return t.expand({x.size(0), t.size(1), t.size(2), t.size(3)});
+    };
+    if (auto* recorder = factorRecorder())
+        recorder->symbols(path, layer, {query, keys, m_scale, "softmax"});
+    // Kernels that do not store the weights are used where nobody asks for them.
     const bool drops = is_training() && m_dropout->p > 0;
-    if (!activeRecorder() && !drops && x.size(1) > 32) {
-        const auto everyone = [&x](const torch::Tensor& t) {
-            return t.expand({x.size(0), t.size(1), t.size(2), t.size(3)});
-        };
+    if (!recordsMaps() && x.size(1) > 1 && servesTiles(query, keys, false) &&
+        prefersTiles(std::max(x.size(1), keys.size(2)), x.size(0))) {
+        return {tiledAttention(query, everyone(keys), everyone(library), -1, {},
+                               {m_scale, false, drops ? m_dropout->p : 0.0})};
+    }
+    if (!recordsMaps() && !drops && x.size(1) > 32) {
         return {joinHeads(torch::scaled_dot_product_attention(
             query, everyone(keys), everyone(library), {}, 0.0, false, m_scale))};
     }
     const auto weights = torch::softmax(torch::matmul(query, keys.transpose(2, 3)) * m_scale, -1);
-    if (auto* recorder = activeRecorder()) recorder->symbols(path, layer, weights);
+    if (recordsMaps()) activeRecorder()->symbols(path, layer, weights);
     return {joinHeads(torch::matmul(m_dropout(weights), library))};  // [b, n, d]
 }
 
@@ -64,8 +73,11 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
         throw OptionError("max_length", std::to_string(n) + " objects, but only " +
                                             std::to_string(symbol_library->weight.size(0)) +
                                             " positional symbols");
-    if (auto* recorder = activeRecorder())
-        recorder->symbols(path, layer, torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
+    if (auto* recorder = factorRecorder())
+        recorder->positionalSymbols(path, layer, n);
+    else if (recordsMaps())
+        activeRecorder()->symbols(path, layer,
+                                  torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
     return {symbol_library->weight.slice(0, past, n).to(x.scalar_type())};  // [n, d]
 }
 
@@ -82,9 +94,11 @@ PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::in
 }
 
 Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
-    if (auto* recorder = activeRecorder())
-        recorder->symbols(path, layer,
-                          offsetRows(x.size(1), m_max, x.device()).unsqueeze(0).unsqueeze(0));
+    if (auto* recorder = factorRecorder())
+        recorder->relativeSymbols(path, layer, x.size(1), m_max);
+    else if (recordsMaps())
+        activeRecorder()->symbols(
+            path, layer, offsetRows(x.size(1), m_max, x.device()).unsqueeze(0).unsqueeze(0));
     return {rel_pos_enc->rel_pos_embeddings, m_max};
 }
 

@@ -240,6 +240,11 @@ WorkEstimate blockWork(const StackOptions& s, std::int64_t layers, const SymbolO
     work.dff = feedForwardWidth(s.d_model, b.dff, b.activation);
     work.heads = b.n_heads_sa + (s.dual ? b.n_heads_ra : 0);
     work.relations = s.dual ? b.relations() : 0;
+    const auto projected = s.dual && b.ra_type == "relational_attention" && b.rel_proj_dim > 0
+                               ? b.rel_proj_dim * b.relations()
+                               : s.d_model;
+    work.headFactors = 2 * s.d_model;  // more than enough where heads share their keys
+    work.relationFactors = work.relations > 0 ? 2 * projected : 0;
     if (symbols && symbols->symbol_retrieval == "symbolic_attention")
         work.symbolScores = symbols->symbol_heads * symbols->n_symbols;
     work.keepsMatrices = s.dual && b.dropout_rate > 0;

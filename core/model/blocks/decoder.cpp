@@ -7,7 +7,9 @@ namespace {
 // x plus a sub-layer of x, with the norm before the sub-layer or after the sum.
 template <class SubLayer>
 torch::Tensor residual(bool normFirst, Norm& norm, const torch::Tensor& x, SubLayer&& subLayer) {
-    return normFirst ? x + subLayer(norm(x)) : norm(x + subLayer(x));
+    if (!normFirst) return norm->ofSum(x, subLayer(x)).normed;
+    const auto in = norm->ofSum(x);
+    return in.sum + subLayer(in.normed);
 }
 
 }  // namespace

@@ -97,12 +97,14 @@ DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
 }
 
 torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
+    const double p = m_dropout->active();
     if (m_normFirst) {
-        x = x + dual_attn(norm1(x), symbols);
-        x = x + m_dropout(ff_block(norm2(x)));
+        const auto in = norm1->ofSum(x);
+        const auto middle = norm2->ofSum(in.sum, dual_attn(in.normed, symbols));
+        x = addDropped(middle.sum, ff_block(middle.normed), p);
     } else {
-        x = m_dropout(norm1(x + dual_attn(x, symbols)));
-        x = norm2(x + m_dropout(ff_block(x)));
+        x = m_dropout(norm1->ofSum(x, dual_attn(x, symbols)).normed);
+        x = norm2->ofSum(x, ff_block(x), p).normed;
     }
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
@@ -121,13 +123,15 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
 }
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
+    const double p = m_dropout->active();
     if (m_normFirst) {
-        const auto y = norm1(x);
-        x = x + self_attn(y, y, y);
-        x = x + m_dropout(ff_block(norm2(x)));
+        const auto in = norm1->ofSum(x);
+        const auto& y = in.normed;
+        const auto middle = norm2->ofSum(in.sum, self_attn(y, y, y));
+        x = addDropped(middle.sum, ff_block(middle.normed), p);
     } else {
-        x = m_dropout(norm1(x + self_attn(x, x, x)));
-        x = norm2(x + m_dropout(ff_block(x)));
+        x = m_dropout(norm1->ofSum(x, self_attn(x, x, x)).normed);
+        x = norm2->ofSum(x, ff_block(x), p).normed;
     }
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;

@@ -8,16 +8,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/attention/dropout.h"
+#include "model/blocks/fused_activation.h"
 #include "types/error.h"
 
 namespace relascope::core {
+namespace {
+
+bool alike(const torch::Tensor& a, const torch::Tensor& b) {
+    return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() && a.device() == b.device();
+}
+
+}  // namespace
 
 torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x) {
     if (name == "identity") return x;
     if (name == "relu") return torch::relu(x);
     if (name == "sigmoid") return torch::sigmoid(x);
     if (name == "tanh") return torch::tanh(x);
-    if (name == "gelu") return torch::gelu(x, "tanh");
+    if (name == "gelu") return hasFusedActivation(x) ? fusedGelu(x) : torch::gelu(x, "tanh");
     if (name == "silu") return torch::silu(x);
     if (name == "softmax") return torch::softmax(x, -1);
     throw OptionError("activation", "unknown activation '" + name + "'");
@@ -31,10 +40,27 @@ NormImpl::NormImpl(std::int64_t d, const std::string& type, double eps)
     if (type == "layernorm") bias = register_parameter("bias", newConstant({d}, 0.0));
 }
 
+bool NormImpl::isFused(const torch::Tensor& x) const {
+    return weight.defined() && weight.scalar_type() == torch::kFloat && hasFusedNorm(x) &&
+           weight.device().is_cpu();
+}
+
 torch::Tensor NormImpl::forward(const torch::Tensor& x) {
     if (m_type == "none") return x;
+    if (isFused(x)) return fusedNormedSum(x, {}, 0.0, {weight, bias, m_eps}).normed;
     if (m_type == "layernorm") return torch::layer_norm(x, {m_width}, weight, bias, m_eps);
     return x * torch::rsqrt(x.square().mean(-1, true) + m_eps) * weight;
+}
+
+NormedSum NormImpl::ofSum(const torch::Tensor& x, const torch::Tensor& branch, double p) {
+    if (isFused(x) && (!branch.defined() || alike(x, branch)))
+        return fusedNormedSum(x, branch, p, {weight, bias, m_eps});
+    const auto sum = branch.defined() ? x + dropout(branch, p) : x;
+    return {sum, forward(sum)};
+}
+
+torch::Tensor addDropped(const torch::Tensor& x, const torch::Tensor& branch, double p) {
+    return hasFusedNorm(x) && alike(x, branch) ? fusedSum(x, branch, p) : x + dropout(branch, p);
 }
 
 FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::string& activation,
@@ -50,7 +76,11 @@ FeedForwardImpl::FeedForwardImpl(std::int64_t d, std::int64_t dff, const std::st
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
-    if (m_activation == "swiglu") return linear2(torch::silu(linear1(x)) * linear3(x));
+    if (m_activation == "swiglu") {
+        const auto both = applyLinears(x, {linear1, linear3});
+        return linear2(hasFusedActivation(both[0]) ? fusedSwiglu(both[0], both[1])
+                                                   : torch::silu(both[0]) * both[1]);
+    }
     return linear2(applyActivation(m_activation, linear1(x)));
 }
 

@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "model/blocks/fused_norm.h"
 #include "model/blocks/parameters.h"
 
 namespace relascope::core {
@@ -22,15 +23,23 @@ torch::Tensor applyActivation(const std::string& name, const torch::Tensor& x);
 struct NormImpl : torch::nn::Module {
     NormImpl(std::int64_t d, const std::string& type, double eps = 1e-5);
     torch::Tensor forward(const torch::Tensor& x);
+    /// x + dropout(branch) and its norm, in one pass on the CPU. Without a branch the sum is x, to
+    /// be used in its place: the gradient of the residual path then needs no pass of its own.
+    NormedSum ofSum(const torch::Tensor& x, const torch::Tensor& branch = {}, double p = 0.0);
 
     torch::Tensor weight, bias;
 
 private:
+    bool isFused(const torch::Tensor& x) const;
+
     std::int64_t m_width;
     std::string m_type;
     double m_eps;
 };
 TORCH_MODULE(Norm);
+
+/// x + dropout(branch), in one pass on the CPU.
+torch::Tensor addDropped(const torch::Tensor& x, const torch::Tensor& branch, double p);
 
 /// linear2(activation(linear1 x)), or linear2(silu(linear1 x) * linear3 x) for "swiglu".
 /// [..., d] -> [..., d]; dff 0 means 4 d, for swiglu int(2/3 * 4 d).

@@ -4,9 +4,11 @@
 #include <torch/nn/functional.h>
 #include <torch/nn/init.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/blocks/matvec.h"
+#include "model/blocks/onednn_linear.h"
 
 namespace relascope::core {
 namespace {
@@ -63,10 +65,25 @@ torch::Tensor LinearImpl::forward(const torch::Tensor& x) const {
         const auto y = rowTimesWeight(x, weight);
         return bias.defined() ? y + bias : y;
     }
+    if (hasOnednnLinear(x, weight)) return onednnLinear(x, {{weight, bias}})[0];
     // bfloat16 weights are converted to float32 for the product (autocast converts both sides
     // itself).
     const bool widen = weight.scalar_type() == torch::kBFloat16 && x.scalar_type() == torch::kFloat;
     return torch::nn::functional::linear(x, widen ? weight.to(torch::kFloat) : weight, bias);
+}
+
+std::vector<torch::Tensor> applyLinears(const torch::Tensor& x, const std::vector<Linear>& layers) {
+    const bool together = std::all_of(layers.begin(), layers.end(), [&x](const Linear& layer) {
+        return hasOnednnLinear(x, layer->weight);
+    });
+    if (together) {
+        std::vector<LinearWeights> weights;
+        for (const auto& layer : layers) weights.push_back({layer->weight, layer->bias});
+        return onednnLinear(x, weights);
+    }
+    std::vector<torch::Tensor> outputs;
+    for (const auto& layer : layers) outputs.push_back(layer->forward(x));
+    return outputs;
 }
 
 EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t width) {

@@ -8,6 +8,7 @@
 #include <torch/types.h>
 
 #include <functional>
+#include <vector>
 
 namespace relascope::core {
 
@@ -53,6 +54,10 @@ struct LinearImpl : torch::nn::Module {
     torch::Tensor weight, bias;  ///< bias is undefined without one
 };
 TORCH_MODULE(Linear);
+
+/// layer(x) for each of the layers. Together they cost less than one by one: their gradients of x
+/// are summed within the products where oneDNN multiplies (onednn_linear.h).
+std::vector<torch::Tensor> applyLinears(const torch::Tensor& x, const std::vector<Linear>& layers);
 
 /// Rows of weight [count, width] by number; N(0, 1).
 struct EmbeddingImpl : torch::nn::Module {

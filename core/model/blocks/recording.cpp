@@ -10,6 +10,13 @@ Recorder* activeRecorder() {
     return t_recorder;
 }
 
+bool recordsMaps() {
+    return t_recorder && !t_recorder->takesFactors();
+}
+Recorder* factorRecorder() {
+    return t_recorder && t_recorder->takesFactors() ? t_recorder : nullptr;
+}
+
 RecordingScope::RecordingScope(Recorder& recorder) : m_previous(t_recorder) {
     t_recorder = &recorder;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/attention/row_activation.h"
 #include "model/blocks/dual_attention.h"
 #include "model/decode/generate.h"
 

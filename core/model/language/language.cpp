@@ -88,10 +88,9 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     if (m_options.pos_enc_type == "pos_emb")
         x = x + m_positions->weight.slice(0, past, past + tokens.size(1));
     x = decode(x);
-    if (cache) {
-        cache->advance(tokens.size(1));
-        x = x.slice(1, -1);
-    }
+    if (cache) cache->advance(tokens.size(1));
+    // A continuation and a probe need the scores of the next token alone.
+    if (cache || factorRecorder()) x = x.slice(1, -1);
     return m_out(m_norm(x));  // [b, n, vocab]
 }
 

@@ -15,7 +15,8 @@ namespace relascope::core {
 /// norm and output.
 struct LanguageModelImpl : ModelImpl {
     /// tokens [b, n] int64 -> logits [b, n, vocab_size]. With a DecodingCache, these are the tokens
-    /// after past(), and only the last logits are computed: [b, 1, vocab_size].
+    /// after past(). With one, and while a recorder takes factors, only the last logits are
+    /// computed: [b, 1, vocab_size].
     torch::Tensor forward(const ModelInput& tokens) override;
 
 protected:

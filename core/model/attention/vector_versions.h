@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kernels compiled for several vector widths. Private to .cpp files.
+#pragma once
+
+/// Before a function: compiles one version of it for each vector width; one of them is selected at
+/// program start.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define RELASCOPE_VECTORS \
+    __attribute__((optimize("O3", "fp-contract=fast"), target_clones("avx512f", "avx2", "default")))
+#else
+#define RELASCOPE_VECTORS
+#endif
