@@ -46,7 +46,9 @@ void restoreView(MainWindow& window, const QSettings& s) {
     v.topK = qMax(1, number("view/topK", 5, 1 << 20));
     v.paper = s.value(key("view/paper")).toBool();
     v.robust = s.value(key("view/robust"), true).toBool();
-    v.sortByMagnitude = s.value(key("view/sort")).toBool();
+    v.order = static_cast<widgets::MapOrder>(number("view/order", 0, widgets::kMapOrders - 1));
+    v.allLayers = s.value(key("view/allLayers")).toBool();
+    v.reading = static_cast<widgets::ReadingLayout>(number("view/reading", 0, 2));
     window.controllers().selection.setView(v);
 }
 
@@ -96,8 +98,7 @@ void Session::restore(MainWindow& window) const {
     const QSettings s;
     window.restoreGeometry(s.value(key("geometry")).toByteArray());
     window.workbench()->splitter()->restoreState(s.value(key("workbench")).toByteArray());
-    window.workbench()->inspector()->splitter()->restoreState(
-        s.value(key("inspector")).toByteArray());
+    window.workbench()->inspector()->restorePanes(s.value(key("inspector")).toByteArray());
     window.setTheme(
         static_cast<widgets::ThemeMode>(qBound(0, s.value(key("theme"), 0).toInt(), 2)));
     window.opener().setRecentRuns(s.value(key("recent")).toStringList());
@@ -148,7 +149,7 @@ void Session::save(MainWindow& window) const {
     QSettings s;
     s.setValue(key("geometry"), window.saveGeometry());
     s.setValue(key("workbench"), window.workbench()->splitter()->saveState());
-    s.setValue(key("inspector"), window.workbench()->inspector()->splitter()->saveState());
+    s.setValue(key("inspector"), window.workbench()->inspector()->panesState());
     s.setValue(key("theme"), static_cast<int>(window.theme()));
     s.setValue(key("recent"), window.opener().recentRuns());
     QStringList paths, sizes;
@@ -177,7 +178,9 @@ void Session::save(MainWindow& window) const {
     s.setValue(key("view/topK"), v.topK);
     s.setValue(key("view/paper"), v.paper);
     s.setValue(key("view/robust"), v.robust);
-    s.setValue(key("view/sort"), v.sortByMagnitude);
+    s.setValue(key("view/order"), static_cast<int>(v.order));
+    s.setValue(key("view/allLayers"), v.allLayers);
+    s.setValue(key("view/reading"), static_cast<int>(v.reading));
     saveStudy(window, s);
     s.setValue(key("preset"), c.selection.preset());
     s.setValue(key("runs"), c.selection.runs());

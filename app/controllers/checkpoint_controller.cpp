@@ -90,6 +90,7 @@ CheckpointController::CheckpointController(QObject* parent)
     connect(&m_session, &InspectionSession::inputRead, &m_session, &InspectionSession::inspect);
     connect(&m_session, &InspectionSession::textRead, this,
             [this] { Q_EMIT textProblem(m_session.textNote()); });
+    connect(&m_session, &InspectionSession::partlyInspected, this, &CheckpointController::probed);
     connect(&m_session, &InspectionSession::inspected, this,
             [this](const std::shared_ptr<const ProbeResult>& result, const InputRequest& request) {
                 Q_EMIT probed(result, request);

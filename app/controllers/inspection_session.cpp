@@ -257,10 +257,21 @@ void InspectionSession::chooseTextFile(const QString& path) {
 /// `make` is called with the weights and computes a result.
 template <class Make>
 void InspectionSession::inspectBy(Make make) {
-    const auto work = [weights = m_weights, make = std::move(make)](LongJob& job,
-                                                                    std::stop_token stop) {
+    const auto work = [this, weights = m_weights, make = std::move(make), layer = m_shownLayer,
+                       request = m_request](LongJob& job, std::stop_token stop) {
         if (job.stop.stop_requested()) throw Cancelled();  // another request came meanwhile
-        return std::make_shared<const ProbeResult>(make(*weights, job, stop));
+        core::ProbeWatch watch;
+        watch.shownLayer = layer;
+        watch.progress = job.callback(stop);
+        watch.delay = std::chrono::milliseconds(100);
+        // Reported on the window's thread, and only while this session wants the result.
+        watch.partial = [this, &job, request](ProbeResult part) {
+            job.report(
+                [this, request, part = std::make_shared<const ProbeResult>(std::move(part))] {
+                    Q_EMIT partlyInspected(part, request);
+                });
+        };
+        return std::make_shared<const ProbeResult>(make(*weights, job, stop, watch));
     };
     m_task.run(
         m_models, QStringLiteral("Computing the maps"), work,
@@ -273,20 +284,22 @@ void InspectionSession::inspectBy(Make make) {
 void InspectionSession::inspect() {
     if (m_path.isEmpty()) return;
     inspectBy([own = m_own, request = m_request, rounded = m_bfloat16](
-                  OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+                  OpenedWeights& weights, LongJob& job, std::stop_token stop,
+                  const core::ProbeWatch& watch) {
         core::OpenedModel& model = weights.as(rounded, job.stop.get_token(), job.callback(stop));
-        return model.probe(own ? *own : sampleOfModel(model, request), {});
+        return model.probe(own ? *own : sampleOfModel(model, request), {}, watch);
     });
 }
 
 void InspectionSession::inspectRun(const QString& run, ProbeSample sample,
                                    std::vector<std::string> names) {
     inspectBy([path = run.toStdString(), sample = std::move(sample), names = std::move(names)](
-                  OpenedWeights& weights, LongJob& job, std::stop_token stop) {
+                  OpenedWeights& weights, LongJob& job, std::stop_token stop,
+                  const core::ProbeWatch& watch) {
         awaitRuntime();
         if (weights.path != path) weights.model.reset();  // not two of them in the memory
         if (!weights.model) weights.load(path, "cpu", job.stop.get_token(), job.callback(stop));
-        return weights.model->probe(sample, names);
+        return weights.model->probe(sample, names, watch);
     });
 }
 

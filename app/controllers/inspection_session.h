@@ -94,6 +94,8 @@ public:
     /// Reads the maps of a captured input at the captured step nearest to `step`.
     void inspectCapture(const QString& run, qint64 step, qint64 sample);
     LongTask& task() { return m_task; }
+    /// The layer that is looked at, from 0: its maps arrive as soon as it has run.
+    void setShownLayer(int layer) { m_shownLayer = layer; }
 
 Q_SIGNALS:
     void loaded(const QString& warning);  ///< empty without problems
@@ -103,6 +105,9 @@ Q_SIGNALS:
     void textOffered(const QString& text);  ///< from a file
     void inspected(const std::shared_ptr<const relascope::ProbeResult>& result,
                    const relascope::app::InputRequest& request);
+    /// The maps of some layers, while the others are computed; inspected() follows.
+    void partlyInspected(const std::shared_ptr<const relascope::ProbeResult>& result,
+                         const relascope::app::InputRequest& request);
     void capturesCounted(qint64 samples);   ///< before inspected()
     void refused(const QString& sentence);  ///< there are no maps, for this reason
     void failed(const QString& sentence);   ///< model or input could not be read
@@ -122,6 +127,7 @@ private:
     InputRequest m_request;  ///< the last one
     std::optional<ProbeSample> m_own;
     bool m_bfloat16 = false;
+    int m_shownLayer = 0;
     quint64 m_inputs = 0;  ///< incremented with each input, so that late results can be dropped
     QTimer m_typing;
     JobQueue m_reading;

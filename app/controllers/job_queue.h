@@ -50,6 +50,9 @@ public:
         });
     }
 
+    /// For a running job: calls on this object's thread, before its result arrives.
+    void report(std::function<void()> call) { answer(std::move(call)); }
+
     /// Drops the jobs that have not started.
     void clear();
     /// Whether a job is running or queued.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 #include <QString>
 #include <atomic>
 #include <functional>
@@ -18,6 +19,8 @@ namespace relascope::app {
 struct LongJob {
     std::atomic<double> fraction{0.0};
     std::stop_source stop;
+    /// Calls on the window's thread as long as the job is wanted; for parts of its result.
+    std::function<void(std::function<void()>)> report;
 
     /// A progress callback for the readers and writers of core and datasets. It returns false once
     /// the job is to stop.
@@ -45,6 +48,12 @@ public:
     void run(JobQueue& queue, const QString& text, Work work, Done done,
              JobQueue::Failure refused = {}) {
         const auto job = begin(text);
+        job->report = [&queue, guard = QPointer<LongTask>(this),
+                       request = m_request](std::function<void()> call) {
+            queue.report([guard, request, call = std::move(call)] {
+                if (guard && guard->m_request == request) call();
+            });
+        };
         queue.post(
             this,
             [work = std::move(work), job](std::stop_token stop) mutable {

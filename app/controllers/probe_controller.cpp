@@ -33,6 +33,7 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
     connect(&m_session, &InspectionSession::capturesCounted, this, [this](qint64 samples) {
         if (std::exchange(m_capturedCount, samples) != samples) offerSplits();
     });
+    connect(&m_session, &InspectionSession::partlyInspected, this, &ProbeController::show);
     connect(&m_session, &InspectionSession::inspected, this, &ProbeController::answered);
     connect(&m_session, &InspectionSession::refused, this, [this](const QString& sentence) {
         m_waiting = false;
@@ -55,6 +56,8 @@ ProbeController::ProbeController(RunsController& runs, TrainingController& train
         m_waiting = false;
         ask();
     });
+    connect(&selection, &Selection::viewChanged, this,
+            [this] { m_session.setShownLayer(m_selection.view().layer); });
     connect(&selection, &Selection::currentChanged, this, &ProbeController::follow);
     connect(&selection, &Selection::stepChanged, this, [this] {
         drop();
@@ -278,6 +281,11 @@ void ProbeController::drop() {
 
 void ProbeController::answered(const std::shared_ptr<const ProbeResult>& result) {
     m_waiting = false;
+    show(result);
+    if (std::exchange(m_again, false)) ask();
+}
+
+void ProbeController::show(const std::shared_ptr<const ProbeResult>& result) {
     m_shownStep = result->step;
     // Results have the ids of answer tokens; the data have their names.
     auto named = result;
@@ -293,7 +301,6 @@ void ProbeController::answered(const std::shared_ptr<const ProbeResult>& result)
         named = std::move(copy);
     }
     Q_EMIT resultReady(named);
-    if (std::exchange(m_again, false)) ask();
 }
 
 void ProbeController::refuse(const QString& sentence) {

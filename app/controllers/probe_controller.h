@@ -73,6 +73,7 @@ private:
     void askLive();
     void drop();  ///< results of pending requests are dropped
     void answered(const std::shared_ptr<const ProbeResult>& result);
+    void show(const std::shared_ptr<const ProbeResult>& result);
     void refuse(const QString& sentence);
     std::optional<ProbeSample> sample();
     void tellOfText();

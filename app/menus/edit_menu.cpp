@@ -65,10 +65,11 @@ EditMenu::EditMenu(MainWindow& window, QMenu* menu, KeyList& keys) : AppMenu(win
     m_reset = add("Reset options", {}, "Reset all options to the preset",
                   [this] { m_c.experiment.reset(); });
     m_menu->addSeparator();
-    add("Find experiment or run", QKeySequence::Find, "Filter the experiments and runs", [this] {
-        m_window.rail()->show();
-        m_window.rail()->searchField()->setFocus(Qt::ShortcutFocusReason);
-    });
+    add("Find experiment or run", QKeySequence("Ctrl+Shift+F"), "Filter the experiments and runs",
+        [this] {
+            m_window.rail()->show();
+            m_window.rail()->searchField()->setFocus(Qt::ShortcutFocusReason);
+        });
     connect(&m_c.history, &UndoHistory::changed, this, &EditMenu::refreshText);
     connect(qApp, &QApplication::focusChanged, this, &EditMenu::refreshText);
 }

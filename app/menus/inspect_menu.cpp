@@ -36,8 +36,29 @@ InspectMenu::InspectMenu(MainWindow& window, QMenu* menu, KeyList& keys)
              [inspector] { inspector()->toggleDirection(); });
     addEntry("Next transform", QKeySequence(Qt::Key_P), "Raw, tanh, sigmoid, softmax, top k",
              [inspector] { inspector()->cycleProcessing(); });
+    addEntry("Whole map", {}, "Show the whole map again after zooming; 0 on the map",
+             [inspector] { inspector()->showWholeMap(); });
+    addEntry("Small maps of all layers", QKeySequence(Qt::Key_A),
+             "Switch between the maps of this layer and of all layers",
+             [inspector] { inspector()->toggleAllLayers(); });
+    m_menu->addSeparator();
+    addTextEntry("Reading layout", QKeySequence(Qt::Key_T),
+                 "Switch between the text across the pane and beside the maps",
+                 [inspector] { inspector()->toggleReading(); });
+    addTextEntry("Find token...", QKeySequence("Ctrl+F"), "Find a word in the text",
+                 [inspector] { inspector()->findToken(); });
+    addTextEntry("Find next", QKeySequence(Qt::Key_F3), "Show the next match",
+                 [inspector] { inspector()->findNext(true); });
+    addTextEntry("Find previous", QKeySequence("Shift+F3"), "Show the previous match",
+                 [inspector] { inspector()->findNext(false); });
+    m_keys.emplace_back("Wheel, +, -, 0", "On the map: zoom at the pointer or the cell; whole map");
     m_menu->addSeparator();
     addSamples();
+}
+
+void InspectMenu::addTextEntry(const QString& text, const QKeySequence& key, const QString& help,
+                               Slot slot) {
+    m_texts << add(text, key, help, std::move(slot));
 }
 
 void InspectMenu::addSamples() {
@@ -82,6 +103,9 @@ void InspectMenu::chooseImage() {
 void InspectMenu::refresh() {
     const QString nothing = m_window.inspectDisabledReason();
     for (auto* action : m_entries) allow(action, nothing);
+    const bool text = m_window.activeInspector()->showsText();
+    for (auto* action : m_texts)
+        allow(action, !nothing.isEmpty() ? nothing : text ? QString() : "The input is no text");
     const bool onCheckpoint = m_window.activeInspector() != m_window.workbench()->inspector();
     allow(m_image, onCheckpoint ? "Use the source pane of the checkpoint's inspector" : nothing);
     allow(m_write, m_c.probe.readsText()

@@ -12,6 +12,7 @@
 #include "app/main_window.h"
 #include "app/tour.h"
 #include "widgets/bar/command_palette.h"
+#include "widgets/inspector/relation_inspector.h"
 
 namespace relascope::app {
 
@@ -95,6 +96,8 @@ void Menus::watch() {
     connect(&c.probe, &ProbeController::resultReady, this, [this, shown = false]() mutable {
         if (!std::exchange(shown, true)) refresh();
     });
+    for (const auto* inspector : m_window.findChildren<widgets::RelationInspector*>())
+        connect(inspector, &widgets::RelationInspector::textShown, this, &Menus::refresh);
 }
 
 void Menus::refresh() {

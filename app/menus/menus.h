@@ -82,10 +82,12 @@ public:
 
 private:
     QAction* addEntry(const QString& text, const QKeySequence& key, const QString& help, Slot slot);
+    void addTextEntry(const QString& text, const QKeySequence& key, const QString& help, Slot slot);
     void addArrow(const QString& text, const QString& key, const QString& help, Slot slot);
     void addSamples();
     void chooseImage();
     QList<QAction*> m_entries;  ///< need a result in the inspector
+    QList<QAction*> m_texts;    ///< need one of a text
     QAction *m_write = nullptr, *m_image = nullptr, *m_live;
 };
 

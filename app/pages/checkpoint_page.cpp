@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/pages/checkpoint_page.h"
+#include "app/controllers/background.h"
 
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -273,6 +274,7 @@ void CheckpointPage::wire() {
 }
 
 void CheckpointPage::wireInspector() {
+    m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     const auto choose = [this](InputRequest::Kind kind, const auto& fill) {
         InputRequest request;
         request.kind = kind;
@@ -304,6 +306,9 @@ void CheckpointPage::wireInspector() {
             [this](const QString& path) { m_messages.ok(QStringLiteral("Wrote ") + path); });
     connect(m_inspector, &widgets::RelationInspector::exportFailed, this, &CheckpointPage::fail);
     connect(&m_c, &CheckpointController::probed, this, &CheckpointPage::showProbe);
+    connect(
+        m_inspector, &widgets::RelationInspector::viewChanged, this,
+        [this](const widgets::InspectorView& view) { m_c.session().setShownLayer(view.layer); });
 }
 
 void CheckpointPage::opened() {
@@ -376,7 +381,7 @@ void CheckpointPage::showProbe(const std::shared_ptr<const ProbeResult>& result,
                                const InputRequest& request) {
     m_text->leave();
     m_inspector->setResult(result);
-    if (!std::exchange(m_viewChosen, true)) {
+    if (!result->maps.empty() && !std::exchange(m_viewChosen, true)) {
         // As in the papers: the sign is visible even if one relation is much larger than the
         // others.
         widgets::InspectorView view = m_inspector->view();

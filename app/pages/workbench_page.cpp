@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/controllers/background.h"
 #include "app/controllers/controllers.h"
 #include "app/controllers/examples.h"
 #include "app/controllers/text_input.h"
@@ -235,6 +236,7 @@ void WorkbenchPage::connectInspector() {
         },
         [this] { return m_inspector->choice().csv(); });
     m_inspector->choice().setFigure(*save, widgets::FigurePart::Source | widgets::FigurePart::Map);
+    m_inspector->setBackground(backgroundOn(*new JobQueue(this)));
     m_inspector->setAccessibleName(QStringLiteral("Relation inspector"));
 
     connect(&c.probe, &ProbeController::resultReady, this,
@@ -249,7 +251,9 @@ void WorkbenchPage::connectInspector() {
                            : QString("step %1 · %2")
                                  .arg(widgets::groupedNumber(result->step),
                                       QString::fromStdString(result->sample.origin)));
-                if (m_c.selection.view() == widgets::InspectorView()) {
+                // Of objects the first view depends on the maps, which may follow.
+                const bool viewable = !result->partial || text || result->grid.tokens() > 0;
+                if (viewable && m_c.selection.view() == widgets::InspectorView()) {
                     m_c.selection.setView(firstView(*result));
                 } else if (text && !m_text) {
                     // The position of a patch has no meaning for a text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The Workbench with a language model: texts as source, samples along the run, curves and lists.
 #include <QDragEnterEvent>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
 #include <QSettings>
@@ -14,6 +15,7 @@
 #include "support/rooms.h"
 #include "tests/app/language_fixture.h"
 #include "tests/widgets/child.h"
+#include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/sample_chooser.h"
 #include "widgets/lists/run_delegate.h"
 #include "widgets/source/probability_bars.h"
@@ -71,6 +73,27 @@ TEST_F(LanguageTest, OnlyTheLastOfWhatIsTypedIsRead) {
     EXPECT_NE(c().selection.current(), first);
     EXPECT_TRUE(shows("the cat saw the dog"));
     EXPECT_FALSE(source()->textInput()->isOpen());
+}
+
+TEST_F(LanguageTest, KeysReadAndSearchTheText) {
+    finishedText();
+    ASSERT_TRUE(shows("the cat saw the dog"));
+    EXPECT_FALSE(inspector()->reading()) << "a short text";
+    QTest::keyClick(window.get(), Qt::Key_T);
+    EXPECT_TRUE(inspector()->reading());
+    EXPECT_EQ(c().selection.view().reading, ReadingLayout::On) << "for the session";
+    QTest::keyClick(window.get(), Qt::Key_F, Qt::ControlModifier);
+    FindBar* find = source()->find();
+    ASSERT_TRUE(find->isVisible());
+    QTest::keyClicks(find->field(), "the");
+    EXPECT_EQ(find->matches().size(), 2U) << "and no key of the window";
+    EXPECT_TRUE(inspector()->reading());
+    QTest::keyClick(window.get(), Qt::Key_F3);
+    EXPECT_EQ(find->current(), 1);
+    QTest::keyClick(window.get(), Qt::Key_F3, Qt::ShiftModifier);
+    EXPECT_EQ(find->current(), 0);
+    QTest::keyClick(find->field(), Qt::Key_Return);
+    EXPECT_EQ(inspector()->view().source, find->matches()[0].first);
 }
 
 TEST_F(LanguageTest, SamplesAndExamplesOfAFinishedRun) {

@@ -39,6 +39,10 @@ TEST_F(MainWindowTest, KeysSteerTrainingAndInspector) {
     EXPECT_TRUE(inspector()->view().robust);
     QTest::keyClick(window.get(), Qt::Key_P);
     EXPECT_EQ(inspector()->view().processing, Processing::Tanh);
+    QTest::keyClick(window.get(), Qt::Key_A);
+    EXPECT_TRUE(inspector()->view().allLayers);
+    QTest::keyClick(window.get(), Qt::Key_T);
+    EXPECT_FALSE(inspector()->reading()) << "an image is no text";
     QTest::keyClick(window.get(), Qt::Key_L);
     EXPECT_TRUE(curves()->options().logY);
 }
@@ -141,6 +145,11 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
         ASSERT_TRUE(waitUntil([&] { return inspector->result() != nullptr; }));
         inspector->stepLayer(1);
         inspector->toggleDirection();
+        InspectorView view = inspector->view();
+        view.allLayers = true;
+        view.order = MapOrder::Spread;
+        view.reading = ReadingLayout::Off;
+        first.controllers().selection.setView(view);
         first.setTheme(ThemeMode::Dark);
         first.close();
     }
@@ -153,6 +162,9 @@ TEST_F(MainWindowTest, TheSessionComesBack) {
     ASSERT_TRUE(waitUntil([&] { return second.workbench()->inspector()->result() != nullptr; }));
     EXPECT_EQ(second.workbench()->inspector()->view().layer, 1);
     EXPECT_TRUE(second.workbench()->inspector()->view().reversed);
+    EXPECT_TRUE(second.workbench()->inspector()->view().allLayers);
+    EXPECT_EQ(second.workbench()->inspector()->view().order, MapOrder::Spread);
+    EXPECT_EQ(second.workbench()->inspector()->view().reading, ReadingLayout::Off);
     second.setTheme(ThemeMode::Light);
     QSettings().clear();
 }

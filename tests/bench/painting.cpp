@@ -4,18 +4,27 @@
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
+#include <QScrollBar>
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "support/rooms.h"
+#include "tests/widgets/sourced.h"
+#include "widgets/inspector/all_maps.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/relation_inspector.h"
+#include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_objects.h"
 #include "widgets/inspector/source_pane.h"
+#include "widgets/maps/gallery_view.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/source/token_strip.h"
 #include "widgets/theme/theme.h"
@@ -162,6 +171,119 @@ void measureText(const std::string& what, const std::shared_ptr<const ProbeResul
     });
 }
 
+/// A thread for work that the inspector hands over, as the application's.
+class Worker {
+public:
+    Worker()
+        : m_thread([this](std::stop_token stop) {
+              for (;;) {
+                  std::function<void()> job;
+                  {
+                      std::unique_lock lock(m_mutex);
+                      if (!m_wake.wait(lock, stop, [this] { return !m_jobs.empty(); })) return;
+                      job = std::move(m_jobs.front());
+                      m_jobs.pop_front();
+                  }
+                  job();
+              }
+          }) {}
+    Background background() {
+        return [this](QObject* context, std::function<void()> work, std::function<void()> done) {
+            {
+                const std::lock_guard lock(m_mutex);
+                m_jobs.push_back([context, work, done] {
+                    work();
+                    QMetaObject::invokeMethod(context, done, Qt::QueuedConnection);
+                });
+            }
+            m_wake.notify_one();
+        };
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::deque<std::function<void()>> m_jobs;
+    std::jthread m_thread;
+};
+
+/// A language model of 24 layers with 64 relations and 2 x 8 heads each, over 1,024 tokens.
+void measureLargeModel() {
+    const auto result = fixture::largeText(1024, 24, 64, 8);
+    RelationInspector inspector;
+    Worker worker;  // gone before the inspector, which its work refers to
+    inspector.setBackground(worker.background());
+    inspector.resize(1560, 560);
+    inspector.show();
+    paint();
+    const auto wait = [&](bool all) {
+        while (all ? inspector.busy() : !inspector.mapPane()->current())
+            QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+        paint();
+    };
+    const auto named = [](const char* what) {
+        return std::string(what) + ", 1024 tokens x 24 x 80, sources";
+    };
+    measure(named("result taken over").c_str(), 50, 1, [&](int) { inspector.setResult(result); });
+    wait(true);
+    InspectorView view = inspector.view();
+    view.layer = 6;
+    const auto change = [&](const char* what, auto next) {
+        measure((named(what) + ", shown").c_str(), 50, 24, [&](int k) {
+            next(k);
+            inspector.setView(view);
+            wait(false);
+        });
+        wait(true);
+        measure((named(what) + ", window held up").c_str(), 16, 24, [&](int k) {
+            next(k + 1);
+            inspector.setView(view);
+            paint();
+        });
+        wait(true);
+    };
+    change("relation changed", [&](int k) { view.index = k * 7 % 64; });
+    change("layer changed", [&](int k) { view.layer = k * 5 % 24; });
+    view.kind = MapKind::SensoryAttention;
+    view.index = 0;
+    change("head changed", [&](int k) { view.index = k % 8; });
+    view.kind = MapKind::Relation;
+    measure(named("token chosen").c_str(), 16, 61, [&](int k) {
+        view.source = 1023 - k * 7;
+        inspector.setView(view);
+        paint();
+    });
+    view.allLayers = true;
+    inspector.setView(view);
+    QElapsedTimer measures;
+    measures.start();
+    wait(true);
+    std::printf("%-66s %.1f s\n", "measures of 1,920 maps, and pictures of the visible ones",
+                static_cast<double>(measures.elapsed()) / 1000);
+    GalleryView& gallery = *inspector.smallMaps()->allMaps()->gallery();
+    QScrollBar& bar = *gallery.verticalScrollBar();
+    measure("1,920 small maps scrolled, pictures not made yet: a frame", 8, 200, [&](int k) {
+        bar.setValue(k * 53);
+        paint();
+    });
+    bar.setValue(0);
+    wait(true);
+    measure("1,920 small maps scrolled back and forth, made: a frame", 8, 200, [&](int k) {
+        bar.setValue(k % 20 * 17);
+        paint();
+    });
+    measure("1,920 small maps, all that is seen painted anew", 8, 61, [&](int) {
+        gallery.refresh();
+        paint();
+    });
+    int order = 0;
+    measure("1,920 small maps sorted by another measure", 50, 11, [&](int) {
+        view.order = static_cast<MapOrder>(++order % kMapOrders);
+        inspector.setView(view);
+        paint();
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -244,5 +366,6 @@ int main(int argc, char** argv) {
     measureText("512 letters x 12 x 12", language(512, 12, 12, true));
     measureText("1024 tokens x 2 x 12", language(1024, 2, 12, false));
     measureText("1024 letters x 2 x 12", language(1024, 2, 12, true));
+    measureLargeModel();
     return 0;
 }

@@ -81,7 +81,8 @@ TEST(MapGeometry, NumbersKeepTheirDistance) {
     for (const int cells : {20, 64, 300, 2000}) {
         geometry.layOut({340, 340}, {cells, cells}, false);
         const int step = geometry.tickStep();
-        EXPECT_GE(step * geometry.cell(), 34 * geometry.block()) << cells;
+        const auto [pixels, shared] = geometry.pooling();
+        EXPECT_GE(step * pixels, 34 * shared) << cells;
         EXPECT_FALSE(geometry.tickRect(0, true).intersects(geometry.tickRect(step, true)));
     }
 }

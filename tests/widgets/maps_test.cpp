@@ -450,7 +450,7 @@ TEST_F(MultiplesTest, PagesBySixteenAndTurnsToTheChosen) {
 TEST_F(MultiplesTest, SortsByMagnitude) {
     fill(8, 0);
     EXPECT_EQ(view.pictures().order(0), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
-    view.setSortByMagnitude(true);
+    view.setSortByMeasure(true);
     const auto order = view.pictures().order(0);
     EXPECT_EQ(order.front(), 3) << "(3 * 7) mod 11 = 10 is the largest";
     EXPECT_EQ(order.back(), 0);
@@ -480,7 +480,7 @@ TEST(MultiplesLayout, GroupsShareTheWidgetAndFollowTheChosen) {
     EXPECT_EQ(layout.item(layout.places()[std::size_t(layout.currentSlot())]).index, 39);
     layout.setPage(0, 9);
     EXPECT_EQ(layout.page(0), 2) << "there are no more";
-    layout.setSortByMagnitude(true);
+    layout.setSortByMeasure(true);
     EXPECT_EQ(layout.order(0).front(), 6);
     layout.setPage(0, 0);
     layout.layOut(320, {320, 400});

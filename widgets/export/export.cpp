@@ -15,11 +15,16 @@
 #include <QMenu>
 #include <QPainter>
 #include <QPdfWriter>
+#include <QPointer>
+#include <QProgressDialog>
 #include <QSaveFile>
 #include <QSet>
 #include <QSvgGenerator>
 #include <QTableView>
 #include <QToolButton>
+#include <exception>
+#include <memory>
+#include <utility>
 
 #include "widgets/theme/controls.h"
 #include "widgets/theme/figure_scope.h"
@@ -382,11 +387,58 @@ void ViewMenu::save(const QString& ending) {
                 QStringLiteral("%1 (*.%2)").arg(ending.toUpper(), ending));
     if (path.isEmpty()) return;
     if (QFileInfo(path).suffix().isEmpty()) path += u'.' + ending;
+    const QString written = QFileInfo(path).suffix().toLower();
+    if (written == QLatin1String("csv")) {
+        if (auto make = background && prepareCsv ? prepareCsv() : nullptr) {
+            const auto text = std::make_shared<QString>();
+            return saveLater(
+                path, [text, make] { *text = make(); },
+                [text, path](QString* error) { return exportCsv(*text, path, error); });
+        }
+    } else if (auto prepare = background && prepareFigure ? prepareFigure() : nullptr) {
+        return saveLater(path, prepare,
+                         [this, path](QString* error) { return write(path, error); });
+    }
     QString error;
-    if (write(path, &error))
+    const bool done = write(path, &error);
+    told(done, path, error);
+}
+
+void ViewMenu::told(bool written, const QString& path, const QString& error) {
+    if (written)
         Q_EMIT saved(path);
     else
         Q_EMIT failed(error);
+}
+
+/// With progress, if it takes a while. Cancel leaves no file; the work itself is not interrupted.
+void ViewMenu::saveLater(const QString& path, std::function<void()> work,
+                         std::function<bool(QString* error)> finish) {
+    QPointer<QProgressDialog> progress(
+        new QProgressDialog(QStringLiteral("Writing %1").arg(QFileInfo(path).fileName()),
+                            QStringLiteral("Cancel"), 0, 0, m_button->window()));
+    progress->setWindowTitle(QStringLiteral("Export"));
+    progress->setAttribute(Qt::WA_DeleteOnClose);
+    progress->setMinimumDuration(400);
+    progress->setWindowModality(Qt::WindowModal);
+    const auto failure = std::make_shared<QString>();
+    const auto safely = [work = std::move(work), failure] {
+        try {
+            work();
+        } catch (const std::exception& error) {
+            *failure = QString::fromLocal8Bit(error.what());
+        }
+    };
+    background(safely, [this, path, progress, failure, finish = std::move(finish)] {
+        const bool cancelled = !progress || progress->wasCanceled();
+        if (progress) progress->deleteLater();
+        if (cancelled) return;
+        if (!failure->isEmpty())
+            return told(false, path, QStringLiteral("%1: %2").arg(path, *failure));
+        QString error;
+        const bool done = finish(&error);
+        told(done, path, error);
+    });
 }
 
 FigureStyle& figureStyle() {

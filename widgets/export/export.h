@@ -67,6 +67,13 @@ public:
     std::function<QSize()> wholeSize;
     /// Creates a widget to be drawn instead of the view; null if there is nothing to draw.
     std::function<std::unique_ptr<QWidget>()> figure;
+    /// Gives what takes long of a file: done off the window's thread with progress before a figure
+    /// is drawn, or to make the text of a table in place of `csv`. Used if there is a `background`;
+    /// an empty function: it takes no time.
+    std::function<std::function<void()>()> prepareFigure;
+    std::function<std::function<QString()>()> prepareCsv;
+    /// Runs work on another thread, then the rest on this one.
+    std::function<void(std::function<void()> work, std::function<void()> done)> background;
     /// Caption below the figure: run, step, sample. Empty: the subject of the page, unless the
     /// figure contains a caption.
     std::function<QString()> caption;
@@ -96,6 +103,9 @@ private:
     /// Calls `use` with the content to draw, in the theme of figures.
     template <class Use>
     bool draw(Use use);
+    void saveLater(const QString& path, std::function<void()> work,
+                   std::function<bool(QString* error)> finish);
+    void told(bool written, const QString& path, const QString& error);
     void copy();
     QString subject() const;
     QToolButton* m_button;

@@ -108,13 +108,13 @@ public:
 private:
     void addSource(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
         const ProbeResult& result = *maps.result();
-        const MapValues values = maps.values(view);
         const ColorScale scale = maps.scale(view);
         const int rows = maps.rowSide(view);
         const int columns = maps.columnSide(view);
+        MapValues::Row towards = maps.row(view, view.source);
         const bool objects =
-            columns >= 0 && values.columns == maps.objects(columns) && view.source < values.rows;
-        const MapValues::Row towards = objects ? values.row(view.source) : MapValues::Row();
+            columns >= 0 && static_cast<int>(towards.values.size()) == maps.objects(columns);
+        if (!objects) towards = {};
         const auto link = [&](LinkedView& sender, LinkedView& receiver) {
             sender.setNumberDigits(2, ViewMaps::isSigned(view));
             sender.setValues(towards.values, towards.masked, scale);
@@ -182,7 +182,7 @@ private:
         map->setFixedSize(420, 400);
         right->addWidget(map, 2, 1);
         auto* bar = new ColorBar(this);
-        showMap(*map, *bar, maps, view, maps.values(view));
+        showMap(*map, *bar, maps, view, maps.values(view), maps.ends(view));
         right->addWidget(bar, 3, 1);
         right->setRowStretch(4, 1);
         row->addLayout(right);

@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStandardItemModel>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "widgets/inspector/view_text.h"
@@ -72,6 +73,14 @@ InspectorBar::InspectorBar(QWidget* parent) : QWidget(parent) {
                        static_cast<QWidget*>(m_directions), static_cast<QWidget*>(m_processing),
                        static_cast<QWidget*>(m_topK), static_cast<QWidget*>(m_range)})
         m_head->addLeftControl(w);
+
+    m_reading =
+        iconButton("note", QStringLiteral("Reading layout (T): the text across the pane"), this);
+    m_reading->setAccessibleName(QStringLiteral("Reading layout"));
+    m_reading->setCheckable(true);
+    m_reading->hide();
+    m_head->addControl(m_reading);
+    connect(m_reading, &QToolButton::clicked, this, &InspectorBar::readingToggled);
 
     connect(m_kinds, &SegmentedControl::changed, this, [this](int k) {
         InspectorView view = m_view;
@@ -140,6 +149,10 @@ void InspectorBar::setCompact(bool compact) {
                        static_cast<QWidget*>(m_processing), static_cast<QWidget*>(m_topK),
                        static_cast<QWidget*>(m_range)})
         (compact ? m_second : m_head)->addLeftControl(w);
+}
+void InspectorBar::setReading(bool possible, bool on) {
+    m_reading->setVisible(possible);
+    m_reading->setChecked(on);
 }
 void InspectorBar::addControl(QWidget* control) {
     m_head->addControl(control);

@@ -8,6 +8,7 @@
 
 class QComboBox;
 class QSpinBox;
+class QToolButton;
 
 namespace relascope::widgets {
 
@@ -24,16 +25,20 @@ public:
     void setStepText(const QString& text);
     /// Arranges the controls in two rows.
     void setCompact(bool compact);
+    /// Whether there is a text to read, and whether it is laid across the pane.
+    void setReading(bool possible, bool on);
     /// Adds a control of the page at the right end.
     void addControl(QWidget* control);
     SegmentedControl* kinds() const { return m_kinds; }
     SegmentedControl* directions() const { return m_directions; }
     QComboBox* range() const { return m_range; }
     QComboBox* heads() const { return m_heads; }
+    QToolButton* reading() const { return m_reading; }
 
 Q_SIGNALS:
     /// The user changed a control; `view` is the view with that change.
     void changed(InspectorView view);
+    void readingToggled();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -50,6 +55,7 @@ private:
     QComboBox* m_range;
     QComboBox* m_heads;
     QSpinBox* m_topK;
+    QToolButton* m_reading;
     InspectorView m_view;
 };
 

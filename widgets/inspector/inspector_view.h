@@ -3,9 +3,13 @@
 #pragma once
 
 #include "types/relation_map.h"
+#include "widgets/maps/map_measures.h"
 #include "widgets/maps/map_values.h"
 
 namespace relascope::widgets {
+
+/// Whether a text is shown across the pane. Automatic: a long one is.
+enum class ReadingLayout { Automatic, On, Off };
 
 struct InspectorView {
     MapKind kind = MapKind::Relation;
@@ -17,12 +21,14 @@ struct InspectorView {
     bool reversed = false;  ///< j to i: cell (i, j) shows the value of (j, i)
     Processing processing = Processing::Raw;
     Range range = Range::ThisLayer;
-    /// The colours of r end at its 2nd and 98th percentile, so that a few large values do not hide
-    /// all others; false: at its smallest and largest value.
+    /// The colours of r, and of attention in a long text, end at the 2nd and 98th percentile, so
+    /// that a few large values do not hide all others; false: at the smallest and largest value.
     bool robust = true;
     int topK = 5;
-    bool paper = false;  ///< green and red instead of green and purple
-    bool sortByMagnitude = false;
+    bool paper = false;                ///< green and red instead of green and purple
+    MapOrder order = MapOrder::Index;  ///< of the small maps
+    bool allLayers = false;            ///< small maps of all layers instead of this one
+    ReadingLayout reading = ReadingLayout::Automatic;
 
     bool operator==(const InspectorView&) const = default;
 };

@@ -6,8 +6,11 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
@@ -19,10 +22,10 @@
 namespace relascope::widgets {
 
 void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
-             MapValues values) {
+             MapValues values, const ScaleEnds& ends) {
     const ProbeResult& result = *maps.result();
     const int columns = maps.columnSide(view);
-    const ColorScale scale = maps.scale(view);
+    const ColorScale scale = maps.scale(view, ends.limits);
     map.setTokens(sideTokens(result, maps.rowSide(view), values.rows),
                   columns < 0 ? numberedTokens(values.columns, QStringLiteral("symbol"))
                               : sideTokens(result, columns, values.columns));
@@ -31,12 +34,12 @@ void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const Inspect
     map.setValues(std::move(values));
     map.setCell(view.source, view.target);
     colors.setScale(scale);
-    colors.setExtent(maps.sharedExtent(view));
+    colors.setExtent(ends.extent);
     colors.setCaption(scaleCaption(maps, view));
 }
 
-MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
-    : Box(&Theme::panel, false, parent), m_choice(choice) {
+MapPane::MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent)
+    : Box(&Theme::panel, false, parent), m_choice(choice), m_work(work) {
     setMinimumWidth(200);
     setAccessibleName(QStringLiteral("Map with its colour scale"));
     auto* column = columnOf(this, {8, 2, 8, 8}, 4);
@@ -67,6 +70,12 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
         Q_EMIT viewRequested(request);
     });
 
+    m_slow.setSingleShot(true);
+    m_slow.setInterval(150);
+    connect(&m_slow, &QTimer::timeout, this, [this] { m_map->setOutdated(!current()); });
+    m_work.setLane(BackgroundWork::Map, [this] { return nextMap(); });
+    m_work.setLane(BackgroundWork::Extents, [this] { return nextExtents(); });
+
     const auto pair = [this](const QStringList& names, bool InspectorView::*field) {
         m_menu->menu()->addSeparator();
         return addChoices(m_menu->menu(), names, m_choice.view().*field ? 1 : 0,
@@ -76,8 +85,8 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
                               Q_EMIT viewRequested(request);
                           });
     };
-    m_ends = pair({QStringLiteral("Colours of r: smallest to largest"),
-                   QStringLiteral("Colours of r: 2nd to 98th percentile")},
+    m_ends = pair({QStringLiteral("Colours: smallest to largest"),
+                   QStringLiteral("Colours: 2nd to 98th percentile")},
                   &InspectorView::robust);
     m_palettes = pair(
         {QStringLiteral("Colour-blind safe (green, purple)"), QStringLiteral("Paper (green, red)")},
@@ -86,16 +95,93 @@ MapPane::MapPane(const ViewChoice& choice, QWidget* parent)
 
 void MapPane::display() {
     const InspectorView& view = m_choice.view();
-    MapValues values = m_choice.maps().values(view);
-    m_head->setTitle(mapTitle(m_choice.maps(), view));
-    m_head->setSubText(mapSubTitle(m_choice.maps(), view, values));
-    const QString saturated = saturationText(view, values);
-    m_saturation->setText(saturated + QStringLiteral(": show raw values"));
-    m_saturation->setVisible(!saturated.isEmpty());
-    showMap(*m_map, *m_colors, m_choice.maps(), view, std::move(values));
+    const ViewMaps& maps = m_choice.maps();
+    m_head->setTitle(mapTitle(maps, view));
     m_ends->actions().at(view.robust ? 1 : 0)->setChecked(true);
     m_palettes->actions().at(view.paper ? 1 : 0)->setChecked(true);
+    m_wanted = MapKey(maps, view);
+    m_pending = m_refine = false;
+    if (maps.awaited(view.layer)) return showAbsence();
+    // The values of a shown map are at hand: only its colours may have changed.
+    const double time = maps.valuesTime(view) + qMin(maps.scaleTime(view), 2 * kSmallWork);
+    if (m_work.immediate() || time < kSmallWork)
+        return show(mapFrame(maps, view, ViewMaps::Effort::Exact));
+    if (current()) {
+        showScale(maps.ends(view, ViewMaps::Effort::Quick));
+        displayCell();
+        return m_work.wake();
+    }
+    m_pending = true;
+    if (!m_slow.isActive()) m_slow.start();
+    m_work.wake();
+}
+
+std::optional<BackgroundWork::Job> MapPane::nextMap() {
+    if (!m_pending) return std::nullopt;
+    m_pending = false;
+    auto frame = std::make_shared<MapFrame>();
+    return BackgroundWork::Job{[frame, maps = m_choice.maps(), view = m_choice.view()] {
+                                   *frame = mapFrame(maps, view, ViewMaps::Effort::Quick);
+                               },
+                               [this, frame, key = m_wanted] {
+                                   if (key != m_wanted || m_pending)
+                                       return;  // another map is wanted by now
+                                   show(std::move(*frame));
+                                   Q_EMIT displayed();
+                               }};
+}
+
+/// The exact extents of all maps that share the scale.
+std::optional<BackgroundWork::Job> MapPane::nextExtents() {
+    if (!m_refine || m_choice.empty()) return std::nullopt;
+    auto known = std::make_shared<bool>(false);
+    const InspectorView view = m_choice.view();
+    return BackgroundWork::Job{
+        [known, maps = m_choice.maps(), view] { *known = maps.extendExtents(view, kPieceOfWork); },
+        [this, known, key = m_wanted] {
+            if (!*known || !m_refine || key != m_wanted || !current()) return;
+            showScale(m_choice.maps().ends(m_choice.view()));
+            displayCell();
+            Q_EMIT scaleRefined();
+        }};
+}
+
+void MapPane::show(MapFrame frame) {
+    const InspectorView& view = m_choice.view();
+    m_slow.stop();
+    m_shown = m_wanted;
+    m_head->setSubText(mapSubTitle(m_choice.maps(), view, frame.values));
+    m_saturation->setText(frame.saturation + QStringLiteral(": show raw values"));
+    m_saturation->setVisible(!frame.saturation.isEmpty());
+    m_map->setNote({});
+    m_map->setOutdated(false);
+    m_colors->show();
+    showMap(*m_map, *m_colors, m_choice.maps(), view, std::move(frame.values), frame.ends);
+    m_refine = !frame.ends.exact;
     displayCell();
+    if (m_refine) m_work.wake();
+}
+
+void MapPane::showScale(const ScaleEnds& ends) {
+    const InspectorView& view = m_choice.view();
+    const ColorScale scale = m_choice.maps().scale(view, ends.limits);
+    m_map->setScale(scale);
+    m_colors->setScale(scale);
+    m_colors->setExtent(ends.extent);
+    m_colors->setCaption(scaleCaption(m_choice.maps(), view));
+    m_refine = !ends.exact;
+}
+
+/// The forward pass has not reached the layer yet.
+void MapPane::showAbsence() {
+    m_slow.stop();
+    m_shown = m_wanted;
+    m_head->setSubText({});
+    m_saturation->hide();
+    m_colors->hide();
+    m_map->setOutdated(false);
+    m_map->setValues({});
+    m_map->setNote(computingText(m_choice.maps()));
 }
 
 void MapPane::displayCell() {
@@ -110,8 +196,12 @@ void MapPane::displayCell() {
 }
 
 bool MapPane::objectsSend() const {
-    const int columns = m_choice.maps().columnSide(m_choice.view());
-    return columns >= 0 && m_map->values().columns == m_choice.maps().objects(columns);
+    const ViewMaps& maps = m_choice.maps();
+    const InspectorView& view = m_choice.view();
+    const int columns = maps.columnSide(view);
+    const RelationMap* map = maps.find(storedKind(view.kind), view.layer, view.index);
+    return columns >= 0 && map &&
+           (maps.turned(view) ? map->rows : map->columns) == maps.objects(columns);
 }
 
 }  // namespace relascope::widgets

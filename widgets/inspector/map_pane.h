@@ -2,7 +2,11 @@
 // The second pane of the inspector: one map with its title, its colour scale and its menu.
 #pragma once
 
-#include "widgets/inspector/inspector_view.h"
+#include <QTimer>
+#include <optional>
+
+#include "widgets/inspector/background.h"
+#include "widgets/inspector/map_frame.h"
 #include "widgets/theme/controls.h"
 
 class QActionGroup;
@@ -13,16 +17,18 @@ namespace relascope::widgets {
 class ColorBar;
 class MapView;
 class ViewChoice;
-class ViewMaps;
 class ViewMenu;
 
 class MapPane : public Box {
     Q_OBJECT
 public:
-    MapPane(const ViewChoice& choice, QWidget* parent);
+    MapPane(const ViewChoice& choice, BackgroundWork& work, QWidget* parent);
 
-    /// Shows the map of the current view.
+    /// Shows the map of the current view: a small one at once, a large one when it is computed.
+    /// Until then the map before it stays.
     void display();
+    /// Whether the map of the current view is shown.
+    bool current() const { return m_shown == m_wanted; }
     /// Updates the chosen cell only.
     void displayCell();
     /// Whether the columns are senders; false for tables of symbols.
@@ -35,9 +41,22 @@ public:
 
 Q_SIGNALS:
     void viewRequested(InspectorView view);  ///< by the menu or the button
+    void displayed();                        ///< a map that was computed later is shown
+    void scaleRefined();                     ///< the scale was estimated and is exact now
 
 private:
+    void show(MapFrame frame);
+    void showScale(const ScaleEnds& ends);
+    void showAbsence();
+    std::optional<BackgroundWork::Job> nextMap();
+    std::optional<BackgroundWork::Job> nextExtents();
+
     const ViewChoice& m_choice;
+    BackgroundWork& m_work;
+    MapKey m_wanted, m_shown;
+    bool m_pending = false;  ///< the wanted map is to be computed
+    bool m_refine = false;   ///< the scale is an estimate
+    QTimer m_slow;           ///< until the map before it is marked as old
     PanelHead* m_head;
     MapView* m_map;
     ColorBar* m_colors;
@@ -48,6 +67,6 @@ private:
 
 /// The map of a view with its axes, and its colour scale; also for figures.
 void showMap(MapView& map, ColorBar& colors, const ViewMaps& maps, const InspectorView& view,
-             MapValues values);
+             MapValues values, const ScaleEnds& ends);
 
 }  // namespace relascope::widgets

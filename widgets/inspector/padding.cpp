@@ -2,6 +2,8 @@
 #include "widgets/inspector/padding.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "widgets/source/sides.h"
@@ -26,16 +28,43 @@ std::size_t shownOf(const ProbeSequence& sequence, const ProbeSide& side) {
     return filledLength(own && !sequence.labels.empty() ? sequence.labels : side.labels);
 }
 
-RelationMap cut(const RelationMap& map, const std::vector<std::size_t>& rows,
-                const std::vector<std::size_t>& columns) {
-    RelationMap out = map;
-    out.rows = static_cast<int>(rows.size());
-    out.columns = static_cast<int>(columns.size());
-    out.values.clear();
-    out.values.reserve(rows.size() * columns.size());
-    for (const auto i : rows)
-        for (const auto j : columns)
-            out.values.push_back(map.values[i * static_cast<std::size_t>(map.columns) + j]);
+/// Chosen rows and columns of another map.
+class CutSource : public MapSource {
+public:
+    using Indices = std::shared_ptr<const std::vector<int>>;
+    CutSource(std::shared_ptr<const RelationMap> map, Indices rows, Indices columns)
+        : m_map(std::move(map)), m_rows(std::move(rows)), m_columns(std::move(columns)) {}
+
+    void rows(int, int first, int count, float* out) const override {
+        std::vector<float> whole(static_cast<std::size_t>(m_map->columns));
+        for (int i = first; i < first + count; ++i) {
+            m_map->readRows(m_rows->at(static_cast<std::size_t>(i)), 1, whole.data());
+            for (const int j : *m_columns) *out++ = whole[static_cast<std::size_t>(j)];
+        }
+    }
+    float cell(int, int row, int column, int) const override {
+        return m_map->at(m_rows->at(static_cast<std::size_t>(row)),
+                         m_columns->at(static_cast<std::size_t>(column)));
+    }
+    std::int64_t cost() const override { return m_map->source ? m_map->source->cost() : 1; }
+
+private:
+    std::shared_ptr<const RelationMap> m_map;
+    Indices m_rows, m_columns;
+};
+
+/// `map` is kept alive by the source of its part.
+RelationMap cut(std::shared_ptr<const RelationMap> map, CutSource::Indices rows,
+                CutSource::Indices columns) {
+    RelationMap out{map->kind,
+                    map->layer,
+                    map->index,
+                    static_cast<int>(rows->size()),
+                    static_cast<int>(columns->size()),
+                    {},
+                    map->causal,
+                    map->libraryRows};
+    out.source = std::make_shared<CutSource>(std::move(map), std::move(rows), std::move(columns));
     return out;
 }
 
@@ -59,22 +88,23 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     out->classNames = result->classNames;
     out->probabilities = result->probabilities;
     out->layers = result->layers;
+    out->partial = result->partial;
     *leftOut = static_cast<int>(all - shown);
     shorten(out->sample.source, shown);
     shorten(out->sample.target, answer);
-    std::vector<std::vector<std::size_t>> kept;  // of each side
+    std::vector<std::shared_ptr<const std::vector<int>>> kept;  // of each side
     for (std::size_t k = 0; k < sides.size(); ++k) {
-        std::vector<std::size_t> indices;
-        const std::size_t count = k == 1 ? answer : shown;
-        for (std::size_t i = 0; i < count; ++i) indices.push_back(i);
+        std::vector<int> indices(k == 1 ? answer : shown);
+        std::iota(indices.begin(), indices.end(), 0);
         // Encoder and abstractor are concatenated.
-        if (k > 1 && sides[k].labels.size() == 2 * all)
-            for (std::size_t i = 0; i < count; ++i) indices.push_back(all + i);
+        if (const std::size_t count = indices.size(); k > 1 && sides[k].labels.size() == 2 * all)
+            for (std::size_t i = 0; i < count; ++i) indices.push_back(static_cast<int>(all + i));
         ProbeSide side{sides[k].name, {}};
         for (const auto i : indices)
-            if (i < sides[k].labels.size()) side.labels.push_back(sides[k].labels[i]);
+            if (static_cast<std::size_t>(i) < sides[k].labels.size())
+                side.labels.push_back(sides[k].labels[static_cast<std::size_t>(i)]);
         out->sides.push_back(std::move(side));
-        kept.push_back(std::move(indices));
+        kept.push_back(std::make_shared<const std::vector<int>>(std::move(indices)));
     }
     const auto fits = [&](int side, int count) {
         return side >= 0 && side < static_cast<int>(kept.size()) &&
@@ -82,22 +112,22 @@ std::shared_ptr<const ProbeResult> withoutPadding(std::shared_ptr<const ProbeRes
     };
     for (const RelationMap& map : result->maps) {
         const int rows = rowSide(*result, map.layer), columns = columnSide(*result, map.layer);
-        const bool whole = map.values.size() == static_cast<std::size_t>(map.rows) *
-                                                    static_cast<std::size_t>(map.columns);
-        if (!whole || !fits(rows, map.rows)) {
+        if (!map.complete() || !fits(rows, map.rows)) {
             out->maps.push_back(map);
             continue;
         }
         const auto& above = kept[static_cast<std::size_t>(rows)];
-        std::vector<std::size_t> across;
         // The columns of a table of symbols are symbols, except for library rows of pairs.
-        if (map.libraryRows)
-            across = above;
-        else if (map.kind != MapKind::Symbols && fits(columns, map.columns))
+        const bool objects = map.kind != MapKind::Symbols && fits(columns, map.columns);
+        std::shared_ptr<const std::vector<int>> across = above;
+        if (!map.libraryRows && objects) {
             across = kept[static_cast<std::size_t>(columns)];
-        else
-            for (int j = 0; j < map.columns; ++j) across.push_back(static_cast<std::size_t>(j));
-        out->maps.push_back(cut(map, above, across));
+        } else if (!map.libraryRows) {
+            std::vector<int> every(static_cast<std::size_t>(map.columns));
+            std::iota(every.begin(), every.end(), 0);
+            across = std::make_shared<const std::vector<int>>(std::move(every));
+        }
+        out->maps.push_back(cut(std::shared_ptr<const RelationMap>(result, &map), above, across));
     }
     return out;
 }

@@ -8,9 +8,11 @@
 #include <QStackedLayout>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/cell_footer.h"
+#include "widgets/inspector/find_bar.h"
 #include "widgets/inspector/inspector_bar.h"
 #include "widgets/inspector/map_pane.h"
 #include "widgets/inspector/small_maps.h"
@@ -18,10 +20,18 @@
 #include "widgets/inspector/source_pane.h"
 #include "widgets/maps/map_view.h"
 #include "widgets/maps/multiples_view.h"
+#include "widgets/source/token_strip.h"
 #include "widgets/theme/controls.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
+namespace {
+
+constexpr int kLongText = 100;    ///< tokens above which a text is laid across the pane
+constexpr int kHighPane = 560;    ///< px for a text above maps
+constexpr int kWideSource = 480;  ///< px for the controls of the source in a row
+
+}  // namespace
 
 RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     setAcceptDrops(true);
@@ -47,12 +57,13 @@ RelationInspector::RelationInspector(QWidget* parent) : QWidget(parent) {
     m_splitter = new QSplitter(Qt::Horizontal, m_outer);
     m_splitter->setChildrenCollapsible(false);
     auto* source = new Box(&Theme::panel, false, m_splitter);
+    m_sourceBox = source;
     auto* sourceColumn = new QVBoxLayout(source);
     sourceColumn->setContentsMargins(0, 0, 0, 0);
     m_source = new SourcePane(source);
     sourceColumn->addWidget(m_source);
-    m_map = new MapPane(m_choice, m_splitter);
-    m_small = new SmallMaps(m_choice, m_splitter);
+    m_map = new MapPane(m_choice, m_work, m_splitter);
+    m_small = new SmallMaps(m_choice, m_work, m_splitter);
     for (const auto& [pane, stretch] : std::initializer_list<std::pair<QWidget*, int>>{
              {source, 26}, {m_map, 37}, {m_small, 37}}) {
         m_splitter->addWidget(pane);
@@ -72,12 +83,35 @@ RelationInspector::~RelationInspector() {
     delete m_outer;  // the panes look into the choice until they are gone
 }
 
+void RelationInspector::setBackground(const Background& background) {
+    m_work.setExecutor(background);
+    for (ViewMenu* menu : findChildren<ViewMenu*>())
+        menu->background = [menu, background](std::function<void()> work,
+                                              std::function<void()> done) {
+            background(menu, std::move(work), std::move(done));
+        };
+}
+
 void RelationInspector::connectPanes() {
     connect(m_bar, &InspectorBar::changed, this, &RelationInspector::choose);
+    connect(m_bar, &InspectorBar::readingToggled, this, &RelationInspector::toggleReading);
+    connect(m_source->find(), &FindBar::changed, this, &RelationInspector::showMatches);
+    connect(m_source->find(), &FindBar::tokenChosen, this,
+            [this](int token) { choose(m_choice.ofCell(token, view().target)); });
     connect(m_map, &MapPane::viewRequested, this, &RelationInspector::choose);
+    connect(m_map, &MapPane::displayed, this, &RelationInspector::tintSource);
+    connect(m_map, &MapPane::scaleRefined, this, [this] {
+        tintSource();
+        m_small->recolour();
+    });
     connect(m_small, &SmallMaps::viewRequested, this, &RelationInspector::choose);
     connect(m_small->multiples(), &MultiplesView::chosen, this,
             [this](MapKind kind, int index) { choose(m_choice.ofMap(kind, index)); });
+    connect(m_small, &SmallMaps::mapChosen, this, [this](const MapId& map) {
+        InspectorView request = m_choice.ofMap(map.kind, map.index);
+        request.layer = map.layer;
+        choose(request);
+    });
     connect(m_empty, &EmptyState::activated, this, &RelationInspector::emptyStateActivated);
     m_choice.setFigure(*m_source->menu(), FigurePart::Source);
     m_source->setFigureName([this] { return m_choice.figureName(FigurePart::Source); });
@@ -120,6 +154,7 @@ void RelationInspector::displayEverything() {
     if (m_choice.empty()) return;
     m_source->setResult(*result());
     setSides();
+    arrangeReading();
     m_map->display();
     tintSource();
     m_small->display();
@@ -154,6 +189,7 @@ void RelationInspector::display(const InspectorView& next) {
         return displayCell();
     }
     m_bar->display(m_choice.maps(), view());
+    if (cell.reading != before.reading) arrangeReading();
     if (cell.layer != before.layer || cell.kind != before.kind || cell.index != before.index)
         setSides();
     m_small->displayAfter(before);
@@ -179,13 +215,22 @@ void RelationInspector::setSides() {
 }
 
 void RelationInspector::tintSource() {
+    if (m_choice.empty()) return;
+    const ViewMaps& maps = m_choice.maps();
     const MapValues& values = m_map->map()->values();
     const int i = m_choice.row();
-    const bool inside = m_map->objectsSend() && i >= 0 && i < values.rows;
-    auto [row, masked] = inside ? values.row(i) : MapValues::Row();
+    const bool sends = m_map->objectsSend() && i >= 0;
+    MapValues::Row row;
+    if (sends && m_map->current())
+        row = i < values.rows ? values.row(i) : MapValues::Row();
+    else if (sends)  // one row is at hand before all of the map is
+        row = maps.row(view(), i, ViewMaps::Effort::Quick);
+    const bool inside = !row.values.empty();
     SourceObjects* objects = m_source->objects();
-    objects->setTint(std::move(row), std::move(masked), m_choice.maps().scale(view()),
-                     ViewMaps::isSigned(view()));
+    // Without a row the colours stay until the map is there.
+    if (inside || m_map->current())
+        objects->setTint(std::move(row.values), std::move(row.masked),
+                         maps.scale(view(), ViewMaps::Effort::Quick), ViewMaps::isSigned(view()));
     objects->setChoice(i, inside ? view().target : -1, inside ? m_choice.pointedColumn() : -1);
 }
 
@@ -200,13 +245,108 @@ void RelationInspector::pointFromMap(int row, int column) {
     displayCell();
 }
 
+bool RelationInspector::showsText() const {
+    return !m_choice.empty() && m_source->showsText();
+}
+
+/// A text of hundreds of tokens needs lines, not a column: it is laid across the pane above the
+/// maps, or over half of a pane that is too low for that.
+void RelationInspector::arrangeReading() {
+    const ReadingLayout wanted = view().reading;
+    const bool longText = m_source->objects()->strip()->size() > kLongText;
+    const bool reading = showsText() && (wanted == ReadingLayout::On ||
+                                         (wanted == ReadingLayout::Automatic && longText));
+    m_bar->setReading(showsText(), reading);
+    if (std::exchange(m_text, showsText()) != showsText()) Q_EMIT textShown();
+    // A pane that is dragged to a height near the limit must not go to and fro.
+    const int limit = kHighPane - (m_across ? 30 : 0);
+    const bool across = reading && m_outer->height() >= limit;
+    if (reading == m_reading && across == m_across) return;
+    if (!m_reading) m_beside = m_splitter->saveState();
+    m_reading = reading;
+    m_across = across;
+    placeSmallMaps();
+    if (across) {
+        m_outer->insertWidget(0, m_sourceBox);
+        const int high = m_outer->height(), wide = m_splitter->width();
+        m_outer->setSizes({high * 45 / 100, high * 55 / 100});
+        if (m_compact) m_splitter->setSizes({wide * 45 / 100, wide * 55 / 100});
+    } else {
+        m_splitter->insertWidget(0, m_sourceBox);
+        m_outer->setSizes({m_compact ? 370 : 1, 200});
+        const int wide = m_splitter->width();
+        if (reading)
+            m_splitter->setSizes({wide * 46 / 100, wide * 27 / 100, wide * 27 / 100});
+        else
+            m_splitter->restoreState(m_beside);
+    }
+    const int room = across ? width() : width() * (m_compact ? 62 : 46) / 100;
+    m_source->setReading(reading && room >= kWideSource, across && !m_compact);
+}
+
+void RelationInspector::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (m_reading) arrangeReading();
+}
+
+QByteArray RelationInspector::panesState() const {
+    return m_reading ? m_beside : m_splitter->saveState();
+}
+
+void RelationInspector::restorePanes(const QByteArray& state) {
+    if (m_reading)
+        m_beside = state;
+    else
+        m_splitter->restoreState(state);
+}
+
+void RelationInspector::toggleReading() {
+    if (!showsText()) return;
+    InspectorView request = view();
+    request.reading = m_reading ? ReadingLayout::Off : ReadingLayout::On;
+    choose(request);
+}
+
+void RelationInspector::toggleAllLayers() {
+    InspectorView request = view();
+    request.allLayers = !request.allLayers;
+    choose(request);
+}
+
+void RelationInspector::findToken() {
+    if (showsText()) m_source->find()->open();
+}
+
+void RelationInspector::findNext(bool forward) {
+    if (showsText()) m_source->find()->step(forward);
+}
+
+void RelationInspector::showWholeMap() {
+    m_map->map()->resetZoom();
+}
+
+/// Matches of the search are pointed out in the text and on the axes of the map.
+void RelationInspector::showMatches() {
+    const FindBar* find = m_source->find();
+    m_source->objects()->strip()->setMatches(find->matches(), find->current());
+    std::vector<int> tokens;
+    for (const TokenRange& match : find->matches())
+        for (int k = match.first; k <= match.second; ++k) tokens.push_back(k);
+    m_map->map()->setMarks(std::move(tokens));
+}
+
 void RelationInspector::setCompact(bool compact) {
     m_compact = compact;
     updateGeometry();
     m_bar->setCompact(compact);
-    (compact ? m_outer : m_splitter)->addWidget(m_small);
+    placeSmallMaps();
     m_outer->setSizes({compact ? 370 : 1, 200});
     m_footer->setHintShown(!compact);
+}
+
+/// Beside the map; in a narrow pane below it, unless the text already takes the place above.
+void RelationInspector::placeSmallMaps() {
+    (m_compact && !m_across ? m_outer : m_splitter)->addWidget(m_small);
 }
 
 void RelationInspector::setEmptyState(const QString& sentence, const QString& button) {

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "widgets/inspector/background.h"
 #include "widgets/inspector/view_choice.h"
 
 class QSplitter;
@@ -27,6 +28,11 @@ public:
     explicit RelationInspector(QWidget* parent = nullptr);
     ~RelationInspector() override;
 
+    /// Sets what computes large maps off the window's thread; without it they are computed at once.
+    /// Menus that are added later have to be given it, too.
+    void setBackground(const Background& background);
+    /// Whether something is being computed.
+    bool busy() const { return m_work.busy(); }
     /// nullptr shows the empty state. The view is kept if the new maps have it, otherwise the
     /// nearest one is chosen.
     void setResult(std::shared_ptr<const ProbeResult> result);
@@ -50,8 +56,13 @@ public:
     SourcePane* sourcePane() const { return m_source; }
     MapPane* mapPane() const { return m_map; }
     SmallMaps* smallMaps() const { return m_small; }
-    /// The three panes; its state is kept by the session.
-    QSplitter* splitter() const { return m_splitter; }
+    /// The sizes of the three panes, for the session.
+    QByteArray panesState() const;
+    void restorePanes(const QByteArray& state);
+    /// Whether a text is shown that can be read and searched.
+    bool showsText() const;
+    /// Whether it is shown across the pane.
+    bool reading() const { return m_reading; }
 
     QSize minimumSizeHint() const override { return m_compact ? QSize(464, 320) : QSize(640, 260); }
 
@@ -61,9 +72,15 @@ public Q_SLOTS:
     void setKindByNumber(int number);  ///< 1 to 5, in the order of the segments
     void toggleDirection() { choose(m_choice.turned()); }
     void cycleProcessing() { choose(m_choice.nextProcessing()); }
+    void toggleReading();    ///< the text across the pane, or beside the maps
+    void toggleAllLayers();  ///< the small maps of this layer, or of all
+    void findToken();        ///< shows the search field of a text
+    void findNext(bool forward);
+    void showWholeMap();
 
 Q_SIGNALS:
     void viewChanged(InspectorView view);  ///< by the user
+    void textShown();                      ///< showsText() changed
     void imageDropped(QString path);
     void emptyStateActivated();
     void exported(QString path);
@@ -71,6 +88,7 @@ Q_SIGNALS:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
@@ -82,11 +100,15 @@ private:
     void displayEverything();
     void displayCell();
     void displayStep();
+    void arrangeReading();
+    void placeSmallMaps();
+    void showMatches();
     void tintSource();
     void setSides();
     void pointFromMap(int row, int column);
 
     ViewChoice m_choice;
+    BackgroundWork m_work;
     bool m_compact = false;
 
     InspectorBar* m_bar;
@@ -94,6 +116,10 @@ private:
     EmptyState* m_empty;
     QSplitter* m_splitter;
     QSplitter* m_outer;  ///< the panes and, in compact form, the small maps below
+    QWidget* m_sourceBox;
+    bool m_reading = false, m_across = false;
+    bool m_text = false;  ///< showsText() as last signalled
+    QByteArray m_beside;  ///< the sizes of the panes beside one another while a text is read
     SourcePane* m_source;
     MapPane* m_map;
     SmallMaps* m_small;

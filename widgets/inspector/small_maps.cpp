@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/small_maps.h"
 
-#include <QActionGroup>
+#include <QComboBox>
 #include <QHBoxLayout>
-#include <QMenu>
+#include <QStackedLayout>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/all_maps.h"
+#include "widgets/inspector/background.h"
+#include "widgets/inspector/measures.h"
+#include "widgets/inspector/thumbnails.h"
 #include "widgets/inspector/view_choice.h"
 #include "widgets/inspector/view_text.h"
+#include "widgets/maps/gallery_view.h"
 #include "widgets/maps/layer_slider.h"
 #include "widgets/maps/multiples_view.h"
 #include "widgets/theme/controls.h"
@@ -18,12 +25,21 @@ namespace {
 
 /// Sorts, and frames the map of the view; for alpha x r also its head.
 void frame(MultiplesView& multiples, const InspectorView& view) {
-    multiples.setSortByMagnitude(view.sortByMagnitude);
+    multiples.setSortByMeasure(view.order != MapOrder::Index);
     multiples.setCurrent(storedKind(view.kind), view.index);
     if (view.kind == MapKind::AttentionTimesRelation)
         multiples.setSecond(MapKind::RelationalAttention, view.head);
     else
         multiples.clearSecond();
+}
+
+QString tipOf(const QString& label, const MapMeasures& measures, MapOrder order) {
+    if (order == MapOrder::Index) order = MapOrder::Magnitude;
+    const float value = measures.of(order);
+    return std::isnan(value) ? label
+                             : QStringLiteral("%1, %2 %3")
+                                   .arg(label, QLatin1String(measureName(order)))
+                                   .arg(static_cast<double>(value), 0, 'g', 4);
 }
 
 }  // namespace
@@ -32,7 +48,9 @@ MapKind storedKind(MapKind kind) {
     return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
 }
 
-void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view) {
+/// The groups of a layer without pictures.
+std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
+                                    const Measures* measures) {
     struct Part {
         MapKind kind;
         QString title;
@@ -42,6 +60,11 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
         {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
         {MapKind::SensoryAttention, sensoryTitle(maps, view.layer)},
     };
+    if (maps.awaited(view.layer))
+        return {{QStringLiteral("Maps of ") + maps.layerName(view.layer),
+                 computingText(maps),
+                 {},
+                 false}};
     std::vector<MultipleGroup> groups;
     for (const Part& part : parts) {
         MultipleGroup group{part.title,
@@ -50,26 +73,36 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
                             part.kind != MapKind::Relation};
         const int count = maps.count(part.kind, view.layer);
         for (int k = 0; k < count; ++k) {
-            const RelationMap* map = maps.result()->find(part.kind, view.layer, k);
+            const RelationMap* map = maps.find(part.kind, view.layer, k);
             const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
+            const MapMeasures known = measures ? measures->of({part.kind, view.layer, k})
+                                      : map && view.order != MapOrder::Index ? measuresOf(*map)
+                                                                             : MapMeasures();
             group.items.push_back({part.kind,
                                    k,
                                    itemLabel(part.kind, k),
                                    {},
-                                   maps.magnitude(part.kind, view.layer, k),
+                                   known.of(view.order),
                                    MapValues::Mask::None,
                                    maps.turned(view) ? shape.transposed() : shape});
         }
         groups.push_back(std::move(group));
     }
+    return groups;
+}
+
+int blockOf(const MultipleItem& item, int side) {
+    return MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side);
+}
+
+void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view) {
+    std::vector<MultipleGroup> groups = groupsOf(maps, view, nullptr);
     const int side = multiples.sideFor(groups);
     for (MultipleGroup& group : groups) {
         std::vector<MapValues>
             small;  // all of them first: they leave the extents that the scale needs
         for (const MultipleItem& item : group.items)
-            small.push_back(maps.thumbnail(
-                item.kind, item.index, view,
-                MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side)));
+            small.push_back(maps.thumbnail(item.kind, item.index, view, blockOf(item, side)));
         ColorScale shared;
         for (std::size_t k = 0; k < small.size(); ++k) {
             MultipleItem& item = group.items[k];
@@ -83,16 +116,29 @@ void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const Inspect
     frame(multiples, view);
 }
 
-SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
-    : Box(&Theme::panel, false, parent), m_choice(choice) {
+SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* parent)
+    : Box(&Theme::panel, false, parent),
+      m_choice(choice),
+      m_work(work),
+      m_thumbnails(new Thumbnails(work, this)),
+      m_measures(new Measures(work, this)) {
     setMinimumWidth(200);
-    auto* row = rowOf(this, {14, 10, 10, 8}, 6);
-    m_multiples = new MultiplesView(this);
-    row->addWidget(m_multiples, 1);
+    auto* row = rowOf(this, {14, 8, 10, 8}, 6);
+    auto* column = new QVBoxLayout;
+    column->setSpacing(6);
+    column->addWidget(makeHead());
+    auto* maps = new QWidget(this);
+    m_stack = new QStackedLayout(maps);
+    m_multiples = new MultiplesView(maps);
+    m_all = new AllMaps(choice, *m_thumbnails, *m_measures, maps);
+    m_stack->addWidget(m_multiples);
+    m_stack->addWidget(m_all);
+    column->addWidget(maps, 1);
+    row->addLayout(column, 1);
     auto* side = new QVBoxLayout;
     side->setSpacing(4);
     m_layers = new LayerSlider(this);
-    auto* more = iconButton("more", QStringLiteral("Maps: sort, copy, save"), this);
+    auto* more = iconButton("more", QStringLiteral("Maps: copy, save"), this);
     m_menu = new ViewMenu(more, m_multiples->canvas(),
                           [this] { return m_choice.figureName(FigurePart::SmallMaps); });
     m_choice.setFigure(*m_menu, FigurePart::SmallMaps);
@@ -100,23 +146,63 @@ SmallMaps::SmallMaps(const ViewChoice& choice, QWidget* parent)
     side->addWidget(m_layers, 1, Qt::AlignRight);
     row->addLayout(side);
 
-    m_menu->menu()->addSeparator();
-    m_order =
-        addChoices(m_menu->menu(),
-                   {QStringLiteral("Sort by index"), QStringLiteral("Sort by largest magnitude")},
-                   0, [this](int entry) {
-                       InspectorView request = m_choice.view();
-                       request.sortByMagnitude = entry == 1;
-                       Q_EMIT viewRequested(request);
-                   });
+    m_multiples->tip = [this](const MultipleItem& item) {
+        const InspectorView& view = m_choice.view();
+        const RelationMap* map = m_choice.maps().find(item.kind, view.layer, item.index);
+        return map ? tipOf(item.label, measuresOf(*map), view.order) : item.label;
+    };
     connect(m_layers, &LayerSlider::chosen, this, [this](int layer) {
         InspectorView request = m_choice.view();
         request.layer = layer;
         Q_EMIT viewRequested(request);
     });
-    connect(m_multiples, &MultiplesView::resolutionChanged, this, [this] {
-        if (!m_choice.empty()) showMultiples(*m_multiples, m_choice.maps(), m_choice.view());
+    connect(m_all, &AllMaps::chosen, this, &SmallMaps::mapChosen);
+    connect(m_multiples, &MultiplesView::resolutionChanged, this, &SmallMaps::requestMultiples);
+    connect(m_multiples, &MultiplesView::moved, this, &SmallMaps::requestMultiples);
+    connect(m_thumbnails, &Thumbnails::made, this, [this] {
+        if (!m_choice.view().allLayers) fillMultiples();
     });
+    connect(m_measures, &Measures::changed, this, [this] {
+        if (m_choice.empty() || m_choice.view().allLayers) return;
+        // A new order moves the pictures, and pictures to make come into view.
+        displayLayer();
+    });
+}
+
+QWidget* SmallMaps::makeHead() {
+    auto* head = new QWidget(this);
+    auto* row = rowOf(head, {}, 6);
+    m_scope =
+        new SegmentedControl({QStringLiteral("This layer"), QStringLiteral("All layers")}, head);
+    m_scope->setAccessibleName(QStringLiteral("Small maps of"));
+    m_scope->setItemToolTip(0, QStringLiteral("Show the maps of the layer (A)"));
+    m_scope->setItemToolTip(1, QStringLiteral("Show the maps of all layers (A)"));
+    m_order = new QComboBox(head);
+    m_order->setFont(smallFont());
+    m_order->setAccessibleName(QStringLiteral("Order of the small maps"));
+    m_order->setToolTip(QStringLiteral("Order of the small maps"));
+    m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_order->setMinimumWidth(76);
+    m_order->setMaximumWidth(140);
+    for (int k = 0; k < kMapOrders; ++k) {
+        const auto order = static_cast<MapOrder>(k);
+        m_order->addItem(QString::fromLatin1(measureName(order)));
+        m_order->setItemData(k, QLatin1String(measureText(order)), Qt::ToolTipRole);
+    }
+    row->addWidget(m_scope);
+    row->addWidget(m_order, 1);
+    row->addStretch(0);
+    connect(m_scope, &SegmentedControl::changed, this, [this](int which) {
+        InspectorView request = m_choice.view();
+        request.allLayers = which == 1;
+        Q_EMIT viewRequested(request);
+    });
+    connect(m_order, &QComboBox::activated, this, [this](int which) {
+        InspectorView request = m_choice.view();
+        request.order = static_cast<MapOrder>(which);
+        Q_EMIT viewRequested(request);
+    });
+    return head;
 }
 
 void SmallMaps::display() {
@@ -124,24 +210,96 @@ void SmallMaps::display() {
     for (int layer = 0; layer < m_choice.maps().layers(); ++layer)
         names << m_choice.maps().layerName(layer);
     m_layers->setLayers(names);
-    showMultiples(*m_multiples, m_choice.maps(), m_choice.view());
+    m_thumbnails->recolour();  // the theme may have changed
+    m_choice.view().allLayers ? displayAll() : displayLayer();
     mark();
 }
 
 void SmallMaps::displayAfter(const InspectorView& before) {
-    const InspectorView& view = m_choice.view();
-    if (view.layer != before.layer || view.processing != before.processing ||
-        view.range != before.range || view.robust != before.robust || view.topK != before.topK ||
-        view.paper != before.paper || view.reversed != before.reversed)
-        showMultiples(*m_multiples, m_choice.maps(), view);
+    InspectorView view = m_choice.view();
+    // Another map of the same layer, or of any layer where all are listed, only moves the frame.
+    view.kind = before.kind;
+    view.index = before.index;
+    view.head = before.head;
+    if (view.allLayers) view.layer = before.layer;
+    view.source = before.source;
+    view.target = before.target;
+    if (view.reading == before.reading && view == before)
+        m_choice.view().allLayers ? m_all->frame() : frame(*m_multiples, m_choice.view());
     else
-        frame(*m_multiples, view);
+        m_choice.view().allLayers ? displayAll() : displayLayer();
     mark();
+}
+
+void SmallMaps::displayAll() {
+    m_stack->setCurrentWidget(m_all);
+    m_thumbnails->setView(m_choice.maps(), m_choice.view());
+    m_all->display();
+}
+
+void SmallMaps::displayLayer() {
+    const ViewMaps& maps = m_choice.maps();
+    const InspectorView& view = m_choice.view();
+    m_stack->setCurrentWidget(m_multiples);
+    m_thumbnails->setView(maps, view);
+    measureLayer();
+    m_multiples->setGroups(groupsOf(maps, view, m_measures));
+    frame(*m_multiples, view);
+    fillMultiples();
+    requestMultiples();
+}
+
+/// The measures by which the layer is sorted.
+void SmallMaps::measureLayer() {
+    const ViewMaps& maps = m_choice.maps();
+    const InspectorView& view = m_choice.view();
+    m_measures->setMaps(maps);
+    if (view.order == MapOrder::Index) return;
+    std::vector<MapId> ids;
+    for (const MapKind kind :
+         {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
+        for (int k = 0; k < maps.count(kind, view.layer); ++k)
+            if (!m_measures->known({kind, view.layer, k})) ids.push_back({kind, view.layer, k});
+    if (!ids.empty()) m_measures->request(std::move(ids));
+}
+
+void SmallMaps::fillMultiples() {
+    const int side = m_multiples->pictures().side();
+    m_multiples->fillVisible([&](const MultipleItem& item) {
+        const Thumbnails::Key key{{item.kind, m_choice.view().layer, item.index},
+                                  blockOf(item, side)};
+        const MapValues* values = m_thumbnails->values(key);
+        return MultiplesView::Filled{m_thumbnails->cells(key),
+                                     values ? values->mask : MapValues::Mask::None};
+    });
+}
+
+void SmallMaps::requestMultiples() {
+    if (m_choice.empty() || m_choice.view().allLayers) return;
+    const MultiplesLayout& pictures = m_multiples->pictures();
+    std::vector<Thumbnails::Key> keys;
+    for (const auto& slot : pictures.places()) {
+        const MultipleItem& item = pictures.item(slot);
+        keys.push_back(
+            {{item.kind, m_choice.view().layer, item.index}, blockOf(item, pictures.side())});
+    }
+    fillMultiples();
+    m_thumbnails->request(keys);
+}
+
+void SmallMaps::recolour() {
+    m_thumbnails->recolour();
+    if (m_choice.view().allLayers)
+        m_all->gallery()->refresh();
+    else
+        fillMultiples();
 }
 
 void SmallMaps::mark() {
     m_layers->setCurrent(m_choice.view().layer);
-    m_order->actions().at(m_choice.view().sortByMagnitude ? 1 : 0)->setChecked(true);
+    m_scope->setCurrent(m_choice.view().allLayers ? 1 : 0);
+    m_scope->setVisible(m_choice.maps().layers() > 1 || m_choice.view().allLayers);
+    m_order->setCurrentIndex(static_cast<int>(m_choice.view().order));
 }
 
 }  // namespace relascope::widgets

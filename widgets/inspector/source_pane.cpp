@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/inspector/source_pane.h"
+#include "widgets/inspector/find_bar.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -27,20 +28,32 @@ namespace {
 constexpr int narrowest = 256;      ///< px that the chooser needs to show the name of a split
 constexpr int widestChooser = 262;  ///< px that reference, random and a seed need
 
+constexpr int widestRow = 340;     ///< px of the chooser beside the text input
+constexpr int outcomeWidth = 260;  ///< px of the outcome beside a text
+constexpr int narrowOutcome = 190;
+
 }  // namespace
 
 SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     setMinimumWidth(narrowest);
     auto* column = columnOf(this, {12, 10, 12, 10}, 6);
-
+    m_column = column;
+    m_head = new QBoxLayout(QBoxLayout::TopToBottom);
+    m_head->setSpacing(6);
+    column->addLayout(m_head);
     m_samples = new SampleChooser(this);
-    column->addWidget(m_samples);
+    m_head->addWidget(m_samples);
     m_inputs = new InputChooser(this);
     m_inputs->hide();
-    column->addWidget(m_inputs);
+    m_head->addWidget(m_inputs);
     m_textInput = new TextInput(this);
     m_textInput->hide();
-    column->addWidget(m_textInput);
+    m_head->addWidget(m_textInput);
+    m_find = new FindBar(this);
+    column->addWidget(m_find);
+    m_body = new QHBoxLayout;
+    m_body->setSpacing(16);
+    column->addLayout(m_body);
     m_objects = new SourceObjects(column, this);
     const auto line = [&] {
         auto* label = new ElidedLabel({}, this);
@@ -88,6 +101,32 @@ SourcePane::SourcePane(QWidget* parent) : QWidget(parent) {
     });
 }
 
+bool SourcePane::showsText() const {
+    return !m_objects->strip()->isHidden();
+}
+
+void SourcePane::setReading(bool reading, bool across) {
+    m_outcome->setMinimumWidth(!reading ? 0 : across ? outcomeWidth : narrowOutcome);
+    m_outcome->setMaximumWidth(reading ? m_outcome->minimumWidth() : QWIDGETSIZE_MAX);
+    if (reading == m_reading) return;
+    m_reading = reading;
+    TokenStrip* strip = m_objects->strip();
+    m_head->setDirection(reading ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    m_samples->setMaximumWidth(reading ? widestRow : QWIDGETSIZE_MAX);
+    m_head->setStretchFactor(m_textInput, reading ? 1 : 0);
+    if (reading) {
+        m_body->addWidget(strip, 1);
+        m_body->addWidget(m_outcome, 0, Qt::AlignTop);
+    } else {
+        m_column->insertWidget(m_column->indexOf(m_objects->pair()), strip, 300);
+        m_column->addWidget(m_outcome, 200);
+        m_column->removeWidget(m_filler);  // stays the last one
+        m_column->addWidget(m_filler, 1);
+    }
+    m_column->setStretchFactor(m_body, reading ? 300 : 0);
+    strip->setReading(reading);
+}
+
 void SourcePane::setInputs(const InputOffer& offer) {
     m_inputs->setOffer(offer);
     arrange();
@@ -126,6 +165,11 @@ void SourcePane::setResult(const ProbeResult& result) {
     m_probabilities = result.probabilities;
     const QString name = label < 0 ? QString() : names.value(label, QString::number(label));
     m_objects->setResult(result, name);
+    // The outcome of a partial result follows: the text beside it must not be wrapped anew twice.
+    QSizePolicy room = m_outcome->sizePolicy();
+    room.setRetainSizeWhenHidden(m_reading && result.partial &&
+                                 (!m_outcome->isHidden() || room.retainSizeWhenHidden()));
+    m_outcome->setSizePolicy(room);
     const bool image = m_objects->image();
     const bool pair = result.sample.target.size() > 0;
     m_text = !image && result.sample.source.text && !pair;
@@ -157,6 +201,8 @@ void SourcePane::setResult(const ProbeResult& result) {
 
 void SourcePane::setSides(const ProbeResult& result, int rows, int columns) {
     m_objects->setSides(result, rows, columns);
+    m_find->setTokens(showsText() ? m_objects->strip()->tokens() : std::vector<std::string>());
+    if (!showsText() && !m_find->isHidden()) m_find->dismiss();
     const bool strip = !m_objects->strip()->isHidden();
     m_filler->setVisible(strip);
     showOther(result, strip ? rows : -1);

@@ -10,10 +10,12 @@
 
 #include "types/relation_map.h"
 
+class QBoxLayout;
 class QLabel;
 
 namespace relascope::widgets {
 
+class FindBar;
 class InputChooser;
 class ProbabilityBars;
 class SampleChooser;
@@ -37,6 +39,13 @@ public:
     /// For texts: the next tokens or a generated sample below the text; hidden until set.
     TextOutcome* outcome() const { return m_outcome; }
     ViewMenu* menu() const { return m_menu; }
+    /// Searches the text.
+    FindBar* find() const { return m_find; }
+    /// Whether one text is shown, which can be read and searched.
+    bool showsText() const;
+    /// The layout for a text in a wide pane: controls in a row, outcomes beside the text. `across`:
+    /// the pane is as wide as the inspector.
+    void setReading(bool reading, bool across);
     /// The file name suggested by the menu; by default that of the sample.
     void setFigureName(std::function<QString()> name) { m_figureName = std::move(name); }
     /// "51 tokens", shown below the text; set with every result.
@@ -60,6 +69,10 @@ private:
     void openText();
     void showOther(const ProbeResult& result, int shown);
 
+    QBoxLayout *m_column, *m_head;
+    QBoxLayout* m_body;  ///< of a text that is read: the text and its outcome
+    bool m_reading = false;
+    FindBar* m_find;
     SampleChooser* m_samples;
     InputChooser* m_inputs;
     TextInput* m_textInput;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/background.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_text.h"
 
@@ -29,7 +30,8 @@ void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
             m_view.source = now->maps.front().rows - 1;
             m_view.target = 0;
         }
-        m_started = true;
+        // Of a partial result the map of the first view may follow.
+        m_started = !now->partial;
     }
     m_view = m_maps.clamped(m_view);
 }
@@ -37,7 +39,6 @@ void ViewChoice::setResult(std::shared_ptr<const ProbeResult> result) {
 void ViewChoice::setView(const InspectorView& view) {
     m_started = true;
     m_view = empty() ? view : m_maps.clamped(view);
-    if (empty()) return;
     m_lastIndex[static_cast<std::size_t>(m_view.kind)] = m_view.index;
     m_lastIndex[static_cast<std::size_t>(storedKind(m_view.kind))] = m_view.index;
 }
@@ -45,7 +46,10 @@ void ViewChoice::setView(const InspectorView& view) {
 InspectorView ViewChoice::granted(InspectorView request) {
     if (request.kind != m_view.kind) {
         m_wanted = request.kind;
-        for (int away = 1; m_maps.count(request.kind, request.layer) == 0 && away < m_maps.layers();
+        // A layer that is still computed may have the kind.
+        const bool awaited = m_maps.awaited(request.layer);
+        for (int away = 1;
+             !awaited && m_maps.count(request.kind, request.layer) == 0 && away < m_maps.layers();
              ++away)
             for (const int layer : {m_view.layer - away, m_view.layer + away})
                 if (m_maps.count(request.kind, layer) > 0) request.layer = layer;
@@ -65,7 +69,9 @@ InspectorView ViewChoice::stepped(int InspectorView::*field, int step) const {
 }
 
 std::optional<InspectorView> ViewChoice::ofKind(int number) {
-    if (number < 1 || number > 5 || !m_maps.has(static_cast<MapKind>(number - 1))) return {};
+    if (number < 1 || number > 5) return {};
+    const bool mayFollow = m_maps.result() && m_maps.result()->partial;
+    if (!mayFollow && !m_maps.has(static_cast<MapKind>(number - 1))) return {};
     InspectorView request = m_view;
     request.kind = m_wanted = static_cast<MapKind>(number - 1);
     return request;
@@ -127,6 +133,27 @@ QString ViewChoice::figureName(FigureParts parts) const {
 }
 void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
     menu.figure = [this, parts] { return makeFigure(m_maps, m_view, parts, run); };
+    // What reads whole maps: the ends of the scales, and the text of the table.
+    menu.prepareFigure = [this, parts]() -> std::function<void()> {
+        std::vector<InspectorView> views{m_view};
+        if (parts & FigurePart::SmallMaps)
+            for (const MapKind kind :
+                 {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
+                views.push_back(ViewMaps::viewOf(kind, 0, m_view));
+        double time = 0.0;
+        for (const InspectorView& view : views) time += m_maps.scaleTime(view);
+        if (time < kSmallWork) return {};
+        return [maps = m_maps, views] {
+            for (const InspectorView& view : views) maps.sharedExtent(view);
+        };
+    };
+    if (!(parts & FigurePart::Map)) return;
+    menu.prepareCsv = [this]() -> std::function<QString()> {
+        constexpr std::size_t few = 20000;  // cells: some milliseconds
+        const RelationMap* map = m_maps.find(storedKind(m_view.kind), m_view.layer, m_view.index);
+        if (!map || map->cells() < few) return {};
+        return [maps = m_maps, view = m_view] { return mapCsv(maps, view); };
+    };
 }
 
 }  // namespace relascope::widgets

@@ -2,94 +2,66 @@
 #include "widgets/inspector/view_maps.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
+#include <utility>
 
-#include "widgets/inspector/padding.h"
-#include "widgets/source/sides.h"
+#include "widgets/inspector/scale_cache.h"
 #include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 namespace {
 
-bool isRelation(MapKind kind) {
-    return kind == MapKind::Relation || kind == MapKind::AttentionTimesRelation;
+/// ms below which a scale is made exact at once.
+constexpr double smallWork = 3.0;
+
+/// ns to read a cell.
+double cellTime(const RelationMap& map) {
+    return map.source ? 1.0 + 0.4 * static_cast<double>(map.source->cost()) : 0.3;
+}
+
+ScaleCache::ExtentKey extentKey(const InspectorView& view) {
+    const bool both = view.kind == MapKind::AttentionTimesRelation;
+    return {static_cast<int>(view.kind), view.layer, view.index, both ? view.head : -1,
+            ViewMaps::processing(view) == Processing::SoftmaxOverJ};
+}
+
+/// Tanh and sigmoid rise everywhere, so the ends stay the ends.
+Extent processedExtent(Extent e, const InspectorView& view) {
+    if (e.any && ViewMaps::processing(view) != Processing::SoftmaxOverJ) {
+        e.low = processedValue(e.low, ViewMaps::processing(view));
+        e.high = processedValue(e.high, ViewMaps::processing(view));
+    }
+    return e;
 }
 
 }  // namespace
 
+ViewMaps::ViewMaps() : m_cache(std::make_shared<ScaleCache>()) {}
+
 void ViewMaps::setResult(std::shared_ptr<const ProbeResult> result) {
-    m_result = withoutPadding(std::move(result), &m_padding);
-    m_extents.clear();
-    m_percentiles.clear();
-}
-
-const RelationMap* ViewMaps::stored(MapKind kind, int layer, int index) const {
-    const RelationMap* map = m_result ? m_result->find(kind, layer, index) : nullptr;
-    // A map with fewer values than its shape requires cannot be drawn.
-    if (map && map->values.size() <
-                   static_cast<std::size_t>(std::max(0, map->rows)) * std::max(0, map->columns))
-        return nullptr;
-    return map;
-}
-
-const RelationMap* ViewMaps::stored(const InspectorView& view) const {
-    return stored(isRelation(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
-}
-
-int ViewMaps::layers() const {
-    if (!m_result) return 0;
-    int layers = static_cast<int>(m_result->layers.size());
-    for (const auto& map : m_result->maps) layers = std::max(layers, map.layer + 1);
-    return layers;
-}
-
-QString ViewMaps::layerName(int layer) const {
-    return m_result ? relascope::widgets::layerName(*m_result, layer) : QString();
-}
-
-int ViewMaps::rowSide(const InspectorView& view) const {
-    return m_result ? relascope::widgets::rowSide(*m_result, view.layer) : 0;
-}
-
-int ViewMaps::columnSide(const InspectorView& view) const {
-    if (!m_result) return 0;
-    if (view.kind != MapKind::Symbols) return relascope::widgets::columnSide(*m_result, view.layer);
-    const RelationMap* map = stored(view);
-    return map && map->libraryRows ? rowSide(view) : -1;
-}
-
-int ViewMaps::objects(int side) const {
-    if (!m_result || side < 0) return 0;
-    if (const int known = sideSize(*m_result, side); known > 0) return known;
-    // If the result does not contain it: the size of one of its maps.
-    for (const auto& map : m_result->maps) {
-        if (relascope::widgets::rowSide(*m_result, map.layer) == side) return map.rows;
-        if (relascope::widgets::columnSide(*m_result, map.layer) == side &&
-            map.kind != MapKind::Symbols)
-            return map.columns;
-    }
-    return 0;
-}
-
-int ViewMaps::count(MapKind kind, int layer) const {
-    if (!m_result) return 0;
-    if (kind != MapKind::AttentionTimesRelation) return m_result->count(kind, layer);
-    return m_result->count(MapKind::RelationalAttention, layer) > 0
-               ? m_result->count(MapKind::Relation, layer)
-               : 0;
-}
-
-bool ViewMaps::has(MapKind kind) const {
-    if (!m_result) return false;
-    for (const auto& map : m_result->maps)
-        if (count(kind, map.layer) > 0) return true;
-    return false;
+    const ViewMaps before = *this;
+    setIndexed(std::move(result));
+    m_cache = std::make_shared<ScaleCache>();
+    const auto same = [&](int kind, int layer, int index) {
+        const RelationMap* old = before.find(static_cast<MapKind>(kind), layer, index);
+        const RelationMap* now = find(static_cast<MapKind>(kind), layer, index);
+        return old && now && old->source && old->source == now->source;
+    };
+    m_cache->keep(*before.m_cache, same, [&](int kind, int layer) {
+        const int maps = count(static_cast<MapKind>(kind), layer);
+        bool all = maps == before.count(static_cast<MapKind>(kind), layer);
+        for (int k = 0; k < maps && all; ++k) all = same(kind, layer, k);
+        return all;
+    });
 }
 
 InspectorView ViewMaps::clamped(InspectorView view) const {
-    if (!m_result) return view;
+    if (!result()) return view;
     view.layer = std::clamp(view.layer, 0, std::max(0, layers() - 1));
-    if (count(view.kind, view.layer) == 0) {
+    const bool mayFollow = result()->partial && count(view.kind, view.layer) == 0;
+    if (count(view.kind, view.layer) == 0 && !mayFollow) {
         const MapKind kinds[] = {MapKind::Relation, MapKind::RelationalAttention,
                                  MapKind::SensoryAttention, MapKind::Symbols};
         // A kind of this layer, if it has any; otherwise one of the model.
@@ -100,9 +72,11 @@ InspectorView ViewMaps::clamped(InspectorView view) const {
                                  [&](MapKind kind) { return has(kind); });
         if (found != std::end(kinds)) view.kind = *found;
     }
-    view.index = std::clamp(view.index, 0, std::max(0, count(view.kind, view.layer) - 1));
-    view.head =
-        std::clamp(view.head, 0, std::max(0, count(MapKind::RelationalAttention, view.layer) - 1));
+    if (!mayFollow) {
+        view.index = std::clamp(view.index, 0, std::max(0, count(view.kind, view.layer) - 1));
+        const int heads = count(MapKind::RelationalAttention, view.layer);
+        view.head = std::clamp(view.head, 0, std::max(0, heads - 1));
+    }
     view.topK = std::max(1, view.topK);
     const RelationMap* map = stored(view);
     const int rows = map ? map->rows : objects(rowSide(view));
@@ -129,9 +103,9 @@ bool ViewMaps::canReverse(const InspectorView& view) const {
 
 const RelationMap* ViewMaps::mapOf(const InspectorView& view, RelationMap& made) const {
     if (view.kind != MapKind::AttentionTimesRelation)
-        return stored(view.kind, view.layer, view.index);
-    const RelationMap* relation = stored(MapKind::Relation, view.layer, view.index);
-    const RelationMap* attention = stored(MapKind::RelationalAttention, view.layer, view.head);
+        return find(view.kind, view.layer, view.index);
+    const RelationMap* relation = find(MapKind::Relation, view.layer, view.index);
+    const RelationMap* attention = find(MapKind::RelationalAttention, view.layer, view.head);
     if (!relation || !attention) return nullptr;
     made = product(*attention, *relation);
     return &made;
@@ -145,91 +119,236 @@ MapValues ViewMaps::values(const InspectorView& view) const {
     return turned(view) ? transposed(out) : out;
 }
 
-Extent ViewMaps::extent(const InspectorView& view) const {
-    const bool softmax = processing(view) == Processing::SoftmaxOverJ;
-    const bool both = view.kind == MapKind::AttentionTimesRelation;
-    const auto key = std::tuple(static_cast<int>(view.kind), view.layer, view.index,
-                                both ? view.head : -1, softmax);
-    const auto known = m_extents.find(key);
-    Extent e;
-    if (known != m_extents.end()) {
-        e = known->second;
-    } else {
-        RelationMap made;
-        if (const RelationMap* map = mapOf(view, made))
-            e = softmax ? extentOf(processed(*map, Processing::SoftmaxOverJ)) : extentOf(*map);
-        m_extents.emplace(key, e);
+MapValues::Row ViewMaps::row(const InspectorView& view, int i, Effort effort) const {
+    RelationMap made;
+    const RelationMap* map = mapOf(view, made);
+    if (!map) return {};
+    if (turned(view)) {  // a column: of every row one cell
+        if (effort == Effort::Quick && valuesTime(view) > smallWork) return {};
+        const MapValues all = values(view);
+        return i >= 0 && i < all.rows ? all.row(i) : MapValues::Row();
     }
-    if (e.any && !softmax) {  // both functions rise everywhere, so the ends stay the ends
-        e.low = processedValue(e.low, processing(view));
-        e.high = processedValue(e.high, processing(view));
-    }
-    return e;
+    MapValues::Row out{processedRow(*map, i, processing(view), view.topK), {}};
+    for (int j = 0; j < static_cast<int>(out.values.size()); ++j)
+        out.masked.push_back(map->masked(i, j));
+    return out;
+}
+
+float ViewMaps::value(const InspectorView& view, int i, int j) const {
+    if (turned(view)) std::swap(i, j);
+    RelationMap made;
+    const RelationMap* map = mapOf(view, made);
+    const auto row =
+        map ? processedRow(*map, i, processing(view), view.topK) : std::vector<float>();
+    return j >= 0 && j < static_cast<int>(row.size()) ? row[static_cast<std::size_t>(j)]
+                                                      : std::numeric_limits<float>::quiet_NaN();
+}
+
+double ViewMaps::readingTime(const InspectorView& view) const {
+    const auto of = [](const RelationMap* map) {
+        return map ? static_cast<double>(map->cells()) * cellTime(*map) / 1e6 : 0.0;
+    };
+    const double head = view.kind == MapKind::AttentionTimesRelation
+                            ? of(find(MapKind::RelationalAttention, view.layer, view.head))
+                            : 0.0;
+    return of(stored(view)) + head;
+}
+
+double ViewMaps::processingTime(const InspectorView& view) const {
+    constexpr double eachCell[] = {0.3, 10.0, 8.0, 3.0, 4.0};  // ns, in the order of Processing
+    const RelationMap* map = stored(view);
+    return map ? static_cast<double>(map->cells()) *
+                     eachCell[static_cast<std::size_t>(processing(view))] / 1e6
+               : 0.0;
+}
+
+double ViewMaps::valuesTime(const InspectorView& view) const {
+    return readingTime(view) + processingTime(view);
 }
 
 template <class Visit>
 void ViewMaps::visitShared(const InspectorView& view, Visit visit) const {
-    if (view.range == Range::ThisMap || !m_result) return visit(view);
+    if (view.range == Range::ThisMap || !result()) return void(visit(view));
     InspectorView each = view;
     const bool model = view.range == Range::WholeModel;
     const int last = model ? layers() : view.layer + 1;
-    for (int layer = model ? 0 : view.layer; layer < last; ++layer) {
-        each.layer = layer;
-        const int maps = count(view.kind, layer);
-        for (each.index = 0; each.index < maps; ++each.index) visit(each);
+    for (each.layer = model ? 0 : view.layer; each.layer < last; ++each.layer) {
+        const int maps = count(view.kind, each.layer);
+        for (each.index = 0; each.index < maps; ++each.index)
+            if (!visit(each)) return;
     }
+}
+
+int ViewMaps::sharedMaps(const InspectorView& view) const {
+    int maps = 0;
+    visitShared(view, [&](const InspectorView&) { return ++maps > 0; });
+    return maps;
+}
+
+bool ViewMaps::extentKnown(const InspectorView& view) const {
+    return m_cache->extent(extentKey(view)).has_value();
+}
+
+double ViewMaps::scaleTime(const InspectorView& view) const {
+    double time = 0.0;
+    visitShared(view, [&](const InspectorView& each) {
+        if (!extentKnown(each))
+            time +=
+                processing(each) == Processing::SoftmaxOverJ ? valuesTime(each) : readingTime(each);
+        return true;
+    });
+    return time;
+}
+
+Extent ViewMaps::extent(const InspectorView& view) const {
+    const auto key = extentKey(view);
+    if (const auto known = m_cache->extent(key)) return processedExtent(*known, view);
+    RelationMap made;
+    Extent e;
+    if (const RelationMap* map = mapOf(view, made))
+        e = processing(view) == Processing::SoftmaxOverJ
+                ? extentOf(processed(*map, Processing::SoftmaxOverJ))
+                : extentOf(*map);
+    return processedExtent(m_cache->setExtent(key, e), view);
+}
+
+Extent ViewMaps::estimate(const InspectorView& view, int rows) const {
+    const auto key = extentKey(view);
+    auto known = m_cache->extent(key);
+    if (!known) known = m_cache->estimate(key);
+    if (known) return processedExtent(*known, view);
+    RelationMap made;
+    Extent e;
+    if (const RelationMap* map = mapOf(view, made)) {
+        if (processing(view) != Processing::SoftmaxOverJ) {
+            e = extentOfRows(*map, rows);
+        } else {
+            for (int k = 1; k <= rows; ++k) {
+                const int i = static_cast<int>(static_cast<std::int64_t>(k) * map->rows / rows) - 1;
+                for (const float v : processedRow(*map, i, Processing::SoftmaxOverJ))
+                    if (std::isfinite(v)) e.include({v, v, true});
+            }
+        }
+    }
+    return processedExtent(m_cache->setEstimate(key, e), view);
+}
+
+Extent ViewMaps::estimatedExtent(const InspectorView& view) const {
+    constexpr int mostRows = 96;  // of all maps together: some ms
+    const int rows = std::clamp(mostRows / std::max(1, sharedMaps(view)), 1, 12);
+    Extent all;
+    visitShared(view, [&](const InspectorView& each) {
+        all.include(estimate(each, rows));
+        return true;
+    });
+    return all;
 }
 
 Extent ViewMaps::sharedExtent(const InspectorView& view) const {
     Extent all;
-    visitShared(view, [&](const InspectorView& each) { all.include(extent(each)); });
+    visitShared(view, [&](const InspectorView& each) {
+        all.include(extent(each));
+        return true;
+    });
     return all;
 }
 
-bool ViewMaps::isRobust(const InspectorView& view) {
-    const Processing p = processing(view);
-    return view.robust && view.kind == MapKind::Relation && view.range != Range::Fixed &&
-           (p == Processing::Raw || p == Processing::TopK);
+bool ViewMaps::extendExtents(const InspectorView& view, double milliseconds) const {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double, std::milli>(milliseconds);
+    bool all = true;
+    visitShared(view, [&](const InspectorView& each) {
+        if (extentKnown(each)) return true;
+        all = Clock::now() < end;
+        if (all) extent(each);
+        return all;
+    });
+    return all;
 }
+
+bool ViewMaps::isRobust(const InspectorView& view) const {
+    const Processing p = processing(view);
+    if (!view.robust || view.range == Range::Fixed ||
+        (p != Processing::Raw && p != Processing::TopK))
+        return false;
+    if (view.kind == MapKind::Relation) return true;
+    const RelationMap* map = stored(view);
+    const bool attention =
+        view.kind == MapKind::RelationalAttention || view.kind == MapKind::SensoryAttention;
+    return attention && map && map->columns > kManyObjects;
+}
+
+namespace {
+
+/// The open cells of some rows, spread evenly: a row of attention costs as much as one of its
+/// cells.
+std::vector<float> sampledRows(const RelationMap& map, int count) {
+    std::vector<float> values, row(static_cast<std::size_t>(map.columns));
+    for (int k = 0; k < count; ++k) {
+        const int i =
+            static_cast<int>((2 * k + 1) * static_cast<std::int64_t>(map.rows) / (2 * count));
+        map.readRows(i, 1, row.data());
+        for (int j = 0; j < map.columns && !map.masked(i, j); ++j)
+            if (std::isfinite(row[static_cast<std::size_t>(j)]))
+                values.push_back(row[static_cast<std::size_t>(j)]);
+    }
+    return values;
+}
+
+}  // namespace
 
 /// All maps have the same weight, independent of their size.
 Extent ViewMaps::robustExtent(const InspectorView& view) const {
+    constexpr int all = 65536, most = 4096, least = 64;  // samples
     const bool one = view.range == Range::ThisMap;
-    const auto key =
-        std::tuple(static_cast<int>(view.range), view.range == Range::WholeModel ? -1 : view.layer,
-                   one ? view.index : -1);
-    if (const auto known = m_percentiles.find(key); known != m_percentiles.end())
-        return known->second;
+    const ScaleCache::PercentileKey key{static_cast<int>(view.kind), static_cast<int>(view.range),
+                                        view.range == Range::WholeModel ? -1 : view.layer,
+                                        one ? view.index : -1};
+    if (const auto known = m_cache->percentiles(key)) return *known;
+    const int each = std::clamp(all / std::max(1, sharedMaps(view)), least, most);
     std::vector<float> values;
-    visitShared(view, [&](const InspectorView& each) {
-        if (const RelationMap* map = stored(each)) {
-            const auto more = valueSample(*map);
+    visitShared(view, [&](const InspectorView& shared) {
+        if (const RelationMap* map = stored(shared)) {
+            const auto more = view.kind == MapKind::Relation
+                                  ? valueSample(*map, each)
+                                  : sampledRows(*map, std::max(4, 128 / sharedMaps(view)));
             values.insert(values.end(), more.begin(), more.end());
         }
+        return true;
     });
-    return m_percentiles.emplace(key, percentiles(std::move(values))).first->second;
+    return m_cache->setPercentiles(key, percentiles(std::move(values)));
 }
 
-Limits ViewMaps::limits(const InspectorView& view) const {
+ScaleEnds ViewMaps::ends(const InspectorView& view, Effort effort) const {
     const bool both = isSigned(view);
-    if (view.range == Range::Fixed && view.kind != MapKind::Symbols)
-        return both ? Limits{-1, 1} : Limits{0, 1};
-    if (isRobust(view)) {
-        // If nearly all values are 0, percentiles are not meaningful.
-        if (const Extent inner = robustExtent(view); inner.magnitude() > 0.0F)
-            return limitsOf(inner, both);
+    ScaleEnds ends;
+    ends.exact = effort == Effort::Exact || scaleTime(view) < smallWork;
+    if (ends.exact) ends.extent = sharedExtent(view);
+    if (view.range == Range::Fixed && view.kind != MapKind::Symbols) {
+        ends.limits = both ? Limits{-1, 1} : Limits{0, 1};
+        return ends;
     }
-    return limitsOf(sharedExtent(view), both);
+    // If nearly all values are 0, percentiles are not meaningful.
+    const Extent inner = isRobust(view) ? robustExtent(view) : Extent();
+    ends.limits = limitsOf(inner.magnitude() > 0.0F ? inner
+                           : ends.exact             ? ends.extent
+                                                    : estimatedExtent(view),
+                           both);
+    return ends;
 }
 
-ColorScale ViewMaps::scale(const InspectorView& view) const {
+ColorScale ViewMaps::scale(const InspectorView& view, Effort effort) const {
+    return scale(view, ends(view, effort).limits);
+}
+
+ColorScale ViewMaps::scale(const InspectorView& view, const Limits& limits) const {
     const auto kind = !isSigned(view) ? ColorScale::Kind::Sequential
                       : view.paper    ? ColorScale::Kind::Paper
                                       : ColorScale::Kind::Signed;
-    return {kind, limits(view), Theme::current()};
+    return {kind, limits, Theme::current()};
 }
 
-InspectorView ViewMaps::thumbnailView(MapKind kind, int index, const InspectorView& view) {
+InspectorView ViewMaps::viewOf(MapKind kind, int index, const InspectorView& view) {
     InspectorView small = view;
     small.kind = kind;
     small.index = index;
@@ -237,16 +356,15 @@ InspectorView ViewMaps::thumbnailView(MapKind kind, int index, const InspectorVi
 }
 
 MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view, int block) const {
-    const RelationMap* map = stored(kind, view.layer, index);
+    const RelationMap* map = find(kind, view.layer, index);
     if (!map) return {};
-    const Processing how = processing(thumbnailView(kind, index, view));
+    const Processing how = processing(viewOf(kind, index, view));
     MapValues out;
     if (how == Processing::SoftmaxOverJ || how == Processing::TopK) {
         const MapValues whole = processed(*map, how, view.topK);
         // The scale needs the extent of the same softmax, which is available here.
         if (how == Processing::SoftmaxOverJ)
-            m_extents.try_emplace(std::tuple(static_cast<int>(kind), view.layer, index, -1, true),
-                                  extentOf(whole));
+            m_cache->setExtent(extentKey(viewOf(kind, index, view)), extentOf(whole));
         out = pooled(whole, block);
     } else {
         // Pools the largest |r| of a block first, then applies the function: one call per pixel
@@ -255,19 +373,11 @@ MapValues ViewMaps::thumbnail(MapKind kind, int index, const InspectorView& view
         if (how != Processing::Raw)
             for (float& v : out.values) v = processedValue(v, how);
     }
-    return turned(thumbnailView(kind, index, view)) ? transposed(out) : out;
+    return turned(viewOf(kind, index, view)) ? transposed(out) : out;
 }
 
 ColorScale ViewMaps::thumbnailScale(MapKind kind, int index, const InspectorView& view) const {
-    return scale(thumbnailView(kind, index, view));
-}
-
-float ViewMaps::magnitude(MapKind kind, int layer, int index) const {
-    InspectorView view;
-    view.kind = kind;
-    view.layer = layer;
-    view.index = index;
-    return extent(view).magnitude();
+    return scale(viewOf(kind, index, view));
 }
 
 bool ViewMaps::masked(const InspectorView& view, int i, int j) const {
@@ -282,9 +392,9 @@ float ViewMaps::number(MapKind kind, int index, const InspectorView& view, int i
         return number(MapKind::Relation, index, view, i, j) *
                number(MapKind::RelationalAttention, view.head, view, i, j);
     }
-    const RelationMap* map = stored(kind, view.layer, index);
+    const RelationMap* map = find(kind, view.layer, index);
     if (!map) return none;
-    if (turned(thumbnailView(kind, index, view))) std::swap(i, j);
+    if (turned(viewOf(kind, index, view))) std::swap(i, j);
     if (i < 0 || j < 0 || i >= map->rows || j >= map->columns || map->masked(i, j)) return none;
     return map->at(i, j);
 }

@@ -2,36 +2,35 @@
 // Computes the displayed values and colour limits of a view of a result. No widgets.
 #pragma once
 
-#include <QString>
-#include <map>
 #include <memory>
-#include <tuple>
 
-#include "widgets/inspector/inspector_view.h"
+#include "widgets/inspector/map_index.h"
 #include "widgets/maps/color_map.h"
 
 namespace relascope::widgets {
 
-class ViewMaps {
-public:
-    /// Sets the result, without the padding of texts.
-    void setResult(std::shared_ptr<const ProbeResult> result);
-    const ProbeResult* result() const { return m_result.get(); }
-    /// The number of padding elements removed from the source.
-    int paddingLeftOut() const { return m_padding; }
+class ScaleCache;
 
-    /// The number of maps of a kind in a layer; for alpha x r the number of relations.
-    int count(MapKind kind, int layer) const;
-    bool has(MapKind kind) const;  ///< in any layer
-    int layers() const;
-    QString layerName(int layer) const;
-    /// Sides of the result along the rows and columns of a view; the columns of a table of symbols
-    /// are symbols of a library, side -1.
-    int rowSide(const InspectorView& view) const;
-    int columnSide(const InspectorView& view) const;
-    /// The number of objects of a side; 0 for symbols.
-    int objects(int side) const;
-    /// The nearest view that this result can show.
+/// The ends of the colour scale of a view, and of all values that share it.
+struct ScaleEnds {
+    Limits limits;
+    Extent extent;      ///< the values may lie outside of the limits; unknown until exact
+    bool exact = true;  ///< false: estimated from a part of the maps
+};
+
+/// Copies share the result and what is known of its scales. All of it may be called from several
+/// threads at once, except setResult() and scale(), which needs the current theme.
+class ViewMaps : public MapIndex {
+public:
+    /// Quick: large maps are estimated from some of their rows, unless all of them are known.
+    enum class Effort { Exact, Quick };
+
+    ViewMaps();
+    /// Sets the result, without the padding of texts. What is known of maps that the new result
+    /// has, too, is kept.
+    void setResult(std::shared_ptr<const ProbeResult> result);
+    /// The nearest view that this result can show. Of a partial result the kind and the index are
+    /// kept, as their maps may follow.
     InspectorView clamped(InspectorView view) const;
 
     /// The processing in effect: attention and symbols support only raw and top k.
@@ -43,17 +42,33 @@ public:
     bool turned(const InspectorView& view) const { return view.reversed && canReverse(view); }
 
     MapValues values(const InspectorView& view) const;
-    Limits limits(const InspectorView& view) const;
-    ColorScale scale(const InspectorView& view) const;
+    /// One row of them without the others. Of a reversed map that takes as long as all rows: Quick
+    /// gives an empty row then.
+    MapValues::Row row(const InspectorView& view, int i, Effort effort = Effort::Exact) const;
+    /// One of these values, from one row of the map; NaN outside.
+    float value(const InspectorView& view, int i, int j) const;
+    /// Estimated time of values(), and of the extents that an exact scale needs besides, in ms.
+    double valuesTime(const InspectorView& view) const;
+    double scaleTime(const InspectorView& view) const;
+
+    ScaleEnds ends(const InspectorView& view, Effort effort = Effort::Exact) const;
+    Limits limits(const InspectorView& view) const { return ends(view).limits; }
+    ColorScale scale(const InspectorView& view, Effort effort = Effort::Exact) const;
+    ColorScale scale(const InspectorView& view, const Limits& limits) const;
     /// A small version of one map of the view's layer, in the view's processing, with its scale.
     MapValues thumbnail(MapKind kind, int index, const InspectorView& view, int block) const;
     ColorScale thumbnailScale(MapKind kind, int index, const InspectorView& view) const;
+    /// The view with that map in place of its own.
+    static InspectorView viewOf(MapKind kind, int index, const InspectorView& view);
     /// Smallest and largest of all values that share the view's scale; they may lie outside of it.
     Extent sharedExtent(const InspectorView& view) const;
-    /// Whether the scale ends at percentiles: only r has no bounds, so only r needs it.
-    static bool isRobust(const InspectorView& view);
-    /// Largest |value| of a stored map, before any processing.
-    float magnitude(MapKind kind, int layer, int index) const;
+    /// Computes some of the extents that ends() needs, for about `milliseconds`. Returns true when
+    /// all are known.
+    bool extendExtents(const InspectorView& view, double milliseconds) const;
+    /// Whether the scale ends at percentiles: of r, which has no bounds, and of attention among so
+    /// many objects that nearly all weights are tiny beside those of the first rows.
+    bool isRobust(const InspectorView& view) const;
+    static constexpr int kManyObjects = 100;
 
     /// A raw value of the shown cell, with the direction applied; NaN if there is no such map or
     /// the cell is masked.
@@ -61,24 +76,21 @@ public:
     bool masked(const InspectorView& view, int i, int j) const;
 
 private:
-    const RelationMap* stored(const InspectorView& view) const;
-    const RelationMap* stored(MapKind kind, int layer, int index) const;
     /// The map of a view; the product alpha x r is stored in `made`.
     const RelationMap* mapOf(const InspectorView& view, RelationMap& made) const;
+    double readingTime(const InspectorView& view) const;
+    double processingTime(const InspectorView& view) const;
+    bool extentKnown(const InspectorView& view) const;
     Extent extent(const InspectorView& view) const;
+    Extent estimate(const InspectorView& view, int rows) const;
+    Extent estimatedExtent(const InspectorView& view) const;
     Extent robustExtent(const InspectorView& view) const;
-    /// Calls `visit` with a view of each map that shares the scale.
+    /// Calls `visit` with a view of each map that shares the scale, until it returns false.
     template <class Visit>
     void visitShared(const InspectorView& view, Visit visit) const;
-    static InspectorView thumbnailView(MapKind kind, int index, const InspectorView& view);
+    int sharedMaps(const InspectorView& view) const;
 
-    std::shared_ptr<const ProbeResult> m_result;
-    int m_padding = 0;
-    /// Extents before monotone processing, by kind, layer, index, head and softmax: a change of
-    /// layer must not read the whole model again.
-    mutable std::map<std::tuple<int, int, int, int, bool>, Extent> m_extents;
-    /// Percentiles of raw relations, by range, layer and index.
-    mutable std::map<std::tuple<int, int, int>, Extent> m_percentiles;
+    std::shared_ptr<ScaleCache> m_cache;
 };
 
 }  // namespace relascope::widgets

@@ -41,7 +41,7 @@ QString processedWord(const InspectorView& view) {
 /// Whether the values are rows of a library, not weights.
 bool rowsOfLibrary(const ViewMaps& maps, const InspectorView& view) {
     if (view.kind != MapKind::Symbols || !maps.result()) return false;
-    const RelationMap* map = maps.result()->find(view.kind, view.layer, view.index);
+    const RelationMap* map = maps.find(view.kind, view.layer, view.index);
     return map && map->libraryRows;
 }
 
@@ -128,8 +128,9 @@ QString scaleCaption(const ViewMaps& maps, const InspectorView& view) {
     }
     if (view.processing == Processing::TopK)
         what += QStringLiteral(", top %1 per row").arg(view.topK);
-    const QString ends =
-        ViewMaps::isRobust(view) ? QStringLiteral(", 2nd to 98th percentile") : QString();
+    const QString ends = !maps.isRobust(view)       ? QString()
+                         : ViewMaps::isSigned(view) ? QStringLiteral(", 2nd to 98th percentile")
+                                                    : QStringLiteral(", up to the 98th percentile");
     switch (view.range) {
         case Range::ThisMap:
             return what + QStringLiteral(", scale of this map") + ends;
@@ -151,8 +152,8 @@ QString saturationText(const InspectorView& view, const MapValues& values) {
 
 QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j, bool rich) {
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return {};
-    const RelationMap* map = maps.result()->find(
-        relationKind(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
+    const RelationMap* map =
+        maps.find(relationKind(view.kind) ? MapKind::Relation : view.kind, view.layer, view.index);
     QStringList parts{rich ? maps.layerName(view.layer).toHtmlEscaped()
                            : maps.layerName(view.layer)};
     switch (view.kind) {
@@ -207,10 +208,8 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
                 parts << QStringLiteral("tanh r = ") + signedNumber(processedValue(r, p));
             if (p == Processing::Sigmoid)
                 parts << QStringLiteral("sigmoid r = ") + plainNumber(processedValue(r, p));
-            if (p == Processing::SoftmaxOverJ && map) {
-                const MapValues all = maps.values(view);
-                parts << QStringLiteral("softmax r = ") + plainNumber(all.at(i, j));
-            }
+            if (p == Processing::SoftmaxOverJ && map)
+                parts << QStringLiteral("softmax r = ") + plainNumber(maps.value(view, i, j));
             if (heads > 0) parts << alphaText();
             break;
         }
@@ -252,8 +251,16 @@ QString mapCsv(const ViewMaps& maps, const InspectorView& view) {
     return text;
 }
 
+QString computingText(const ViewMaps& maps) {
+    if (!maps.result() || !maps.result()->partial) return {};
+    const int layers = maps.layers();
+    return QStringLiteral("Computing layer %1 of %2 \u2026")
+        .arg(qMin(maps.computedLayers() + 1, layers))
+        .arg(layers);
+}
+
 QString absenceReason(const ViewMaps& maps, MapKind kind) {
-    if (maps.has(kind)) return {};
+    if (maps.has(kind) || (maps.result() && maps.result()->partial)) return {};
     switch (kind) {
         case MapKind::Relation:
             return QStringLiteral("This model has no relations: it has no relational heads");
@@ -272,6 +279,7 @@ QString absenceReason(const ViewMaps& maps, MapKind kind) {
 }
 
 QString layerAbsence(const ViewMaps& maps, MapKind kind, int layer) {
+    if (maps.awaited(layer)) return computingText(maps);
     const bool cross = maps.layerName(layer).contains(QLatin1String("cross"));
     if (cross && kind != MapKind::SensoryAttention)
         return QStringLiteral("None: attention between two sequences has no relations");

@@ -33,6 +33,8 @@ QString footerText(const ViewMaps& maps, const InspectorView& view, int i, int j
 /// The values of a view as a table: a header with j, then one line per row i; masked cells are
 /// empty.
 QString mapCsv(const ViewMaps& maps, const InspectorView& view);
+/// "Computing layer 5 of 24 ..." while the forward pass runs; otherwise empty.
+QString computingText(const ViewMaps& maps);
 /// Why a kind cannot be shown; empty when it can.
 QString absenceReason(const ViewMaps& maps, MapKind kind);
 /// Why a layer has no maps of a kind.

@@ -115,10 +115,12 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
                 break;
             }
         if (m_fit < 1) {
-            m_fit = 1;
-            const int ticks = m_axes.margin(true, 1, false);
-            const int room = qMax(1, qMin(widget.width(), widget.height()) - ticks - 4);
-            m_fitBlock = (most + room - 1) / room;
+            const int wide = widget.width() - m_axes.margin(true, 1, false) - 4;
+            const int high = widget.height() - m_axes.margin(false, 1, false) - 4;
+            // As large as fits, also where that is no whole number of cells a pixel.
+            m_fit = qBound(1, qMin(wide * most / cells.width(), high * most / cells.height()),
+                           most - 1);
+            m_fitBlock = most;
         }
     }
     if (!m_zoomed) {
@@ -126,9 +128,7 @@ void MapGeometry::layOut(const QSize& widget, const QSize& cells, bool keepZoom)
         m_block = m_fitBlock;
     }
     const int side = margin(true), above = margin(false);
-    const int wide =
-        m_zoomed ? widget.width()
-                 : qMin(widget.width(), side + (cells.width() * m_cell + m_block - 1) / m_block);
+    const int wide = m_zoomed ? widget.width() : qMin(widget.width(), side + pixels(cells.width()));
     const int left = m_zoomed ? 0 : (widget.width() - wide) / 2;
     m_area = QRect(left + side, above, widget.width() - left - side, widget.height() - above);
     moveTo(m_zoomed ? m_origin : m_area.topLeft());
@@ -139,16 +139,22 @@ void MapGeometry::zoom(bool in, const QPointF& at) {
     const QPointF cell((at.x() - m_origin.x()) / scale, (at.y() - m_origin.y()) / scale);
     if (in) {
         if (m_block > 1)
-            m_block = m_block / 2;
+            m_block = m_block * 2 / 3;
         else
             m_cell = qMin(largestCell, m_cell + qMax(1, m_cell / 4));
-    } else if (m_cell > m_fit) {
-        m_cell = qMax(m_fit, m_cell - qMax(1, m_cell / 5));
-    } else {
-        m_block = qMin(m_fitBlock, m_block * 2);
+    } else if (m_block == 1 && m_cell > 1) {
+        m_cell -= qMax(1, m_cell / 5);
+    } else if (m_fitBlock > 1) {
+        if (m_block == 1) m_cell = m_block = m_fit;
+        m_block = qMax(m_block + 1, m_block * 3 / 2);
     }
-    m_block = qMax(1, m_block);
-    m_zoomed = m_cell > m_fit || m_block < m_fitBlock;
+    if (m_block <= m_cell && m_block > 1) m_cell = m_block = 1;
+    // Out again ends at the whole map.
+    if (!in && static_cast<qint64>(m_cell) * m_fitBlock <= static_cast<qint64>(m_fit) * m_block) {
+        m_cell = m_fit;
+        m_block = m_fitBlock;
+    }
+    m_zoomed = m_cell != m_fit || m_block != m_fitBlock;
     if (m_zoomed) {
         const qreal now = static_cast<qreal>(m_cell) / m_block;
         m_origin = QPoint(qRound(at.x() - cell.x() * now), qRound(at.y() - cell.y() * now));
@@ -172,19 +178,27 @@ void MapGeometry::reveal(int row, int column) {
     moveTo(origin);
 }
 
+int MapGeometry::pixel(int index) const {
+    return static_cast<int>(static_cast<qint64>(index) * m_cell / m_block);
+}
+int MapGeometry::pixels(int count) const {
+    return count > 0 ? pixel(count - 1) + cell() : 0;
+}
+
 QRect MapGeometry::map() const {
-    return {m_origin,
-            QSize(m_cells.width() * m_cell / m_block, m_cells.height() * m_cell / m_block)};
+    return {m_origin, QSize(pixels(m_cells.width()), pixels(m_cells.height()))};
 }
 QRect MapGeometry::cellRect(int row, int column) const {
-    if (m_block > 1) return {m_origin.x() + column / m_block, m_origin.y() + row / m_block, 1, 1};
-    return {m_origin.x() + column * m_cell, m_origin.y() + row * m_cell, m_cell, m_cell};
+    return {m_origin.x() + pixel(column), m_origin.y() + pixel(row), cell(), cell()};
 }
 QPoint MapGeometry::cellAt(const QPoint& point) const {
     if (!m_area.contains(point) || point.x() < m_origin.x() || point.y() < m_origin.y())
         return {-1, -1};
-    const QPoint cell((point.x() - m_origin.x()) * m_block / m_cell,
-                      (point.y() - m_origin.y()) * m_block / m_cell);
+    // The first of the cells that share a pixel.
+    const auto first = [this](int away) {
+        return m_block > 1 ? (away * m_block + m_cell - 1) / m_cell : away / m_cell;
+    };
+    const QPoint cell(first(point.x() - m_origin.x()), first(point.y() - m_origin.y()));
     return cell.x() < m_cells.width() && cell.y() < m_cells.height() ? cell : QPoint(-1, -1);
 }
 std::pair<int, int> MapGeometry::shown(bool rows) const {
@@ -219,7 +233,7 @@ int MapGeometry::tickStep() const {
 QRect MapGeometry::tickRect(int index, bool rows) const {
     const QPoint cell = cellRect(index, index).center();
     return rows ? QRect(0, cell.y() - 8, m_area.left() - 8, 16)
-                : QRect(cell.x() - 20, m_area.top() - 22, 40, 16);
+                : QRect(qMin(cell.x() - 20, m_widget.width() - 40), m_area.top() - 22, 40, 16);
 }
 
 QRect MapGeometry::chipRect(int index, bool row) const {

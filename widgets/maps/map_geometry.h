@@ -70,10 +70,12 @@ public:
     QRect widget() const { return {QPoint(0, 0), m_widget}; }
     QRect area() const { return m_area; }       ///< where cells may be drawn
     QPoint origin() const { return m_origin; }  ///< top left of cell (0, 0)
-    /// Pixels a cell, or 1 with `block()` > 1 cells a pixel where the map is too large for the
-    /// widget.
-    int cell() const { return m_cell; }
-    int block() const { return m_block; }
+    /// Pixels a cell, or 1 with up to `block()` > 1 cells a pixel where the map is too large for
+    /// the widget.
+    int cell() const { return m_block > 1 ? 1 : m_cell; }
+    int block() const { return (m_block + m_cell - 1) / m_cell; }
+    /// With several cells a pixel: how many pixels there are for how many cells.
+    std::pair<int, int> pooling() const { return {m_cell, m_block}; }
     /// All cells, also those outside of the area.
     QRect map() const;
     QRect cellRect(int row, int column) const;
@@ -88,7 +90,7 @@ public:
     /// Whether cells are large enough for a picture or text beside each.
     bool labelled() const { return m_block == 1 && m_cell >= m_axes.labelledFrom(); }
     bool upright() const { return labelled() && m_axes.upright(m_cell); }
-    int margin(bool rows) const { return m_axes.margin(rows, m_cell, labelled()); }
+    int margin(bool rows) const { return m_axes.margin(rows, cell(), labelled()); }
     /// The margin that contains the labels of the rows (columns).
     QRect marginRect(bool rows) const;
     int thumbSide() const { return qMin(m_cell, m_axes.thumb()) - 4; }
@@ -104,7 +106,11 @@ private:
     QSize m_widget, m_cells;
     QRect m_area;
     QPoint m_origin;
-    int m_cell = 1, m_block = 1;
+    /// The first pixel of a cell from the origin.
+    int pixel(int index) const;
+    int pixels(int count) const;
+
+    int m_cell = 1, m_block = 1;    ///< pixels for that many cells; m_block > 1: less than one
     int m_fit = 1, m_fitBlock = 1;  ///< the size at which the whole map fits
     bool m_zoomed = false;
 };

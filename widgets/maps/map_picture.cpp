@@ -18,7 +18,8 @@ void restoreClip(QPainter& painter, const QRect& whole) {
 }  // namespace
 
 void MapPicture::colour() {
-    m_small = geometry.block() > 1 ? pooled(m_values, geometry.block()) : MapValues();
+    const auto [pixels, cells] = geometry.pooling();
+    m_small = geometry.block() > 1 ? pooled(m_values, pixels, cells) : MapValues();
     paintCells(geometry.block() > 1 ? m_small : m_values, m_scale, m_image);
 }
 
@@ -101,6 +102,7 @@ void MapPicture::paintBase(QPainter& painter) const {
         else
             paintTicks(painter, rows);
     }
+    paintMarks(painter);
     // An outline of the map, so that pale cells at its border are distinct from the panel.
     painter.setPen(t.border);
     painter.setBrush(Qt::NoBrush);
@@ -108,6 +110,26 @@ void MapPicture::paintBase(QPainter& painter) const {
     painter.setClipRect(geometry.area().adjusted(-1, -1, 0, 0), Qt::IntersectClip);
     painter.drawRect(geometry.map().adjusted(-1, -1, 0, 0));
     restoreClip(painter, geometry.widget());
+}
+
+/// Bars beside the rows and above the columns, as search results.
+void MapPicture::paintMarks(QPainter& painter) const {
+    const QRect area = geometry.area();
+    const QColor accent = Theme::current().accent;
+    for (const int k : marks) {
+        if (k < 0) continue;
+        // At least 2 px, where several tokens share a pixel.
+        if (k < m_values.rows) {
+            const QRect cell = geometry.cellRect(k, 0);
+            const QRect bar(area.left() - 5, cell.top(), 3, qMax(2, cell.height()));
+            if (bar.bottom() >= area.top()) painter.fillRect(bar, accent);
+        }
+        if (k < m_values.columns) {
+            const QRect cell = geometry.cellRect(0, k);
+            const QRect bar(cell.left(), area.top() - 5, qMax(2, cell.width()), 3);
+            if (bar.right() >= area.left()) painter.fillRect(bar, accent);
+        }
+    }
 }
 
 void MapPicture::beginAxis(QPainter& painter, bool rows) const {

@@ -28,6 +28,7 @@ public:
     MapGeometry geometry{axes};
     int digits = 3;
     bool signedNumbers = true;
+    std::vector<int> marks;  ///< tokens to point out on both axes
 
     MapPicture() = default;
     MapPicture(const MapPicture&) = delete;  // the geometry refers to the axes
@@ -55,6 +56,7 @@ private:
     void paintAxis(QPainter& painter, bool rows) const;
     void paintTexts(QPainter& painter, bool rows) const;
     void paintUpright(QPainter& painter, int column) const;
+    void paintMarks(QPainter& painter) const;
     void paintTicks(QPainter& painter, bool rows) const;
     void paintChip(QPainter& painter, int index, bool row) const;
     void paintCross(QPainter& painter, const MapMark& mark) const;

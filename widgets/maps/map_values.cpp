@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <utility>
 
 namespace relascope::widgets {
 namespace {
@@ -115,36 +117,113 @@ MapValues::Mask maskOf(const RelationMap& map) {
     return map.causal ? MapValues::Mask::Above : MapValues::Mask::None;
 }
 
-MapValues pool(const float* values, int rows, int columns, MapValues::Mask mask, int block) {
+/// Rows read at a time of a map that a source makes: enough that the source works on blocks, few
+/// enough that the copy is small.
+constexpr int rowsAtATime = 64;
+
+/// Calls visit(i, row) for each row of a complete map; a source makes some of them at a time.
+template <class Visit>
+void visitRows(const RelationMap& map, Visit visit) {
+    if (!map.source) {
+        for (int i = 0; i < map.rows; ++i)
+            visit(i, map.values.data() + static_cast<std::size_t>(i) * map.columns);
+        return;
+    }
+    const int most = std::min(rowsAtATime, map.rows);
+    std::vector<float> rows(static_cast<std::size_t>(most) * map.columns);
+    for (int first = 0; first < map.rows; first += most) {
+        const int count = std::min(most, map.rows - first);
+        map.readRows(first, count, rows.data());
+        for (int i = 0; i < count; ++i)
+            visit(first + i, rows.data() + static_cast<std::size_t>(i) * map.columns);
+    }
+}
+
+/// alpha_ij r_ij, made from the rows of both maps.
+class ProductSource : public MapSource {
+public:
+    ProductSource(RelationMap attention, RelationMap relation)
+        : m_attention(std::move(attention)), m_relation(std::move(relation)) {}
+
+    void rows(int, int first, int count, float* out) const override {
+        const std::size_t cells =
+            static_cast<std::size_t>(count) * static_cast<std::size_t>(m_relation.columns);
+        std::vector<float> attention(cells);
+        m_attention.readRows(first, count, attention.data());
+        m_relation.readRows(first, count, out);
+        for (std::size_t k = 0; k < cells; ++k) out[k] *= attention[k];
+    }
+    float cell(int, int row, int column, int) const override {
+        return m_attention.at(row, column) * m_relation.at(row, column);
+    }
+    std::int64_t cost() const override {
+        const auto of = [](const RelationMap& map) { return map.source ? map.source->cost() : 1; };
+        return of(m_attention) + of(m_relation);
+    }
+
+private:
+    RelationMap m_attention, m_relation;
+};
+
+void processRow(float* row, MapValues::Mask mask, int i, int columns, Processing processing,
+                int topK, std::vector<float>& best) {
+    const int open = openColumns(mask, i, columns).second;
+    switch (processing) {
+        case Processing::Raw:
+            break;
+        case Processing::Tanh:
+        case Processing::Sigmoid:
+            for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
+            break;
+        case Processing::SoftmaxOverJ:
+            softmaxRow(row, open);
+            break;
+        case Processing::TopK:
+            topRow(row, open, std::max(1, topK), best);
+            break;
+    }
+    std::fill(row + open, row + columns, 0.0F);
+}
+
+/// Cells that share `pixels` for every `cells` of them: cell k is in pixel k * pixels / cells.
+struct Pooling {
+    int pixels = 1, cells = 1;
+    int at(int k) const { return static_cast<int>(static_cast<std::int64_t>(k) * pixels / cells); }
+    int size(int count) const { return count > 0 ? at(count - 1) + 1 : 0; }
+};
+
+/// Pools by the largest |value|; `visit` calls its argument with each row.
+template <class Rows>
+MapValues pool(int rows, int columns, MapValues::Mask mask, Pooling pooling, Rows visit) {
     MapValues out;
-    out.rows = (rows + block - 1) / block;
-    out.columns = (columns + block - 1) / block;
+    out.rows = pooling.size(rows);
+    out.columns = pooling.size(columns);
     out.mask = mask;
     out.values.assign(static_cast<std::size_t>(out.rows) * out.columns, 0.0F);
     std::vector<float> best(static_cast<std::size_t>(columns));
-    for (int r = 0; r < out.rows; ++r) {
-        std::fill(best.begin(), best.end(), 0.0F);
-        const int end = std::min((r + 1) * block, rows);
-        for (int i = r * block; i < end; ++i) {
-            // First down the columns: a simple loop over a row, which the compiler can vectorize.
-            const float* row = values + static_cast<std::size_t>(i) * columns;
-            const auto [first, last] = openColumns(mask, i, columns);
-            for (int j = first; j < last; ++j) {
-                const float b = best[static_cast<std::size_t>(j)];
-                // Comparisons with NaN are false: it is accepted by the first one and kept by the
-                // second.
-                best[static_cast<std::size_t>(j)] =
-                    (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
-            }
+    std::vector<int> place;
+    for (int j = 0; j < columns; ++j) place.push_back(pooling.at(j));
+    visit([&](int i, const float* row) {
+        const int pixel = pooling.at(i);
+        if (i == 0 || pooling.at(i - 1) != pixel) std::fill(best.begin(), best.end(), 0.0F);
+        // First down the columns: a simple loop over a row, which the compiler can vectorize.
+        const auto [first, last] = openColumns(mask, i, columns);
+        for (int j = first; j < last; ++j) {
+            const float b = best[static_cast<std::size_t>(j)];
+            // Comparisons with NaN are false: it is accepted by the first one and kept by the
+            // second.
+            best[static_cast<std::size_t>(j)] =
+                (std::abs(row[j]) <= std::abs(b)) | (b != b) ? b : row[j];
         }
-        float* to = out.values.data() + static_cast<std::size_t>(r) * out.columns;
+        if (i + 1 != rows && pooling.at(i + 1) == pixel) return;
+        float* to = out.values.data() + static_cast<std::size_t>(pixel) * out.columns;
         for (int j = 0; j < columns; ++j) {
-            float& kept = to[j / block];
+            float& kept = to[place[static_cast<std::size_t>(j)]];
             const float b = best[static_cast<std::size_t>(j)];
             if (std::isnan(kept)) continue;
             if (std::isnan(b) || std::abs(b) > std::abs(kept)) kept = b;
         }
-    }
+    });
     return out;
 }
 
@@ -206,29 +285,22 @@ float processedValue(float value, Processing processing) {
 }
 
 MapValues processed(const RelationMap& map, Processing processing, int topK) {
-    MapValues out{map.rows, map.columns, map.values, maskOf(map)};
-    if (out.empty()) return {};
-    out.values.resize(static_cast<std::size_t>(map.rows) * map.columns, nan);
+    if (map.rows <= 0 || map.columns <= 0) return {};
+    MapValues out{map.rows, map.columns, map.all(), maskOf(map)};
+    out.values.resize(map.cells(), nan);
     std::vector<float> best;
-    for (int i = 0; i < out.rows; ++i) {
-        float* row = out.values.data() + static_cast<std::size_t>(i) * out.columns;
-        const int open = openColumns(out.mask, i, out.columns).second;
-        switch (processing) {
-            case Processing::Raw:
-                break;
-            case Processing::Tanh:
-            case Processing::Sigmoid:
-                for (int j = 0; j < open; ++j) row[j] = processedValue(row[j], processing);
-                break;
-            case Processing::SoftmaxOverJ:
-                softmaxRow(row, open);
-                break;
-            case Processing::TopK:
-                topRow(row, open, std::max(1, topK), best);
-                break;
-        }
-        std::fill(row + open, row + out.columns, 0.0F);
-    }
+    for (int i = 0; i < out.rows; ++i)
+        processRow(out.values.data() + static_cast<std::size_t>(i) * out.columns, out.mask, i,
+                   out.columns, processing, topK, best);
+    return out;
+}
+
+std::vector<float> processedRow(const RelationMap& map, int row, Processing processing, int topK) {
+    std::vector<float> out, best;
+    if (row < 0 || row >= map.rows || map.columns <= 0 || !map.complete()) return out;
+    out.resize(static_cast<std::size_t>(map.columns));
+    map.readRows(row, 1, out.data());
+    processRow(out.data(), maskOf(map), row, map.columns, processing, topK, best);
     return out;
 }
 
@@ -241,6 +313,10 @@ RelationMap product(const RelationMap& attention, const RelationMap& relation) {
     out.rows = relation.rows;
     out.columns = relation.columns;
     out.causal = relation.causal || attention.causal;
+    if ((attention.source || relation.source) && attention.complete() && relation.complete()) {
+        out.source = std::make_shared<ProductSource>(attention, relation);
+        return out;
+    }
     out.values.resize(relation.values.size());
     const std::size_t count = std::min(attention.values.size(), relation.values.size());
     for (std::size_t k = 0; k < count; ++k)
@@ -266,15 +342,22 @@ MapValues transposed(const MapValues& values) {
 }
 
 MapValues pooled(const MapValues& values, int block) {
-    if (block <= 1 || values.empty()) return values;
-    return pool(values.values.data(), values.rows, values.columns, values.mask, block);
+    return pooled(values, 1, block);
+}
+
+MapValues pooled(const MapValues& values, int pixels, int cells) {
+    if (cells <= pixels || values.empty()) return values;
+    return pool(values.rows, values.columns, values.mask, {pixels, cells}, [&](const auto& visit) {
+        for (int i = 0; i < values.rows; ++i)
+            visit(i, values.values.data() + static_cast<std::size_t>(i) * values.columns);
+    });
 }
 
 MapValues pooled(const RelationMap& map, int block) {
-    if (block <= 1 || map.rows <= 0 || map.columns <= 0 ||
-        map.values.size() < static_cast<std::size_t>(map.rows) * map.columns)
+    if (block <= 1 || map.rows <= 0 || map.columns <= 0 || !map.complete())
         return processed(map, Processing::Raw);
-    return pool(map.values.data(), map.rows, map.columns, maskOf(map), block);
+    return pool(map.rows, map.columns, maskOf(map), {1, block},
+                [&](const auto& visit) { visitRows(map, visit); });
 }
 
 Extent extentOf(const MapValues& values) {
@@ -289,38 +372,48 @@ Extent extentOf(const MapValues& values) {
 
 Extent extentOf(const RelationMap& map) {
     Extent all;
-    if (map.values.size() <
-        static_cast<std::size_t>(std::max(0, map.rows)) * std::max(0, map.columns))
-        return all;
-    for (int i = 0; i < map.rows; ++i) {
-        const int open = openColumns(maskOf(map), i, map.columns).second;
-        all.include(
-            extentOfRow(map.values.data() + static_cast<std::size_t>(i) * map.columns, 0, open));
+    if (map.cells() == 0 || !map.complete()) return all;
+    visitRows(map, [&](int i, const float* row) {
+        all.include(extentOfRow(row, 0, openColumns(maskOf(map), i, map.columns).second));
+    });
+    return all;
+}
+
+Extent extentOfRows(const RelationMap& map, int count) {
+    Extent all;
+    if (map.cells() == 0 || !map.complete()) return all;
+    count = std::clamp(count, 1, map.rows);
+    std::vector<float> row(static_cast<std::size_t>(map.columns));
+    for (int k = 0; k < count; ++k) {
+        // The last row is one of them: of a causal map it has all columns.
+        const int i = static_cast<int>(static_cast<std::int64_t>(k + 1) * map.rows / count) - 1;
+        map.readRows(i, 1, row.data());
+        all.include(extentOfRow(row.data(), 0, openColumns(maskOf(map), i, map.columns).second));
     }
     return all;
 }
 
-std::vector<float> valueSample(const RelationMap& map) {
-    constexpr std::size_t most = 4096;
+std::vector<float> valueSample(const RelationMap& map, int most) {
     std::vector<float> values;
-    const auto cells = static_cast<std::size_t>(std::max(0, map.rows)) *
-                       static_cast<std::size_t>(std::max(0, map.columns));
-    if (map.values.size() < cells) return values;
-    const auto take = [&](std::size_t cell) {
-        const int i = static_cast<int>(cell / static_cast<std::size_t>(map.columns));
-        const int j = static_cast<int>(cell % static_cast<std::size_t>(map.columns));
-        if (!map.masked(i, j) && std::isfinite(map.values[cell]))
-            values.push_back(map.values[cell]);
-    };
-    if (cells <= most) {
-        for (std::size_t cell = 0; cell < cells; ++cell) take(cell);
+    const std::size_t cells = map.cells(), count = static_cast<std::size_t>(std::max(1, most));
+    if (cells == 0 || !map.complete()) return values;
+    if (cells <= count) {
+        visitRows(map, [&](int i, const float* row) {
+            for (int j = 0; j < map.columns; ++j)
+                if (!map.masked(i, j) && std::isfinite(row[j])) values.push_back(row[j]);
+        });
         return values;
     }
     // Multiples of the golden ratio are evenly distributed modulo 1 and not periodic for any width.
     constexpr double golden = 0.6180339887498949;
-    for (std::size_t k = 0; k < most; ++k) {
+    for (std::size_t k = 0; k < count; ++k) {
         const double place = golden * static_cast<double>(k);
-        take(static_cast<std::size_t>((place - std::floor(place)) * static_cast<double>(cells)));
+        const auto cell =
+            static_cast<std::size_t>((place - std::floor(place)) * static_cast<double>(cells));
+        const int i = static_cast<int>(cell / static_cast<std::size_t>(map.columns));
+        const int j = static_cast<int>(cell % static_cast<std::size_t>(map.columns));
+        if (map.masked(i, j)) continue;
+        if (const float value = map.at(i, j); std::isfinite(value)) values.push_back(value);
     }
     return values;
 }

@@ -66,7 +66,11 @@ float processedValue(float value, Processing processing);
 /// The whole map. Softmax runs over the cells of a row that are not masked; a row with a NaN or
 /// +inf, or with nothing finite, becomes NaN. `topK` is at least 1.
 MapValues processed(const RelationMap& map, Processing processing, int topK = 1);
-/// alpha_ij r_ij; both maps of the same shape, otherwise empty.
+/// One row of it, [columns]; empty outside of the map.
+std::vector<float> processedRow(const RelationMap& map, int row, Processing processing,
+                                int topK = 1);
+/// alpha_ij r_ij; both maps of the same shape, otherwise empty. Where one of them has a source, so
+/// has the product.
 RelationMap product(const RelationMap& attention, const RelationMap& relation);
 /// Rows and columns exchanged, the mask with them.
 MapValues transposed(const MapValues& values);
@@ -75,12 +79,16 @@ MapValues transposed(const MapValues& values);
 /// diagonal is.
 MapValues pooled(const MapValues& values, int block);
 MapValues pooled(const RelationMap& map, int block);
+/// The same with `pixels` blocks for every `cells` cells, some of them a cell larger than others.
+MapValues pooled(const MapValues& values, int pixels, int cells);
 
 Extent extentOf(const RelationMap& map);
 Extent extentOf(const MapValues& values);
-/// Values that are finite and not masked: all of a small map, or some thousands spread evenly over
-/// a large one, which is enough for percentiles.
-std::vector<float> valueSample(const RelationMap& map);
+/// The same of `count` rows spread evenly over the map, the last one included: an estimate.
+Extent extentOfRows(const RelationMap& map, int count);
+/// Values that are finite and not masked: all of a small map, or up to `most` spread evenly over a
+/// large one, which is enough for percentiles.
+std::vector<float> valueSample(const RelationMap& map, int most = 4096);
 /// The 2nd and 98th percentile, interpolated between neighbours: insensitive to extremes.
 Extent percentiles(std::vector<float> values);
 /// The fraction of finite, unmasked cells that tanh or sigmoid maps to within 1 % of an end of its

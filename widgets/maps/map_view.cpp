@@ -8,6 +8,7 @@
 #include <QWheelEvent>
 
 #include "widgets/theme/style_paint.h"
+#include "widgets/theme/theme.h"
 
 namespace relascope::widgets {
 
@@ -66,6 +67,44 @@ void MapView::setPreview(int row, int column) {
     moved(before);
 }
 
+void MapView::setMarks(std::vector<int> tokens) {
+    if (tokens == m_picture.marks) return;
+    m_picture.marks = std::move(tokens);
+    invalidate();
+}
+
+void MapView::setNote(const QString& sentence) {
+    if (sentence == m_note) return;
+    m_note = sentence;
+    describe();
+    update();
+}
+
+void MapView::setOutdated(bool outdated) {
+    if (outdated == m_outdated) return;
+    m_outdated = outdated;
+    update();
+}
+
+/// The note in place of a map, or the mark of one that is about to be replaced.
+void MapView::paintState(QPainter& painter) const {
+    const Theme& t = Theme::current();
+    if (values().empty() && !m_note.isEmpty()) {
+        painter.setFont(bodyFont());
+        painter.setPen(t.muted);
+        painter.drawText(rect().adjusted(16, 0, -16, 0), Qt::AlignCenter | Qt::TextWordWrap,
+                         m_note);
+    } else if (m_outdated) {
+        const QString text = QStringLiteral("Computing \u2026");
+        painter.setFont(smallFont());
+        QRect box(0, 0, painter.fontMetrics().horizontalAdvance(text) + 20, 24);
+        box.moveTopRight(cellGeometry().area().topRight() + QPoint(-8, 8));
+        paint::frame(painter, box, t.panel, t.controlBorder);
+        painter.setPen(t.text);
+        painter.drawText(box, Qt::AlignCenter, text);
+    }
+}
+
 MapMark MapView::mark() const {
     if (m_hover.x() >= 0) return {m_hover.y(), m_hover.x(), true};
     if (m_preview.x() >= 0) return {m_preview.y(), m_preview.x(), false};
@@ -99,7 +138,7 @@ void MapView::describe() {
     const MapMark m = mark();
     QString text =
         values().empty()
-            ? QStringLiteral("no map")
+            ? (m_note.isEmpty() ? QStringLiteral("no map") : m_note)
             : QStringLiteral("%1 rows i by %2 columns j").arg(values().rows).arg(values().columns);
     if (m.cell()) text += QStringLiteral(", ") + m_picture.boxText(m).join(QStringLiteral(": "));
     setAccessibleDescription(text);
@@ -107,6 +146,22 @@ void MapView::describe() {
 
 void MapView::resetZoom() {
     layOut(false);
+}
+
+void MapView::zoomAt(bool in, const QPointF& at) {
+    const auto pooling = cellGeometry().pooling();
+    m_picture.geometry.zoom(in, at);
+    // Only where several cells share a pixel does the picture itself depend on the zoom.
+    const bool same = pooling == cellGeometry().pooling() ||
+                      (pooling.second == 1 && cellGeometry().pooling().second == 1);
+    same ? invalidate() : refreshImage();
+}
+
+void MapView::zoom(bool in) {
+    const QRect area = cellGeometry().area();
+    const QPoint cell = cellGeometry().cellRect(qMax(0, m_row), qMax(0, m_column)).center();
+    zoomAt(in, area.contains(cell) ? cell : area.center());
+    if (in && m_row >= 0 && m_column >= 0) m_picture.geometry.reveal(m_row, m_column);
 }
 
 void MapView::resizeEvent(QResizeEvent*) {
@@ -170,8 +225,7 @@ void MapView::wheelEvent(QWheelEvent* event) {
     const int turn = event->angleDelta().y();
     if (turn == 0 || values().empty()) return;
     const QPointF at = event->position();
-    m_picture.geometry.zoom(turn > 0, at);
-    refreshImage();
+    zoomAt(turn > 0, at);
     setHover(cellGeometry().cellAt(at.toPoint()));
     event->accept();
 }
@@ -203,6 +257,13 @@ void MapView::keyPressEvent(QKeyEvent* event) {
             return choose(row, qMax(0, column - 1));
         case Qt::Key_Right:
             return choose(row, qMin(values().columns - 1, column + 1));
+        case Qt::Key_0:
+            return resetZoom();
+        case Qt::Key_Plus:
+        case Qt::Key_Equal:
+            return zoom(true);
+        case Qt::Key_Minus:
+            return zoom(false);
         case Qt::Key_Home:
             return choose(0, 0);
         case Qt::Key_End:
@@ -238,6 +299,7 @@ void MapView::paintEvent(QPaintEvent* event) {
                 QRectF(QPointF(part.topLeft()) * ratio, QSizeF(part.size()) * ratio));
     }
     if (!values().empty()) m_picture.paintMark(painter, mark());
+    paintState(painter);
     if (paint::keyboardFocus(this)) paint::focusRing(painter, rect());
 }
 

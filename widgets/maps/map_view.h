@@ -27,12 +27,23 @@ public:
     /// The cell at the pointer of another pane, drawn instead of the locked one; -1, -1 for none.
     void setPreview(int row, int column);
 
+    /// Points out tokens on both axes.
+    void setMarks(std::vector<int> tokens);
+    /// A sentence in place of the map, while there are no values.
+    void setNote(const QString& sentence);
+    QString note() const { return m_note; }
+    /// Marks the map as one that is about to be replaced.
+    void setOutdated(bool outdated);
+    bool outdated() const { return m_outdated; }
+
     const MapValues& values() const { return m_picture.values(); }
     const MapGeometry& cellGeometry() const { return m_picture.geometry; }
     QRect cellRect(int row, int column) const { return cellGeometry().cellRect(row, column); }
     int row() const { return m_row; }
     int column() const { return m_column; }
-    void resetZoom();
+    void resetZoom();  ///< shows the whole map
+    /// Zooms one step around the chosen cell, or the middle if it is not visible.
+    void zoom(bool in);
 
     QSize sizeHint() const override { return {300, 300}; }
     QSize minimumSizeHint() const override { return {120, 120}; }
@@ -57,12 +68,14 @@ protected:
 
 private:
     void layOut(bool keepZoom);
+    void paintState(QPainter& painter) const;
     void refreshImage();
     void invalidate();
     MapMark mark() const;
     /// Repaints the regions of `before` and of the current mark.
     void moved(const MapMark& before);
     void describe();
+    void zoomAt(bool in, const QPointF& at);
     void setHover(const QPoint& cell);
     void choose(int row, int column);
 
@@ -74,6 +87,8 @@ private:
     QPoint m_pressed{-1, -1};
     QPoint m_pressOrigin;
     bool m_dragging = false;
+    QString m_note;
+    bool m_outdated = false;
 };
 
 }  // namespace relascope::widgets

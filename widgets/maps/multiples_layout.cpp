@@ -4,6 +4,7 @@
 #include <QFontMetrics>
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "widgets/theme/theme.h"
@@ -44,8 +45,8 @@ void MultiplesLayout::setGroups(std::vector<MultipleGroup> groups) {
     sortAll();
 }
 
-void MultiplesLayout::setSortByMagnitude(bool on) {
-    m_byMagnitude = on;
+void MultiplesLayout::setSortByMeasure(bool on) {
+    m_byMeasure = on;
     sortAll();
 }
 
@@ -68,10 +69,11 @@ void MultiplesLayout::sortAll() {
         const auto& items = m_groups[g].items;
         order.resize(items.size());
         std::iota(order.begin(), order.end(), 0);
-        if (m_byMagnitude)
+        if (m_byMeasure)
             std::stable_sort(order.begin(), order.end(), [&items](int a, int b) {
-                return items[static_cast<std::size_t>(a)].magnitude >
-                       items[static_cast<std::size_t>(b)].magnitude;
+                const float x = items[static_cast<std::size_t>(a)].measure;
+                const float y = items[static_cast<std::size_t>(b)].measure;
+                return std::isnan(y) ? !std::isnan(x) : x > y;
             });
         setPage(static_cast<int>(g), m_pages[g]);
     }
@@ -95,6 +97,13 @@ int MultiplesLayout::pageCount(int group) const {
 const MultipleItem& MultiplesLayout::item(const Slot& slot) const {
     return m_groups[static_cast<std::size_t>(slot.group)]
         .items[static_cast<std::size_t>(slot.item)];
+}
+
+void MultiplesLayout::setCells(const Slot& slot, const QImage& cells, MapValues::Mask mask) {
+    MultipleItem& item =
+        m_groups[static_cast<std::size_t>(slot.group)].items[static_cast<std::size_t>(slot.item)];
+    item.cells = cells;
+    item.mask = mask;
 }
 
 int MultiplesLayout::currentSlot() const {
@@ -210,6 +219,7 @@ int MultiplesLayout::layOut(int wide, const QSize& box) {
 bool MultiplesLayout::wrongResolution() const {
     for (const auto& group : m_groups)
         for (const auto& item : group.items) {
+            if (item.cells.isNull()) continue;
             const int most = qMax(shapeOf(item).width(), shapeOf(item).height());
             const int block = blockFor(most, m_side);
             if ((most + block - 1) / block != qMax(item.cells.width(), item.cells.height()))

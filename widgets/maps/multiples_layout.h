@@ -15,10 +15,10 @@ namespace relascope::widgets {
 /// One small picture.
 struct MultipleItem {
     MapKind kind = MapKind::Relation;
-    int index = 0;        ///< within its kind
-    QString label;        ///< "r 1", "head 1"
-    QImage cells;         ///< one pixel a cell, or a block of `blockFor` cells
-    float magnitude = 0;  ///< largest |value|, for sorting
+    int index = 0;      ///< within its kind
+    QString label;      ///< "r 1", "head 1"
+    QImage cells;       ///< one pixel a cell, or a block of `blockFor` cells; null: not made yet
+    float measure = 0;  ///< to sort by, the largest first; NaN: not known yet
     MapValues::Mask mask = MapValues::Mask::None;  ///< the hatched side of the picture
     QSize shape = {};  ///< columns and rows of the map; the size of `cells` if not set
 };
@@ -53,8 +53,8 @@ public:
     void setGroups(std::vector<MultipleGroup> groups);
     /// Shows the page of an item; returns true if the page changed.
     bool setCurrent(MapKind kind, int index);
-    void setSortByMagnitude(bool on);
-    bool byMagnitude() const { return m_byMagnitude; }
+    void setSortByMeasure(bool on);
+    bool byMeasure() const { return m_byMeasure; }
     void setPage(int group, int page);
 
     const std::vector<MultipleGroup>& groups() const { return m_groups; }
@@ -65,6 +65,8 @@ public:
         return m_orders.at(static_cast<std::size_t>(group));
     }
     const MultipleItem& item(const Slot& slot) const;
+    /// Sets the picture of an item.
+    void setCells(const Slot& slot, const QImage& cells, MapValues::Mask mask);
     bool isCurrent(const MultipleItem& item) const {
         return item.kind == m_kind && item.index == m_index;
     }
@@ -111,7 +113,7 @@ private:
     std::vector<QRect> m_heads;  ///< of the groups, with their titles
     MapKind m_kind = MapKind::Relation;
     int m_index = 0;
-    bool m_byMagnitude = false;
+    bool m_byMeasure = false;
     int m_side = smallestSide;
 };
 

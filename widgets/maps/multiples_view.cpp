@@ -71,9 +71,7 @@ protected:
         QString tip;
         for (const Slot& slot : pictures.places())
             if (slot.picture.contains(at))
-                tip = QStringLiteral("%1, largest magnitude %2")
-                          .arg(pictures.item(slot).label,
-                               signedNumber(pictures.item(slot).magnitude).mid(1));
+                tip = m_owner->tip ? m_owner->tip(pictures.item(slot)) : pictures.item(slot).label;
         if (tip != toolTip()) setToolTip(tip);
     }
 
@@ -183,10 +181,17 @@ void MultiplesView::Canvas::paintEvent(QPaintEvent* event) {
         const MultipleItem& item = pictures.item(slot);
         const bool chosen = pictures.isCurrent(item);
         if (!event->rect().intersects(slot.picture.adjusted(-4, -4, 4, labelHeight + 4))) continue;
-        painter.drawImage(slot.picture, item.cells);
+        if (item.cells.isNull()) {
+            painter.fillRect(slot.picture, t.alt);
+            painter.setPen(t.border);
+            painter.drawRect(slot.picture.adjusted(0, 0, -1, -1));
+        } else {
+            painter.drawImage(slot.picture, item.cells);
+        }
         drawMask(painter, slot.picture.topLeft(),
                  static_cast<qreal>(slot.picture.width()) / qMax(1, item.cells.width()),
-                 item.cells.height(), item.cells.width(), item.mask);
+                 item.cells.height(), item.cells.width(),
+                 item.cells.isNull() ? MapValues::Mask::None : item.mask);
         if (chosen || isSecond(item)) {
             painter.setRenderHint(QPainter::Antialiasing);
             painter.setPen(QPen(t.accent, 2, chosen ? Qt::SolidLine : Qt::DashLine));
@@ -219,13 +224,15 @@ void MultiplesView::setGroups(std::vector<MultipleGroup> groups) {
 }
 
 void MultiplesView::setCurrent(MapKind kind, int index) {
-    if (m_canvas->pictures.setCurrent(kind, index)) m_canvas->layOut();
+    const bool turned = m_canvas->pictures.setCurrent(kind, index);
+    if (turned) m_canvas->layOut();
     m_canvas->update();
     const QRect at = itemRect(kind, index);
     m_canvas->setAccessibleDescription(QStringLiteral("%1 %2 selected")
                                            .arg(QString::fromLatin1(mapKindName(kind)))
                                            .arg(index + 1));
     if (!at.isEmpty()) ensureVisible(at.center().x(), at.center().y(), at.width(), at.height());
+    if (turned) Q_EMIT moved();
 }
 
 void MultiplesView::setSecond(MapKind kind, int index) {
@@ -237,15 +244,24 @@ void MultiplesView::clearSecond() {
     setSecond(MapKind::Relation, -1);
 }
 
-void MultiplesView::setSortByMagnitude(bool on) {
-    if (on == m_canvas->pictures.byMagnitude()) return;
-    m_canvas->pictures.setSortByMagnitude(on);
+void MultiplesView::setSortByMeasure(bool on) {
+    if (on == m_canvas->pictures.byMeasure()) return;
+    m_canvas->pictures.setSortByMeasure(on);
     m_canvas->layOut();
+    Q_EMIT moved();
 }
 
 void MultiplesView::setPage(int group, int page) {
     m_canvas->pictures.setPage(group, page);
     m_canvas->layOut();
+    Q_EMIT moved();
+}
+
+void MultiplesView::fillVisible(const std::function<Filled(const MultipleItem&)>& fill) {
+    for (const Slot& slot : pictures().places())
+        if (const auto [cells, mask] = fill(pictures().item(slot)); !cells.isNull())
+            m_canvas->pictures.setCells(slot, cells, mask);
+    m_canvas->update();
 }
 
 const MultiplesLayout& MultiplesView::pictures() const {

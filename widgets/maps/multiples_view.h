@@ -3,6 +3,8 @@
 #pragma once
 
 #include <QScrollArea>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "widgets/maps/multiples_layout.h"
@@ -14,13 +16,20 @@ class MultiplesView : public QScrollArea {
 public:
     explicit MultiplesView(QWidget* parent = nullptr);
 
+    /// The text at the pointer; its label if not set.
+    std::function<QString(const MultipleItem&)> tip;
+
     void setGroups(std::vector<MultipleGroup> groups);
     /// Frames an item and shows its page. A second item can be framed, too (the head of alpha x r).
     void setCurrent(MapKind kind, int index);
     void setSecond(MapKind kind, int index);
     void clearSecond();
-    void setSortByMagnitude(bool on);
+    void setSortByMeasure(bool on);
     void setPage(int group, int page);
+    /// Calls fill(item) for each visible item; it gives the picture and the masked side, or a null
+    /// picture if there is none yet.
+    using Filled = std::pair<QImage, MapValues::Mask>;
+    void fillVisible(const std::function<Filled(const MultipleItem&)>& fill);
     /// Order, pages and the size of the pictures.
     const MultiplesLayout& pictures() const;
     /// The rectangle of an item on the inner widget; empty if its page is not shown.
@@ -34,6 +43,7 @@ Q_SIGNALS:
     void chosen(MapKind kind, int index);
     /// The picture size changed, so maps with more cells than pixels need other pictures.
     void resolutionChanged();
+    void moved();  ///< another page is shown
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -5,6 +5,7 @@
 
 #include "widgets/source/linked_view.h"
 #include "widgets/text/piece_view.h"
+#include "widgets/text/token_search.h"
 
 namespace relascope::widgets {
 
@@ -20,6 +21,10 @@ public:
     /// ProbeSequence::words: the bytes of each token; joined, they are the text.
     void setTokens(std::vector<std::string> pieces);
     const std::vector<std::string>& tokens() const { return m_pieces; }
+    /// Underlines ranges of tokens and frames one of them, which is scrolled to; -1: none.
+    void setMatches(std::vector<TokenRange> matches, int current);
+    /// Larger letters, for a text across a wide pane.
+    void setReading(bool reading) { setLarge(reading); }
 
 Q_SIGNALS:
     void hovered(int index);       ///< a j; -1 when the pointer leaves
@@ -36,6 +41,7 @@ protected:
     int senders() const override { return m_role == Role::Receives ? 0 : receivers(); }
     int pointedSender() const override { return m_role == Role::Receives ? -1 : hover(); }
     void touch(bool /*sender*/, int index) override { updateToken(index); }
+    void paintOver(QPainter& painter) override;
     void touchAll() override { viewport()->update(); }
     void describe() override;
     void sourceMoved() override;
@@ -44,9 +50,15 @@ protected:
 private:
     /// Whether a click or a key chooses j.
     bool choosesTarget(Qt::KeyboardModifiers modifiers) const;
+    /// The number at the pointer, in the viewport; empty without one.
+    QRect numberRect() const;
+    bool inMatch(int index, bool current) const;
 
     Role m_role = Role::Both;
     std::vector<std::string> m_pieces;
+    std::vector<TokenRange> m_matches;
+    int m_match = -1;
+    QRect m_number;  ///< as painted
 };
 
 }  // namespace relascope::widgets

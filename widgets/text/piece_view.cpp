@@ -32,6 +32,12 @@ void PieceView::setSpacing(TextFlow::Spacing spacing) {
     arrange();
 }
 
+void PieceView::setLarge(bool large) {
+    m_flow.setLarge(large);
+    layOut();
+    reveal(current({}));
+}
+
 void PieceView::setPieces(const std::vector<std::string>& pieces) {
     m_hover = -1;
     m_flow.setPieces(pieces);

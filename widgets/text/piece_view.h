@@ -53,6 +53,7 @@ protected:
     virtual void paintOver(QPainter& /*painter*/) {}
 
     void setSpacing(TextFlow::Spacing spacing);
+    void setLarge(bool large);
     void setPieces(const std::vector<std::string>& pieces);
     void appendPiece(const std::string& piece);
     int hover() const { return m_hover; }

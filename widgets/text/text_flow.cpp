@@ -71,6 +71,11 @@ void TextFlow::setSpacing(Spacing spacing) {
     layOut(m_width);
 }
 
+void TextFlow::setLarge(bool large) {
+    m_large = large;
+    measure();
+}
+
 void TextFlow::setPieces(const std::vector<std::string>& pieces) {
     m_pieces.clear();
     m_pieces.reserve(pieces.size());
@@ -91,9 +96,16 @@ void TextFlow::append(std::string_view piece) {
     layOut(m_width);
 }
 
+QFont TextFlow::fontOf(bool hex) const {
+    const int more = m_large ? 2 : 0;
+    if (hex || m_characters) return monoFont((hex ? 11 : 13) + more);
+    QFont font = bodyFont();
+    font.setPixelSize(font.pixelSize() + more);
+    return font;
+}
+
 QFont TextFlow::font(int index) const {
-    if (piece(index).hex) return monoFont(11);
-    return m_characters ? monoFont(13) : bodyFont();
+    return fontOf(piece(index).hex);
 }
 
 void TextFlow::measure() {
@@ -101,8 +113,8 @@ void TextFlow::measure() {
         return p.text.size() == 1 || (p.text.size() == 2 && p.text[0].isHighSurrogate());
     }));
     m_characters = size() >= 8 && m_single * 10 >= size() * 9;
-    const QFontMetrics normal(m_characters ? monoFont(13) : bodyFont());
-    const QFontMetrics bytes(monoFont(11));
+    const QFontMetrics normal(fontOf(false));
+    const QFontMetrics bytes(fontOf(true));
     m_advances.clear();
     m_advances.reserve(m_pieces.size());
     for (const DisplayPiece& p : m_pieces)

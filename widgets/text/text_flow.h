@@ -33,6 +33,8 @@ public:
     /// Layout as boxes to point at, or as text to read.
     enum class Spacing { Boxes, Reading };
     void setSpacing(Spacing spacing);
+    /// Larger letters, for a text across a wide pane.
+    void setLarge(bool large);
     void setPieces(const std::vector<std::string>& pieces);
     void append(std::string_view piece);
     /// Wraps at `width` px, between words if possible.
@@ -52,7 +54,9 @@ public:
     int lines() const { return static_cast<int>(m_lines.size()); }
     int lineOf(int index) const;
     int firstOf(int line) const { return m_lines[static_cast<std::size_t>(line)]; }
-    int lineHeight() const { return m_characters ? 20 : m_spacing == Spacing::Boxes ? 25 : 22; }
+    int lineHeight() const {
+        return (m_characters ? 20 : m_spacing == Spacing::Boxes ? 25 : 22) + (m_large ? 4 : 0);
+    }
     /// The piece at a point, the gap before it included; -1 outside.
     int at(const QPoint& point) const;
     /// The piece that an arrow key, Home or End leads to from `index`.
@@ -61,6 +65,7 @@ public:
 private:
     bool joins(int index) const;  ///< belongs to the same word as the previous piece
     int padded(int index) const;
+    QFont fontOf(bool hex) const;
 
     std::vector<DisplayPiece> m_pieces;
     std::vector<int> m_advances;
@@ -70,6 +75,7 @@ private:
     int m_width = 0, m_height = 0;
     Spacing m_spacing = Spacing::Boxes;
     bool m_characters = false;
+    bool m_large = false;
 };
 
 }  // namespace relascope::widgets
