@@ -145,6 +145,13 @@ void prepare(TrainJob& job) {
                                                std::to_string(job.state.threads) +
                                                ": losses will not be bit-for-bit identical");
         job.note(Note::Level::Info, "resumed from step " + std::to_string(job.state.step));
+        if (job.state.batch >= job.epochBatches()) {  // no batch of this epoch would follow
+            job.note(Note::Level::Warning, "the training data have become smaller, to " +
+                                               std::to_string(job.data.train->size()) +
+                                               " examples: epoch " +
+                                               std::to_string(job.state.epoch + 1) + " ends here");
+            ++job.state.epoch, job.state.batch = 0;
+        }
     }
     const auto& stopping = job.options.train.early_stopping;
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;

@@ -327,6 +327,32 @@ TEST(Train, AResumedRunTakesTheOptionsItIsGiven) {
     EXPECT_TRUE(hasKeptCheckpoint(home / "run", 8));
 }
 
+// A file of data may have been replaced while the run stood still.
+TEST(Train, ResumesWithFewerData) {
+    TemporaryFolder home("fewer");
+    auto options = tinyOptions();
+    options.train.steps = 14;
+    {
+        auto first = RunFolder::create(home / "run", options);
+        Control control;
+        trainIn(first, control, tinyData(96), [](const TrainEvent& event, std::stop_source& stop) {
+            const auto* p = std::get_if<MetricPoint>(&event);
+            if (p && p->split == Split::Train && p->step == 8) stop.request_stop();
+        });
+    }
+    auto second = RunFolder::open(home / "run");
+    Control control;
+    // 2 batches of the second epoch are done, which has no more of them now.
+    const auto trained = trainIn(second, control, tinyData(32));
+    EXPECT_EQ(trained.result.info.state, RunState::Done);
+    EXPECT_EQ(trained.result.info.step, 14);
+    EXPECT_EQ(trained.result.info.epoch, 5) << "2 + 6 steps of 2 an epoch";
+    std::string warnings;
+    for (const auto& note : readEvents(home / "run"))
+        if (note.level == Note::Level::Warning) warnings += note.text;
+    EXPECT_EQ(warnings, "the training data have become smaller, to 32 examples: epoch 2 ends here");
+}
+
 TEST(Train, PausesWhileItIsStopping) {
     TemporaryFolder home("stopping");
     auto options = tinyOptions();
