@@ -23,6 +23,7 @@
 #include "model/vision/vision_options.h"
 #include "options/estimates.h"
 #include "options/presets.h"
+#include "train/cross_entropy.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
 #include "train/inspect_benchmark.h"

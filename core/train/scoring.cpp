@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "train/cross_entropy.h"
+
 namespace relascope::core {
 namespace {
 
@@ -16,11 +18,6 @@ bool isYesNo(const torch::Tensor& scores, const Batch& batch) {
 }
 
 }  // namespace
-
-torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets, bool sum) {
-    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
-                                     sum ? at::Reduction::Sum : at::Reduction::Mean);
-}
 
 ModelInput inputOf(const Batch& batch, const torch::Device& device) {
     const auto there = [&](const torch::Tensor& t) { return t.to(device, /*non_blocking=*/true); };
@@ -45,8 +42,7 @@ torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64
         case TargetKind::Tokens:
             break;
     }
-    return torch::cross_entropy_loss(scores.flatten(0, -2), targets.flatten(), {},
-                                     at::Reduction::Mean, ignore);
+    return crossEntropy(scores, targets, ignore);
 }
 
 void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore) {

@@ -13,11 +13,6 @@
 
 namespace relascope::core {
 
-/// Mean (or summed) cross entropy of scores [b, classes] or [b, n, classes] and targets [b] or [b,
-/// n].
-torch::Tensor crossEntropy(const torch::Tensor& scores, const torch::Tensor& targets,
-                           bool sum = false);
-
 /// The model input of a batch, on `device`.
 ModelInput inputOf(const Batch& batch, const torch::Device& device);
 
