@@ -3,21 +3,18 @@
 // the plain one is held to loops in attention_test.cpp.
 #include <gtest/gtest.h>
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include <cmath>
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/relational_attention.h"
 #include "model/factory.h"
+#include "support/form_results.h"
 #include "support/model_fields.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
 
 namespace relascope {
 namespace {
-
-using Tensors = std::vector<torch::Tensor>;
 
 // Equal up to 1e-12 of the largest number in double, 1e-5 in float.
 void expectEqual(const Tensors& a, const Tensors& b, const std::string& what) {
@@ -30,20 +27,6 @@ void expectEqual(const Tensors& a, const Tensors& b, const std::string& what) {
         EXPECT_LT((a[i] - b[i]).abs().max().item<double>(), bound * size)
             << what << ", tensor " << i;
     }
-}
-
-// The output and the gradients of a weighted sum of it, from the same random numbers each time.
-template <class Forward>
-Tensors resultsOf(torch::nn::Module& module, Tensors inputs, Forward forward) {
-    for (auto& input : inputs) input = input.detach().clone().requires_grad_(true);
-    torch::manual_seed(7);
-    const auto out = forward(inputs);
-    auto leaves = module.parameters();
-    leaves.insert(leaves.end(), inputs.begin(), inputs.end());
-    auto all = torch::autograd::grad({(out * out.detach().cos()).sum()}, leaves, {}, std::nullopt,
-                                     false, /*allow_unused=*/true);
-    all.push_back(out.detach());
-    return all;
 }
 
 RelationalOptions small() {

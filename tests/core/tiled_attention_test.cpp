@@ -4,36 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/autograd.h>
-
 #include "model/attention/relational_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/recording.h"
+#include "support/form_results.h"
 
 namespace relascope::core {
 namespace {
-
-using Tensors = std::vector<torch::Tensor>;
 
 std::vector<VectorLevel> levels() {
     std::vector<VectorLevel> all = {VectorLevel::Plain};
     if (bestVectorLevel() >= VectorLevel::Avx2) all.push_back(VectorLevel::Avx2);
     if (bestVectorLevel() >= VectorLevel::Avx512) all.push_back(VectorLevel::Avx512);
-    return all;
-}
-
-// The output and the gradients of a weighted sum of it, from the same random numbers each time.
-template <class Forward>
-Tensors resultsOf(torch::nn::Module& module, Tensors inputs, Forward forward) {
-    for (auto& input : inputs) input = input.detach().clone().requires_grad_(true);
-    torch::manual_seed(7);
-    const auto out = forward(inputs);
-    auto leaves = module.parameters();
-    leaves.insert(leaves.end(), inputs.begin(), inputs.end());
-    auto all = torch::autograd::grad({(out * out.detach().cos()).sum()}, leaves, {}, std::nullopt,
-                                     false, /*allow_unused=*/true);
-    all.push_back(out.detach());
-    all.push_back(torch::rand({3}));  // the generator stands where it stood
     return all;
 }
 
@@ -43,14 +25,19 @@ void expectTilesAgree(Module& module, const Tensors& inputs, const Forward& forw
                       const std::string& what) {
     Tensors wide;
     for (const auto& input : inputs) wide.push_back(input.to(torch::kDouble));
+    const auto run = [&](const Tensors& from) {
+        auto all = resultsOf(module, from, forward);
+        all.push_back(torch::rand({3}));  // the generator has to stand where it stood
+        return all;
+    };
     module.to(torch::kDouble);
     module.form = AttentionForm::Explicit;
-    const auto plain = resultsOf(module, wide, forward);
+    const auto plain = run(wide);
     module.to(torch::kFloat);
     module.form = AttentionForm::Tiled;
     for (const auto level : levels()) {
         const VectorLevelScope scope(level);
-        const auto tiled = resultsOf(module, inputs, forward);
+        const auto tiled = run(inputs);
         ASSERT_EQ(plain.size(), tiled.size());
         for (std::size_t i = 0; i < plain.size(); ++i) {
             ASSERT_EQ(plain[i].defined(), tiled[i].defined()) << what << ", tensor " << i;
