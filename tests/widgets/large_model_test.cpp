@@ -338,6 +338,44 @@ TEST_F(LargeModelTest, TablesAreWrittenInTheBackground) {
     EXPECT_TRUE(QFile::exists(folder.filePath("map.svg")));
 }
 
+TEST_F(LargeModelTest, SmallMapsOfAFigureAreMadeInTheBackground) {
+    inspector.setBackground(
+        [this](QObject*, const std::function<void()>& work, const std::function<void()>& done) {
+            jobs.push_back(work);
+            jobs.push_back(done);
+        });
+    inspector.setResult(made);
+    runAll();
+    const auto rowsRead = [this] {
+        int rows = 0;
+        for (const RelationMap& of : made->maps)
+            rows += static_cast<const fixture::StoredSource&>(*of.source).rowsRead;
+        return rows;
+    };
+    const QTemporaryDir folder;
+    const QString later = folder.filePath("later.svg"), atOnce = folder.filePath("once.svg");
+    ViewMenu* menu = inspector.smallMaps()->menu();
+    menu->askPath = [&](auto&&...) { return later; };
+    QSignalSpy saved(menu, &ViewMenu::saved);
+    menu->save("svg");
+    const int before = rowsRead();
+    ASSERT_TRUE(runOne()) << "the maps are made";
+    const int after = rowsRead();
+    EXPECT_GT(after, before);
+    runAll();
+    ASSERT_EQ(saved.size(), 1);
+    EXPECT_EQ(rowsRead(), after) << "drawing reads no map";
+    const auto content = [](const QString& path) {
+        QFile file(path);
+        EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+        return file.readAll();
+    };
+    menu->background = nullptr;
+    menu->askPath = [&](auto&&...) { return atOnce; };
+    menu->save("svg");
+    EXPECT_EQ(content(later), content(atOnce));
+}
+
 TEST(MapFilters, WordsNameMaps) {
     const QString r12 = "layer 3 r 12 relation layer 3";
     for (const char* text : {"", "r 12", "layer 3", "R 12", " layer  3 , r 12", "rel", "relation"})

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "widgets/export/export.h"
+#include "widgets/inspector/layer_maps.h"
 #include "widgets/inspector/map_pane.h"
-#include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/view_text.h"
 #include "widgets/maps/color_bar.h"
 #include "widgets/maps/map_view.h"
@@ -71,7 +71,8 @@ private:
 /// The figure as a widget, so that it is drawn by the same code as in the window.
 class Figure : public QWidget {
 public:
-    Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run) {
+    Figure(const ViewMaps& maps, const InspectorView& view, FigureParts parts, const QString& run,
+           const LayerMaps* small = nullptr) {
         setAutoFillBackground(true);
         QPalette p = Theme::current().palette();
         p.setColor(QPalette::Window, Theme::current().panel);
@@ -83,7 +84,7 @@ public:
         const ProbeResult& result = *maps.result();
         if (parts & FigurePart::Source) addSource(row, maps, view);
         if (parts & FigurePart::Map) addMap(row, maps, view);
-        if (parts & FigurePart::SmallMaps) addSmallMaps(row, maps, view);
+        if (parts & FigurePart::SmallMaps) addSmallMaps(row, maps, view, small);
         column->addLayout(row);
 
         const auto line = [&](const QString& text, QPalette::ColorRole role) {
@@ -188,15 +189,17 @@ private:
         row->addLayout(right);
     }
 
-    void addSmallMaps(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view) {
-        constexpr int wide = 480, high = 460;
+    void addSmallMaps(QHBoxLayout* row, const ViewMaps& maps, const InspectorView& view,
+                      const LayerMaps* made) {
         auto* small = new MultiplesView(this);
-        small->resize(wide, high);
+        small->resize(kSmallMapsSize);
         small->grab();  // lays out what is never shown
-        showMultiples(*small, maps, view);
+        showMultiples(
+            *small, maps, view,
+            made ? *made : layerMaps(maps, view, layerMapsSide(maps, view, kSmallMapsSize)));
         small->clearSecond();
         small->setCurrent(view.kind, -1);  // no frame: nothing is chosen in a figure
-        small->setFixedSize(wide, qMax(60, small->canvas()->minimumHeight()));
+        small->setFixedSize(kSmallMapsSize.width(), qMax(60, small->canvas()->minimumHeight()));
         row->addWidget(small, 0, Qt::AlignTop);
     }
 };
@@ -204,9 +207,9 @@ private:
 }  // namespace
 
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
-                                    FigureParts parts, const QString& run) {
+                                    FigureParts parts, const QString& run, const LayerMaps* small) {
     if (!maps.result() || maps.count(view.kind, view.layer) == 0) return nullptr;
-    return std::make_unique<Figure>(maps, view, parts, run);
+    return std::make_unique<Figure>(maps, view, parts, run, small);
 }
 
 QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,

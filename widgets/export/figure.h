@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QFlags>
+#include <QSize>
 #include <QString>
 #include <memory>
 
@@ -15,14 +16,19 @@ class QWidget;
 namespace relascope::widgets {
 
 class ViewMaps;
+struct LayerMaps;
 
 enum class FigurePart { Source = 1, Map = 2, SmallMaps = 4 };
 Q_DECLARE_FLAGS(FigureParts, FigurePart)
 
-/// The figure as a hidden widget in the current theme; `run` is part of its caption. Null if there
-/// are no maps.
+/// The size of the small maps in a figure.
+inline constexpr QSize kSmallMapsSize(480, 460);
+
+/// The figure as a hidden widget in the current theme; `run` is part of its caption. The small maps
+/// are those given, if there are any. Null if there are no maps.
 std::unique_ptr<QWidget> makeFigure(const ViewMaps& maps, const InspectorView& view,
-                                    FigureParts parts, const QString& run = {});
+                                    FigureParts parts, const QString& run = {},
+                                    const LayerMaps* small = nullptr);
 /// "quick-dat-s0_step384_layer2_relation1"; unknown parts are omitted.
 QString figureName(const ViewMaps& maps, const InspectorView& view, FigureParts parts,
                    const QString& run);

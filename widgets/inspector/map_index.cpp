@@ -13,6 +13,10 @@ bool isRelation(MapKind kind) {
     return kind == MapKind::Relation || kind == MapKind::AttentionTimesRelation;
 }
 
+MapKind storedKind(MapKind kind) {
+    return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
+}
+
 void MapIndex::setIndexed(std::shared_ptr<const ProbeResult> result) {
     m_result = withoutPadding(std::move(result), &m_padding);
     // A model of 24 layers has thousands of maps, which are looked up for each picture.

@@ -53,5 +53,7 @@ private:
 
 /// Whether the kind shows relations: r, or alpha x r.
 bool isRelation(MapKind kind);
+/// The kind of the stored maps that it is made of: relations for alpha x r.
+MapKind storedKind(MapKind kind);
 
 }  // namespace relascope::widgets

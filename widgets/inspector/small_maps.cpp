@@ -10,6 +10,7 @@
 #include "widgets/export/export.h"
 #include "widgets/inspector/all_maps.h"
 #include "widgets/inspector/background.h"
+#include "widgets/inspector/layer_maps.h"
 #include "widgets/inspector/measures.h"
 #include "widgets/inspector/thumbnails.h"
 #include "widgets/inspector/view_choice.h"
@@ -23,16 +24,6 @@
 namespace relascope::widgets {
 namespace {
 
-/// Sorts, and frames the map of the view; for alpha x r also its head.
-void frame(MultiplesView& multiples, const InspectorView& view) {
-    multiples.setSortByMeasure(view.order != MapOrder::Index);
-    multiples.setCurrent(storedKind(view.kind), view.index);
-    if (view.kind == MapKind::AttentionTimesRelation)
-        multiples.setSecond(MapKind::RelationalAttention, view.head);
-    else
-        multiples.clearSecond();
-}
-
 QString tipOf(const QString& label, const MapMeasures& measures, MapOrder order) {
     if (order == MapOrder::Index) order = MapOrder::Magnitude;
     const float value = measures.of(order);
@@ -43,78 +34,6 @@ QString tipOf(const QString& label, const MapMeasures& measures, MapOrder order)
 }
 
 }  // namespace
-
-MapKind storedKind(MapKind kind) {
-    return kind == MapKind::AttentionTimesRelation ? MapKind::Relation : kind;
-}
-
-/// The groups of a layer without pictures.
-std::vector<MultipleGroup> groupsOf(const ViewMaps& maps, const InspectorView& view,
-                                    const Measures* measures) {
-    struct Part {
-        MapKind kind;
-        QString title;
-    };
-    const Part parts[] = {
-        {MapKind::Relation, QStringLiteral("Relations of ") + maps.layerName(view.layer)},
-        {MapKind::RelationalAttention, QStringLiteral("Relational attention")},
-        {MapKind::SensoryAttention, sensoryTitle(maps, view.layer)},
-    };
-    if (maps.awaited(view.layer))
-        return {{QStringLiteral("Maps of ") + maps.layerName(view.layer),
-                 computingText(maps),
-                 {},
-                 false}};
-    std::vector<MultipleGroup> groups;
-    for (const Part& part : parts) {
-        MultipleGroup group{part.title,
-                            layerAbsence(maps, part.kind, view.layer),
-                            {},
-                            part.kind != MapKind::Relation};
-        const int count = maps.count(part.kind, view.layer);
-        for (int k = 0; k < count; ++k) {
-            const RelationMap* map = maps.find(part.kind, view.layer, k);
-            const QSize shape = map ? QSize(map->columns, map->rows) : QSize();
-            const MapMeasures known = measures ? measures->of({part.kind, view.layer, k})
-                                      : map && view.order != MapOrder::Index ? measuresOf(*map)
-                                                                             : MapMeasures();
-            group.items.push_back({part.kind,
-                                   k,
-                                   itemLabel(part.kind, k),
-                                   {},
-                                   known.of(view.order),
-                                   MapValues::Mask::None,
-                                   maps.turned(view) ? shape.transposed() : shape});
-        }
-        groups.push_back(std::move(group));
-    }
-    return groups;
-}
-
-int blockOf(const MultipleItem& item, int side) {
-    return MultiplesLayout::blockFor(qMax(item.shape.width(), item.shape.height()), side);
-}
-
-void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view) {
-    std::vector<MultipleGroup> groups = groupsOf(maps, view, nullptr);
-    const int side = multiples.sideFor(groups);
-    for (MultipleGroup& group : groups) {
-        std::vector<MapValues>
-            small;  // all of them first: they leave the extents that the scale needs
-        for (const MultipleItem& item : group.items)
-            small.push_back(maps.thumbnail(item.kind, item.index, view, blockOf(item, side)));
-        ColorScale shared;
-        for (std::size_t k = 0; k < small.size(); ++k) {
-            MultipleItem& item = group.items[k];
-            if (k == 0 || view.range == Range::ThisMap)
-                shared = maps.thumbnailScale(item.kind, item.index, view);
-            item.cells = cellImage(small[k], shared);
-            item.mask = small[k].mask;
-        }
-    }
-    multiples.setGroups(std::move(groups));
-    frame(multiples, view);
-}
 
 SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* parent)
     : Box(&Theme::panel, false, parent),
@@ -225,7 +144,7 @@ void SmallMaps::displayAfter(const InspectorView& before) {
     view.source = before.source;
     view.target = before.target;
     if (view.reading == before.reading && view == before)
-        m_choice.view().allLayers ? m_all->frame() : frame(*m_multiples, m_choice.view());
+        m_choice.view().allLayers ? m_all->frame() : frameMultiples(*m_multiples, m_choice.view());
     else
         m_choice.view().allLayers ? displayAll() : displayLayer();
     mark();
@@ -244,7 +163,7 @@ void SmallMaps::displayLayer() {
     m_thumbnails->setView(maps, view);
     measureLayer();
     m_multiples->setGroups(groupsOf(maps, view, m_measures));
-    frame(*m_multiples, view);
+    frameMultiples(*m_multiples, view);
     fillMultiples();
     requestMultiples();
 }

@@ -22,12 +22,6 @@ class ViewChoice;
 class ViewMaps;
 class ViewMenu;
 
-/// The stored kind of maps for a kind: relations for alpha x r.
-MapKind storedKind(MapKind kind);
-/// Fills `multiples` with the relations and the two kinds of attention of the view's layer, and
-/// frames the map of the view; also for figures.
-void showMultiples(MultiplesView& multiples, const ViewMaps& maps, const InspectorView& view);
-
 class SmallMaps : public Box {
     Q_OBJECT
 public:

@@ -2,11 +2,12 @@
 #include "widgets/inspector/view_choice.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "widgets/export/export.h"
 #include "widgets/inspector/background.h"
-#include "widgets/inspector/small_maps.h"
+#include "widgets/inspector/layer_maps.h"
 #include "widgets/inspector/view_text.h"
 
 namespace relascope::widgets {
@@ -132,19 +133,37 @@ QString ViewChoice::figureName(FigureParts parts) const {
     return relascope::widgets::figureName(m_maps, m_view, parts, run);
 }
 void ViewChoice::setFigure(ViewMenu& menu, FigureParts parts) const {
-    menu.figure = [this, parts] { return makeFigure(m_maps, m_view, parts, run); };
-    // What reads whole maps: the ends of the scales, and the text of the table.
-    menu.prepareFigure = [this, parts]() -> std::function<void()> {
-        std::vector<InspectorView> views{m_view};
-        if (parts & FigurePart::SmallMaps)
+    // What reads whole maps is made before: the small maps, the ends of the scales, and the text of
+    // the table.
+    struct Prepared {
+        std::shared_ptr<const ProbeResult> result;
+        InspectorView view;
+        LayerMaps small;
+    };
+    // Atomic: a cancelled export may still be at work.
+    const auto prepared = std::make_shared<std::atomic<std::shared_ptr<const Prepared>>>();
+    menu.figure = [this, parts, prepared] {
+        const auto made = prepared->exchange(nullptr);
+        const bool current = made && made->result == m_maps.shared() && made->view == m_view;
+        return makeFigure(m_maps, m_view, parts, run, current ? &made->small : nullptr);
+    };
+    menu.prepareFigure = [this, parts, prepared]() -> std::function<void()> {
+        const bool small(parts & FigurePart::SmallMaps);
+        double time = m_maps.scaleTime(m_view);
+        if (small)
             for (const MapKind kind :
                  {MapKind::Relation, MapKind::RelationalAttention, MapKind::SensoryAttention})
-                views.push_back(ViewMaps::viewOf(kind, 0, m_view));
-        double time = 0.0;
-        for (const InspectorView& view : views) time += m_maps.scaleTime(view);
+                time += m_maps.scaleTime(ViewMaps::viewOf(kind, 0, m_view));
         if (time < kSmallWork) return {};
-        return [maps = m_maps, views] {
-            for (const InspectorView& view : views) maps.sharedExtent(view);
+        const int side = small ? layerMapsSide(m_maps, m_view, kSmallMapsSize) : 0;
+        return [maps = m_maps, view = m_view, small, side, prepared] {
+            maps.sharedExtent(view);
+            if (!small) return;
+            Prepared made{maps.shared(), view, layerMaps(maps, view, side)};
+            for (const MultipleGroup& group : made.small.groups)
+                if (!group.items.empty())
+                    maps.sharedExtent(ViewMaps::viewOf(group.items[0].kind, 0, view));
+            prepared->store(std::make_shared<const Prepared>(std::move(made)));
         };
     };
     if (!(parts & FigurePart::Map)) return;
