@@ -14,10 +14,6 @@ namespace {
 // Probes below this size are never refused, as the figures are estimates.
 constexpr std::uint64_t kAlwaysAllowed = 64ULL << 20;
 
-}  // namespace
-
-namespace {
-
 // Floats of the maps of one layer, or of their factors.
 double layerFloats(const WorkEstimate& work, double n) {
     // The factors of `each` numbers a token, or `maps` maps.
