@@ -111,6 +111,11 @@ inline int hostLaneIndex() {
 #define DYNAMIC_SHARED(T, name) \
     T* const name = static_cast<T*>(relascope::core::kernels::hostSharedMemory())
 
+using cudaStream_t = void*;
+inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t count, cudaStream_t) {
+    std::memset(to, byte, count);
+    return cudaSuccess;
+}
 /// The error of the last launch, which is then forgotten.
 cudaError_t cudaGetLastError();
 template <class Kernel>

@@ -122,7 +122,6 @@ __global__ void __launch_bounds__(kThreads) relForward(RelArgs x) {
         mixSymbols(x, tile, state);
         mixRelations(x, tile, state);
     }
-    __syncthreads();
     for (int i = threadIdx.x; i < rows * x.valueDim; i += kThreads) {
         const int row = i / x.valueDim;
         rowOf<T>(x.out, tile.b, tile.query0 + row / x.heads, row % x.heads)[i % x.valueDim] =
