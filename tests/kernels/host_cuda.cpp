@@ -188,6 +188,7 @@ void Scheduler::launch(dim3 grid, dim3 threads, std::size_t bytes,
         m_fibers[i]->index = {i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y};
     m_thread = &thread;
     m_error = nullptr;
+    m_random = 1;  // a test alone sees what it sees among others
     // Of exactly the size asked for, so that AddressSanitizer sees what lies beyond.
     const std::size_t guard = RELASCOPE_ASAN ? 0 : kGuardBytes;
     constexpr std::align_val_t alignment{128};
@@ -328,7 +329,7 @@ void hostLaunch(const void* kernel, dim3 grid, dim3 threads, std::size_t bytes,
 
 cudaError_t hostSetSharedBytes(const void* kernel, int bytes) {
     if (bytes < 0 || static_cast<std::size_t>(bytes) > hostDevice().sharedLimit)
-        return cudaErrorInvalidValue;
+        return lastError = cudaErrorInvalidValue;
     sharedBytes[kernel] = static_cast<std::size_t>(bytes);
     return cudaSuccess;
 }

@@ -134,8 +134,10 @@ TEST(HostCuda, RefusesWhatADeviceRefuses) {
     EXPECT_EQ(start(1, 32, 100 * 1024), cudaSuccess);
     EXPECT_EQ(start(1, 32, 100 * 1024 + 4), cudaErrorInvalidValue);
     EXPECT_EQ(allow(254 * 1024), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     hostDevice().sharedLimit = 99 * 1024;
     EXPECT_EQ(allow(100 * 1024), cudaErrorInvalidValue);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     EXPECT_EQ(start(0, 32, 0), cudaErrorInvalidConfiguration);
     EXPECT_EQ(start(dim3(1, 65536), 32, 0), cudaErrorInvalidConfiguration);
     EXPECT_EQ(start(1, 1025, 0), cudaErrorInvalidConfiguration);

@@ -116,7 +116,7 @@ inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t count, cudaSt
     std::memset(to, byte, count);
     return cudaSuccess;
 }
-/// The error of the last launch, which is then forgotten.
+/// The error of the last launch or attribute, which is then forgotten.
 cudaError_t cudaGetLastError();
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {

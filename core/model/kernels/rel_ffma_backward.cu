@@ -225,20 +225,20 @@ RelBackwardNumbers relBackwardNumbers(const RelArgs& x) {
 
 int launchRelBackwardRows(const RelArgs* args, void* stream) {
     const dim3 grid(tiles(args->queries, kQueries), args->batch);
-    return launchRel(*args, relBackwardRows<float>, relBackwardRows<double>, grid,
-                     relSharedBytes(*args).backwardRows, stream);
+    return launchRel(*args, KERNELS(relBackwardRows), grid, relSharedBytes(*args).backwardRows,
+                     stream);
 }
 
 int launchRelBackwardColumns(const RelArgs* args, void* stream) {
     const dim3 grid(tiles(args->keys, kKeys), args->batch);
-    return launchRel(*args, relBackwardColumns<float>, relBackwardColumns<double>, grid,
+    return launchRel(*args, KERNELS(relBackwardColumns), grid,
                      relSharedBytes(*args).backwardColumns, stream);
 }
 
 int launchRelBackwardLibrary(const RelArgs* args, void* stream) {
     if (args->maxOffset < 0) return cudaErrorInvalidValue;
     const dim3 grid(2 * args->maxOffset + 1, args->batch);
-    return launchRel(*args, relBackwardLibrary<float>, relBackwardLibrary<double>, grid,
+    return launchRel(*args, KERNELS(relBackwardLibrary), grid,
                      relSharedBytes(*args).backwardLibrary, stream);
 }
 
