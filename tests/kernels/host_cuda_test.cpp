@@ -99,11 +99,8 @@ TEST(HostCuda, FindsWritingBeyondSharedMemory) {
 }
 
 __global__ void twoBarriers() {
-    if (threadIdx.x < 32) {
-        __syncthreads();
-    } else {
-        __syncthreads();
-    }
+    if (threadIdx.x < 32) __syncthreads();
+    if (threadIdx.x >= 32) __syncthreads();
 }
 
 TEST(HostCuda, FindsThreadsAtDifferentBarriers) {

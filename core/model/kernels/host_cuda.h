@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <string>
 
+// CUDA's own names, and a type in a macro.
+// NOLINTBEGIN(bugprone-reserved-identifier, bugprone-macro-parentheses)
 #define __global__
 #define __device__
 #define __host__
@@ -202,3 +204,4 @@ inline float __uint_as_float(unsigned bits) {
     std::memcpy(&x, &bits, sizeof x);
     return x;
 }
+// NOLINTEND(bugprone-reserved-identifier, bugprone-macro-parentheses)
