@@ -73,6 +73,11 @@ struct HostLane {
 /// results.
 void hostWarpOperation(unsigned mask, HostLane own, const std::function<void(const HostLane*)>& run,
                        const Where& where);
+/// Copies happen as late as they may, when they are waited for: what is read before is NaN, or what
+/// was there. Throws HostMisuse for addresses that are not on 16 bytes or outside shared memory.
+void hostCopyAsync(void* shared, const void* global, int bytes, const Where& where);
+void hostCommitCopies();
+void hostWaitForCopies(int groups);
 [[noreturn]] void hostMisuse(const std::string& what, const Where& where);
 
 /// A lane's value and the lane that it reads.
