@@ -10,7 +10,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LINE = "SPDX-License-Identifier: GPL-3.0-or-later"
-SLASHES, HASHES = {".h", ".cpp", ".cu"}, {".py", ".sh", ".cmake"}
+SLASHES, HASHES = {".h", ".cpp", ".cu", ".cuh"}, {".py", ".sh", ".cmake"}
 
 
 def mark_of(path):

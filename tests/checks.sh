@@ -8,7 +8,7 @@ cd "$top"
 bad=0
 forbid() { # words, pattern, folders
   local found
-  found=$(grep -rnE "$2" --include='*.h' --include='*.cpp' "${@:3}" || true)
+  found=$(grep -rnE "$2" --include='*.h' --include='*.cpp' --include='*.cu*' "${@:3}" || true)
   if [ -n "$found" ]; then echo "$1:"; echo "$found"; bad=1; fi
 }
 forbid "Qt or OpenCV in core" '#include *<(Q[A-Z]|opencv2)' core
@@ -30,7 +30,7 @@ formatter=$(clang_format_path)
 formatted=(app core datasets tests widgets)
 if [ -z "$formatter" ]; then
   echo "formatting: not checked (clang-format ${clang_format_version%%.*} is not installed; bash app/setup.sh installs it)"
-elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then
+elif ! find "${formatted[@]}" \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 | xargs -0 -n 40 -P 2 "$formatter" --dry-run -Werror; then
   echo "formatting: run clang-format -i on these files"; bad=1
 else
   echo "formatting: in order"

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-SOURCES = {".h", ".cpp", ".cu", ".py", ".sh", ".cmake", ".txt"}
+SOURCES = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".txt"}
 FOLDERS = ["app", "core", "datasets", "resources", "tests", "widgets"]
 ELSEWHERE = {"README.md", "CHANGELOG.md"}
 CITED = re.compile(
@@ -33,7 +33,7 @@ def headings_of(path):
 
 def comments_of(path):
     """(line, text) of each run of comment lines, joined."""
-    mark = re.compile(r"(?:^|\s)//[/!]?<?(.*)" if path.suffix in {".h", ".cpp", ".cu"} else r"(?:^|\s)#(.*)")
+    mark = re.compile(r"(?:^|\s)//[/!]?<?(.*)" if path.suffix in {".h", ".cpp", ".cu", ".cuh"} else r"(?:^|\s)#(.*)")
     found, last = [], -1
     for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
         comment = mark.search(line)

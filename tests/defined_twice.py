@@ -73,7 +73,7 @@ def main():
     places = collections.defaultdict(set)
     for room in ROOMS:
         for path in sorted((sources / room).rglob("*")):
-            if path.suffix in (".h", ".cpp", ".cu"):
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
                 for name in definitions_of(path.read_text()):
                     places[name].add(str(path.relative_to(sources)))
     bad = [f"{name} is defined in {', '.join(sorted(files))}"

@@ -28,7 +28,7 @@ def main():
     wrong = 0
     for room in ("core", "datasets", "widgets", "app"):
         for path in sorted((root / room).rglob("*")):
-            if path.suffix not in (".h", ".cpp", ".cu"):
+            if path.suffix not in (".h", ".cpp", ".cu", ".cuh"):
                 continue
             name = path.relative_to(root).as_posix()
             text = path.read_text(encoding="utf-8")
