@@ -66,6 +66,13 @@ struct Stack {
     void* p;
 };
 
+struct Copy {
+    unsigned char* to;
+    const void* from;
+    int bytes;
+    int group;
+};
+
 struct Fiber {
     Stack stack;
     ucontext_t entry{};
@@ -77,6 +84,8 @@ struct Fiber {
     Where where;
     unsigned mask = 0;
     HostLane lane;
+    std::vector<Copy> copies;  // under way
+    int group = 0;             // of the next copy
 };
 
 class Scheduler {
@@ -85,6 +94,7 @@ public:
     void barrier(const Where& where);
     void warpOperation(unsigned mask, HostLane own, const std::function<void(const HostLane*)>& run,
                        const Where& where);
+    Fiber& running() { return *m_fibers[m_running]; }
     void* shared() { return m_shared; }
     std::size_t sharedBytes() const { return m_sharedBytes; }
 
@@ -188,6 +198,7 @@ void Scheduler::launch(dim3 grid, dim3 threads, std::size_t bytes,
         m_fibers[i]->index = {i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y};
     m_thread = &thread;
     m_error = nullptr;
+    m_random = 1;  // a test alone sees what it sees among others
     // Of exactly the size asked for, so that AddressSanitizer sees what lies beyond.
     const std::size_t guard = RELASCOPE_ASAN ? 0 : kGuardBytes;
     constexpr std::align_val_t alignment{128};
@@ -215,7 +226,11 @@ void Scheduler::launch(dim3 grid, dim3 threads, std::size_t bytes,
 }
 
 void Scheduler::runBlock() {
-    for (std::size_t i = 0; i < m_count; ++i) m_fibers[i]->state = State::Ready;
+    for (std::size_t i = 0; i < m_count; ++i) {
+        m_fibers[i]->state = State::Ready;
+        m_fibers[i]->copies.clear();
+        m_fibers[i]->group = 0;
+    }
     for (;;) {
         runReady();
         std::size_t left = 0, waiting = 0;
@@ -328,7 +343,7 @@ void hostLaunch(const void* kernel, dim3 grid, dim3 threads, std::size_t bytes,
 
 cudaError_t hostSetSharedBytes(const void* kernel, int bytes) {
     if (bytes < 0 || static_cast<std::size_t>(bytes) > hostDevice().sharedLimit)
-        return cudaErrorInvalidValue;
+        return lastError = cudaErrorInvalidValue;
     sharedBytes[kernel] = static_cast<std::size_t>(bytes);
     return cudaSuccess;
 }
@@ -339,6 +354,31 @@ void* hostSharedMemory() {
 
 std::size_t hostSharedBytes() {
     return scheduler().sharedBytes();
+}
+
+void hostCopyAsync(void* shared, const void* global, int bytes, const Where& where) {
+    auto* const to = static_cast<unsigned char*>(shared);
+    const auto offset = to - static_cast<const unsigned char*>(hostSharedMemory());
+    if (offset % 16 != 0 || reinterpret_cast<std::uintptr_t>(global) % 16 != 0)
+        hostMisuse("a copy from or to what is not on 16 bytes", where);
+    if (offset < 0 || offset + 16 > static_cast<std::ptrdiff_t>(hostSharedBytes()))
+        hostMisuse("a copy to outside the shared memory", where);
+    auto& fiber = scheduler().running();
+    fiber.copies.push_back({to, global, bytes, fiber.group});
+}
+
+void hostCommitCopies() {
+    ++scheduler().running().group;
+}
+
+void hostWaitForCopies(int groups) {
+    auto& fiber = scheduler().running();
+    std::erase_if(fiber.copies, [&](const Copy& copy) {
+        if (copy.group >= fiber.group - groups) return false;
+        std::memset(copy.to, 0, 16);
+        std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
+        return true;
+    });
 }
 
 void hostBarrier(const Where& where) {

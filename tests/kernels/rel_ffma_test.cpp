@@ -50,6 +50,10 @@ std::vector<Problem> problems() {
                  p.maxOffset = 3, p.causal = true, p.dropThreshold = 9830, p.keyHeads = 2;
              }),
         with("offsets, all the same", [](Problem& p) { p.maxOffset = 0; }),
+        with("offsets, clamped, fewer keys",
+             [](Problem& p) { p.queries = 33, p.keys = 10, p.maxOffset = 5; }),
+        with("offsets, clamped, more keys",
+             [](Problem& p) { p.queries = 10, p.keys = 33, p.maxOffset = 5; }),
         with("offsets after cached keys",
              [](Problem& p) { p.queries = 9, p.keys = 30, p.first = 21, p.maxOffset = 6; }),
         with("offsets, causal, after cached keys",
@@ -82,6 +86,15 @@ std::vector<Problem> problems() {
         with("shared library",
              [](Problem& p) { p.sharedSymbols = true, p.maxOffset = 5, p.strided = true; }),
     };
+    // The widths of published language models, whose blocks need more than 48 KiB.
+    all.push_back(with("343 million", [](Problem& p) {
+        p.batch = 1, p.queries = p.keys = 18, p.causal = true;
+        p.heads = 8, p.keyHeads = 4, p.keyDim = p.valueDim = 64, p.relations = 64, p.relDim = 8;
+    }));
+    all.push_back(with("one billion", [](Problem& p) {
+        p.batch = 1, p.queries = 3, p.keys = 17, p.first = 14, p.causal = true;
+        p.heads = 16, p.keyHeads = 8, p.keyDim = p.valueDim = 64, p.relations = 128, p.relDim = 8;
+    }));
     for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"})
         all.push_back(with(activation, [&](Problem& p) { p.activation = activation; }));
     all.push_back(with("gelu, causal, dropout, many relations", [](Problem& p) {

@@ -147,6 +147,8 @@ RelResults runRel(const Problem& problem, const Inputs& in, const Tensor4& dOut,
                   const Tensor4& dRelated, DataType type, HostOrder order) {
     const HostDeviceScope scope;
     hostDevice().order = order;
+    // The sizes are those of float32; devices are not given float64.
+    if (type == DataType::Float64) hostDevice().sharedLimit *= 2;
     return type == DataType::Float64 ? run<double>(problem, in, dOut, dRelated, type)
                                      : run<float>(problem, in, dOut, dRelated, type);
 }

@@ -11,7 +11,7 @@ struct Tolerances {
 /// Sums of some hundred terms; a device's exp and tanh err by 2 units more.
 constexpr Tolerances kFloat32Tolerances{2e-6, 4e-6};
 /// Only the host runs kernels in float64.
-constexpr Tolerances kFloat64Tolerances{1e-14, 1e-13};
+constexpr Tolerances kFloat64Tolerances{1e-14, 1e-14};
 /// Central differences in float64: rounding over the step, and the step squared.
 constexpr double kDifferenceTolerance = 2e-8;
 /// mma with 16-bit factors and float32 sums, of 16 products.

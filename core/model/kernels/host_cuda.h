@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <string>
 
+// CUDA's own names, and a type in a macro.
+// NOLINTBEGIN(bugprone-reserved-identifier, bugprone-macro-parentheses)
 #define __global__
 #define __device__
 #define __host__
@@ -71,6 +73,11 @@ struct HostLane {
 /// results.
 void hostWarpOperation(unsigned mask, HostLane own, const std::function<void(const HostLane*)>& run,
                        const Where& where);
+/// Copies happen as late as they may, when they are waited for: what is read before is NaN, or what
+/// was there. Throws HostMisuse for addresses that are not on 16 bytes or outside shared memory.
+void hostCopyAsync(void* shared, const void* global, int bytes, const Where& where);
+void hostCommitCopies();
+void hostWaitForCopies(int groups);
 [[noreturn]] void hostMisuse(const std::string& what, const Where& where);
 
 /// A lane's value and the lane that it reads.
@@ -111,7 +118,12 @@ inline int hostLaneIndex() {
 #define DYNAMIC_SHARED(T, name) \
     T* const name = static_cast<T*>(relascope::core::kernels::hostSharedMemory())
 
-/// The error of the last launch, which is then forgotten.
+using cudaStream_t = void*;
+inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t count, cudaStream_t) {
+    std::memset(to, byte, count);
+    return cudaSuccess;
+}
+/// The error of the last launch or attribute, which is then forgotten.
 cudaError_t cudaGetLastError();
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
@@ -197,3 +209,4 @@ inline float __uint_as_float(unsigned bits) {
     std::memcpy(&x, &bits, sizeof x);
     return x;
 }
+// NOLINTEND(bugprone-reserved-identifier, bugprone-macro-parentheses)

@@ -7,6 +7,7 @@
 
 namespace relascope::core::kernels {
 
+/// Float64 exists on the CPU's stand-in only.
 enum class DataType : std::int32_t { Float32, Float64 };
 
 /// The activations of relations that apply to each r_ij alone, as in activateRow

@@ -49,7 +49,7 @@ __device__ void softmaxStep(const RelArgs& x, const Tile& tile, PhiloxKey key,
         const T highest = found > before ? found : before;
         const T weight = visible ? exponential(score - highest) : T(0);
         const T sum = laneSum<kLanesPerRow>(weight);
-        __syncwarp();  // the others have read `highest`
+        __syncwarp();  // the others have read `highest`; shuffles alone order no memory
         if (!valid) continue;
         const auto number = rowIndex(x, tile.b, cell.head, cell.query);
         state.weights[row * kKeys + lane] =
@@ -122,7 +122,6 @@ __global__ void __launch_bounds__(kThreads) relForward(RelArgs x) {
         mixSymbols(x, tile, state);
         mixRelations(x, tile, state);
     }
-    __syncthreads();
     for (int i = threadIdx.x; i < rows * x.valueDim; i += kThreads) {
         const int row = i / x.valueDim;
         rowOf<T>(x.out, tile.b, tile.query0 + row / x.heads, row % x.heads)[i % x.valueDim] =
@@ -170,14 +169,13 @@ RelSharedBytes relSharedBytes(const RelArgs& x) {
 
 int launchRelForward(const RelArgs* args, void* stream) {
     const dim3 grid(tiles(args->queries, kQueries), args->batch);
-    return launchRel(*args, relForward<float>, relForward<double>, grid,
-                     relSharedBytes(*args).forward, stream);
+    return launchRel(*args, KERNELS(relForward), grid, relSharedBytes(*args).forward, stream);
 }
 
 int launchRelDelta(const RelArgs* args, void* stream) {
     const auto rows = std::int64_t{args->batch} * args->heads * args->queries;
     const auto blocks = (rows * 32 + kThreads - 1) / kThreads;
-    return launchRel(*args, relDelta<float>, relDelta<double>, dim3(blocks), 0, stream);
+    return launchRel(*args, KERNELS(relDelta), dim3(blocks), 0, stream);
 }
 
 }  // namespace relascope::core::kernels

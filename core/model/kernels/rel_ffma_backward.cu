@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kThreads) relBackwardColumns(RelArgs x) {
     for (int i = threadIdx.x; i < tile.keys * symbolWidth; i += kThreads) ds[i] = T(0);
     for (int i = threadIdx.x; i < tile.keys * relWidth; i += kThreads) dkRel[i] = T(0);
     // The first query that sees a key of the tile.
-    const int begin = x.causal ? max(0, tile.key0 - x.first) / kQueries * kQueries : 0;
+    const int begin = x.causal ? max(0, tile.key0 - x.first) : 0;
     for (tile.query0 = begin; tile.query0 < x.queries; tile.query0 += kQueries) {
         tile.queries = min(kQueries, x.queries - tile.query0);
         __syncthreads();
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kThreads) relBackwardLibrary(RelArgs x) {
     for (int i = threadIdx.x; i < width; i += kThreads) sums[i] = T(0);
     // An inner row has a key for few of the queries.
     const int offset = x.first + row - x.maxOffset;
-    const int begin = row == 2 * x.maxOffset ? 0 : max(0, -offset);
+    const int begin = max(0, -offset);
     const int end = row == 0 ? x.queries : min(x.queries, x.keys - offset);
     for (int query0 = begin; query0 < end; query0 += kLibraryQueries) {
         const int queries = min(kLibraryQueries, end - query0);
@@ -225,20 +225,20 @@ RelBackwardNumbers relBackwardNumbers(const RelArgs& x) {
 
 int launchRelBackwardRows(const RelArgs* args, void* stream) {
     const dim3 grid(tiles(args->queries, kQueries), args->batch);
-    return launchRel(*args, relBackwardRows<float>, relBackwardRows<double>, grid,
-                     relSharedBytes(*args).backwardRows, stream);
+    return launchRel(*args, KERNELS(relBackwardRows), grid, relSharedBytes(*args).backwardRows,
+                     stream);
 }
 
 int launchRelBackwardColumns(const RelArgs* args, void* stream) {
     const dim3 grid(tiles(args->keys, kKeys), args->batch);
-    return launchRel(*args, relBackwardColumns<float>, relBackwardColumns<double>, grid,
+    return launchRel(*args, KERNELS(relBackwardColumns), grid,
                      relSharedBytes(*args).backwardColumns, stream);
 }
 
 int launchRelBackwardLibrary(const RelArgs* args, void* stream) {
     if (args->maxOffset < 0) return cudaErrorInvalidValue;
     const dim3 grid(2 * args->maxOffset + 1, args->batch);
-    return launchRel(*args, relBackwardLibrary<float>, relBackwardLibrary<double>, grid,
+    return launchRel(*args, KERNELS(relBackwardLibrary), grid,
                      relSharedBytes(*args).backwardLibrary, stream);
 }
 

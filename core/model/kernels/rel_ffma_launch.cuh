@@ -26,16 +26,26 @@ inline bool isConsistent(const RelArgs& x) {
            static_cast<int>(x.activation) >= 0 && x.activation <= Activation::Silu;
 }
 
+// Devices compute in float32 only, and are spared the other kernels.
+#if defined(__CUDACC__)
+#define KERNELS(kernel) kernel<float>, nullptr
+#else
+#define KERNELS(kernel) kernel<float>, kernel<double>
+#endif
+
 /// Starts the kernel of the tensors' type. An empty grid has nothing to do.
 inline cudaError_t launchRel(const RelArgs& x, void (*narrow)(RelArgs), void (*wide)(RelArgs),
                              dim3 grid, std::size_t bytes, void* stream) {
     if (!isConsistent(x)) return cudaErrorInvalidValue;
     if (grid.x == 0 || grid.y == 0) return cudaSuccess;
     const auto kernel = x.type == DataType::Float64 ? wide : narrow;
+    if (!kernel) return cudaErrorInvalidValue;
     if (const auto error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                 static_cast<int>(bytes));
-        error != cudaSuccess)
+        error != cudaSuccess) {
+        cudaGetLastError();  // nobody else is to find it
         return error;
+    }
     LAUNCH(kernel, grid, kThreads, bytes, stream, x);
     return cudaGetLastError();
 }
