@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what is missing to build Relascope on Debian 12, once: Debian packages, and in the project's own
-# virtual environment (.venv) LibTorch from the pinned PyPI wheel, GPT-2's vocabulary, an English text and images.
+# virtual environment (.venv) LibTorch from the pinned PyPI wheel, where a GPU is the CUDA compiler, GPT-2's vocabulary,
+# an English text and images. RELASCOPE_CUDA=ON asks for the compiler without a GPU, OFF leaves it out.
 # Sourced or run by app/run.sh and tests/run.sh; does nothing, without network, when all is there.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -37,10 +38,12 @@ need_packages() {
     "${missing[@]}" >/dev/null
 }
 
+has_gpu() { [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; }
+
 # LibTorch: the light set runs on the CPU; the full one, with NVIDIA's libraries, where a GPU is.
 need_torch() {
   local venv="$top/.venv" kind=light installed
-  if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null 2>&1; then kind=full; fi
+  if has_gpu; then kind=full; fi
   installed=$(cat "$venv/relascope-torch" 2>/dev/null || true)
   if [ "$installed" = "$torch_version full" ] || [ "$installed" = "$torch_version $kind" ]; then return 0; fi
   say "installing LibTorch $torch_version ($kind set) into .venv"
@@ -58,6 +61,36 @@ need_torch() {
     "$venv/bin/pip" install -q --disable-pip-version-check "torch==$torch_version"
   fi
   echo "$torch_version $kind" > "$venv/relascope-torch"
+}
+
+# The CUDA compiler, of the major version of LibTorch's CUDA libraries: where a GPU is, or with RELASCOPE_CUDA=ON. The
+# tests ask for it by "exactly", since registers and spills differ between versions. Without it the program is built
+# without CUDA kernels of its own: a failure is said and stops nothing.
+nvcc_version=13.0.88
+need_nvcc() { # [exactly]
+  local venv="$top/.venv" nvcc version="release ${nvcc_version%%.*}\."
+  case ${RELASCOPE_CUDA:-AUTO} in
+    OFF) return 0 ;;
+    ON) ;;
+    AUTO) [ "${1:-}" = exactly ] || has_gpu || return 0 ;;
+    *) say "RELASCOPE_CUDA is '$RELASCOPE_CUDA'; it can be AUTO, ON or OFF"; exit 1 ;;
+  esac
+  [ "$(cat "$venv/relascope-nvcc" 2>/dev/null)" = "$nvcc_version" ] && return 0
+  [ "${1:-}" = exactly ] && version="V$nvcc_version"
+  for nvcc in "${CUDA_HOME:-/nowhere}/bin/nvcc" nvcc; do # a toolkit of the user's own, which CMake finds
+    if "$nvcc" --version 2>/dev/null | grep -q "$version"; then return 0; fi
+  done
+  if [ "$(uname -m)" != x86_64 ]; then
+    say "the CUDA kernels are not compiled: no nvcc was found, and its pinned wheels are for x86_64 only"
+    return 0
+  fi
+  say "installing the CUDA compiler $nvcc_version (104 MB to download, 271 MB on disk) into .venv"
+  if "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --no-deps --require-hashes \
+    -r "$top/app/nvcc-requirements.txt"; then
+    echo "$nvcc_version" > "$venv/relascope-nvcc"
+  else
+    say "the CUDA kernels are not compiled: the CUDA compiler could not be installed (see above)"
+  fi
 }
 
 # GPT-2's vocabulary, which is built into the program: one file of the source archive openai-whisper (MIT).
@@ -144,6 +177,7 @@ configure_preset() {
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
   need_torch
+  need_nvcc
   need_texts
   need_clang_format
 fi

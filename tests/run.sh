@@ -6,11 +6,12 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/app/setup.sh"
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
 need_torch
+need_nvcc exactly # the kernels are compiled for every architecture, also where no GPU is
 need_texts
 need_clang_format
 # One folder for both: what is built without the window is not built again with it.
 say "building the command line without the window"
-configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON
+configure_preset release "$top/build" -DRELASCOPE_GUI=OFF -DRELASCOPE_TESTS=ON -DRELASCOPE_CUDA="${RELASCOPE_CUDA:-AUTO}"
 cmake --build "$top/build" --target relascope-cli
 say "building the window and the tests"
 configure_preset release "$top/build" -DRELASCOPE_GUI=ON -DRELASCOPE_TESTS=ON

@@ -12,6 +12,7 @@
 #include "datasets/readers/npz_images.h"
 #include "datasets/readers/npz_writer.h"
 #include "datasets/registry.h"
+#include "model/kernels/plugin.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
@@ -82,14 +83,23 @@ int listDatasets(bool json) {
 int listDevices(bool json) {
     Json list = Json::array();
     for (const auto& device : core::devices()) {
+        const bool cuda = device.name != "cpu", kernels = cuda && device.kernelsProblem.empty();
         if (!json)
             std::printf("%-8s %-12s %s%s\n", device.name.c_str(),
                         device.usable ? "usable" : "not usable", device.title.c_str(),
                         device.reason.empty() ? "" : (": " + device.reason).c_str());
+        if (!json && cuda)
+            std::printf("%8s kernels of %s\n", "",
+                        kernels ? ("Relascope: " + core::kernels::kernelPluginFile()).c_str()
+                                : ("LibTorch alone: " + device.kernelsProblem).c_str());
         list.push_back({{"name", device.name},
                         {"title", device.title},
                         {"usable", device.usable},
                         {"reason", device.reason}});
+        if (cuda) {
+            list.back()["kernels"] = kernels ? core::kernels::kernelPluginFile() : "";
+            list.back()["kernels_reason"] = device.kernelsProblem;
+        }
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;

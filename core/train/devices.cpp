@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "files/memory.h"
+#include "model/kernels/plugin.h"
 #include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -51,7 +52,7 @@ const std::vector<DeviceInfo>& devices() {
         std::vector<DeviceInfo> all = {{"cpu",
                                         "CPU, " + std::to_string(threadCount()) +
                                             (threadCount() == 1 ? " thread" : " threads"),
-                                        true, ""}};
+                                        true, "", ""}};
         std::string problem = cudaProblem();
         try {
             if (problem.empty() && !torch::cuda::is_available())
@@ -59,14 +60,15 @@ const std::vector<DeviceInfo>& devices() {
                     "no CUDA device was found; an NVIDIA GPU with driver 580 or newer is needed";
             if (problem.empty()) {
                 for (int i = 0; i < static_cast<int>(torch::cuda::device_count()); ++i)
-                    all.push_back(
-                        {"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i), true, ""});
+                    all.push_back({"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i),
+                                   true, "", kernels::kernelsProblem(i)});
             }
         } catch (const std::exception& error) {
             problem = std::string("CUDA cannot be initialised: ") + error.what();
         }
         if (!problem.empty())
-            all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n'))});
+            all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n')),
+                           kernels::kernelsProblem()});
         return all;
     }();
     return list;

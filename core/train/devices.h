@@ -15,6 +15,8 @@ struct DeviceInfo {
     std::string title;  ///< "CPU, 2 threads", "NVIDIA H200, 139 GiB"
     bool usable = true;
     std::string reason;  ///< why it cannot be used; empty otherwise
+    /// Of CUDA: why Relascope's own kernels do not run on it (kernels/plugin.h); empty if they do.
+    std::string kernelsProblem;
 };
 
 /// Sets the number of threads of LibTorch (0: one for each core) and loads its CUDA library if

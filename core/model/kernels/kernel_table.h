@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What librelascope_cuda.so gives to the program: its functions, by one symbol. Free of LibTorch
+// and CUDA.
+#pragma once
+
+#include <cstddef>
+
+#include "model/kernels/rel_ffma.h"
+
+namespace relascope::core::kernels {
+
+/// Grows with every change of the table or of what its functions are given.
+inline constexpr int kKernelTableVersion = 1;
+/// The symbol, a KernelTableFunction.
+inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
+/// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
+inline constexpr int kLeastMajor = 7, kLeastMinor = 5;
+
+struct DeviceLimits {
+    int major = 0, minor = 0;  ///< compute capability
+    int multiprocessors = 0;
+    std::size_t sharedBytes = 0;  ///< that a block may ask for
+};
+
+/// All functions but the last two return a cudaError_t.
+struct KernelTable {
+    std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
+
+    int (*deviceCount)(int* count) = nullptr;
+    int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
+
+    decltype(&launchRelForward) relForward = nullptr;
+    decltype(&launchRelDelta) relDelta = nullptr;
+    decltype(&launchRelBackwardRows) relBackwardRows = nullptr;
+    decltype(&launchRelBackwardColumns) relBackwardColumns = nullptr;
+    decltype(&launchRelBackwardLibrary) relBackwardLibrary = nullptr;
+    decltype(&launchRelBackward) relBackward = nullptr;
+
+    decltype(&relSharedBytes) relShared = nullptr;
+    const char* (*errorText)(int error) = nullptr;
+};
+
+/// Null for a version that the library does not have.
+using KernelTableFunction = const KernelTable* (*)(int version);
+
+}  // namespace relascope::core::kernels

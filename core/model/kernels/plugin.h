@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Relascope's own CUDA kernels, which librelascope_cuda.so brings where it was built. Where they do
+// not run, the forms by LibTorch go on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/kernels/kernel_table.h"
+
+namespace relascope::core::kernels {
+
+struct KernelPlugin {
+    std::string file;
+    const KernelTable* table = nullptr;       ///< null: the file is not the right library
+    std::string problem;                      ///< why no device is served; empty otherwise
+    std::vector<std::string> deviceProblems;  ///< for each device, empty if it is served
+
+    /// Why a device is not served; empty if it is.
+    std::string problemOn(int device) const;
+};
+
+/// Opens a library of kernels and asks it for the devices. Never throws for what it finds: a
+/// missing, damaged or foreign file is a problem in words.
+KernelPlugin openKernelPlugin(const std::string& file);
+
+/// The file that RELASCOPE_CUDA_PLUGIN names, else librelascope_cuda.so next to the program or in
+/// ../lib/relascope from there. Empty (no kernels) for RELASCOPE_CUDA_PLUGIN=off.
+std::string kernelPluginFile();
+/// The kernels, if they run on that CUDA device, else null. To be called after initDevices(), which
+/// loads LibTorch's CUDA library; the file is opened at the first call.
+const KernelTable* kernelTable(int device = 0);
+/// Why kernelTable() is null; empty if it is not.
+std::string kernelsProblem(int device = 0);
+
+}  // namespace relascope::core::kernels

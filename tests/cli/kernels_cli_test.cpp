@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `relascope-cli devices` says of the CUDA kernels. A library that only has the name of
+// LibTorch's stands for it, so that the kernels are looked for on every machine.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/command_line.h"
+#include "support/rooms.h"
+
+namespace relascope {
+namespace {
+
+const std::string kFakes = std::string(RELASCOPE_BIN) + "/../tests/fake_kernels/";
+
+/// The entry of CUDA, with the kernels of a file.
+nlohmann::json cudaDevice(const std::string& plugin) {
+    setenv("LD_LIBRARY_PATH", kFakes.c_str(), 1);
+    setenv("RELASCOPE_CUDA_PLUGIN", plugin.c_str(), 1);
+    const auto list = json(runCli("devices --json"));
+    const auto text = runCli("devices");
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("RELASCOPE_CUDA_PLUGIN");
+    EXPECT_EQ(list.size(), 2u);
+    EXPECT_FALSE(list[0].contains("kernels")) << list;
+    const auto device = list.back();
+    const std::string reason = device["kernels_reason"], file = device["kernels"];
+    EXPECT_EQ(file.empty(), !reason.empty()) << device;
+    EXPECT_EQ(text.code, 0);
+    EXPECT_NE(text.out.find(reason.empty() ? "kernels of Relascope: " + file
+                                           : "kernels of LibTorch alone: " + reason),
+              std::string::npos)
+        << text.out;
+    return device;
+}
+
+TEST(Kernels, AreListedWithTheDevices) {
+    EXPECT_EQ(cudaDevice(kFakes + "good.so")["kernels"], kFakes + "good.so");
+    const auto says = [](const std::string& plugin) {
+        return cudaDevice(plugin)["kernels_reason"].get<std::string>();
+    };
+    EXPECT_NE(says(kFakes + "missing.so").find("are not there"), std::string::npos);
+    EXPECT_NE(says(kFakes + "no_symbol.so").find("has no relascope_kernels"), std::string::npos);
+    EXPECT_NE(says(kFakes + "other_version.so").find("another version"), std::string::npos);
+    EXPECT_NE(says(std::string(RELASCOPE_BIN) + "/relascope-cli").find("cannot be loaded"),
+              std::string::npos);
+    EXPECT_NE(says("off").find("RELASCOPE_CUDA_PLUGIN is 'off'"), std::string::npos);
+}
+
+TEST(Kernels, OfThisBuildAreOpenedWithoutCuda) {
+    if (!std::filesystem::exists(std::string(RELASCOPE_BIN) + "/librelascope_cuda.so"))
+        GTEST_SKIP() << "the CUDA kernels were not compiled (no nvcc)";
+    const auto device = cudaDevice("");
+    EXPECT_FALSE(device["usable"].get<bool>()) << device;
+    const std::string reason = device["kernels_reason"];
+    EXPECT_EQ(reason.empty() ? 0u : reason.find("no CUDA device answers ("), 0u) << reason;
+}
+
+TEST(Kernels, AreNotLookedForWithoutLibTorchsCuda) {
+    const auto list = json(runCli("devices --json"));
+    const std::string reason = list.back()["reason"];
+    if (reason.find("LibTorch") == std::string::npos)
+        GTEST_SKIP() << "LibTorch's CUDA library is there";
+    EXPECT_EQ(list.back()["kernels_reason"], "LibTorch's CUDA library is not loaded");
+}
+
+}  // namespace
+}  // namespace relascope

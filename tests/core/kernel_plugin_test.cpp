@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The library of CUDA kernels as a file: missing, damaged, foreign, of another version, and the
+// real one without a GPU.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "model/kernels/plugin.h"
+#include "support/rooms.h"
+#include "support/temporary_folder.h"
+
+namespace relascope {
+namespace {
+
+using namespace core::kernels;
+using testing_support::TemporaryFolder;
+
+std::string fakeKernels(const std::string& name) {
+    return std::string(RELASCOPE_BIN) + "/../tests/fake_kernels/" + name + ".so";
+}
+
+/// The problem names the file, says `words` and is one sentence of one line.
+void expectRefused(const std::string& file, const std::string& words) {
+    const auto plugin = openKernelPlugin(file);
+    EXPECT_EQ(plugin.table, nullptr) << file;
+    EXPECT_NE(plugin.problem.find("'" + file + "'"), std::string::npos) << plugin.problem;
+    EXPECT_NE(plugin.problem.find(words), std::string::npos) << plugin.problem;
+    EXPECT_NE(plugin.problem.find("; a build of Relascope with nvcc makes it"), std::string::npos);
+    EXPECT_EQ(plugin.problem.find('\n'), std::string::npos) << plugin.problem;
+    EXPECT_EQ(plugin.problemOn(0), plugin.problem);
+}
+
+TEST(KernelPlugin, RefusesFilesThatAreNotItsLibrary) {
+    TemporaryFolder home("kernels");
+    std::filesystem::create_directories(home.path());
+    expectRefused(home / "missing.so", "are not there");
+    expectRefused(home.path(), "are not there");
+    std::ofstream(home / "empty.so").close();
+    expectRefused(home / "empty.so", "cannot be loaded (");
+    std::ofstream(home / "text.so") << std::string(100000, 'x');
+    expectRefused(home / "text.so", "cannot be loaded (");
+    // The first half of a library: as after a copy that was cut off.
+    std::filesystem::copy_file(fakeKernels("good"), home / "half.so");
+    std::filesystem::resize_file(home / "half.so",
+                                 std::filesystem::file_size(home / "half.so") / 2);
+    expectRefused(home / "half.so", "cannot be loaded (");
+    expectRefused(fakeKernels("needs_symbol"), "notDefinedAnywhere");
+    expectRefused(fakeKernels("no_symbol"), "it has no relascope_kernels");
+    for (const auto* name : {"other_version", "other_table", "other_arguments"})
+        expectRefused(fakeKernels(name), "were built for another version of Relascope");
+}
+
+TEST(KernelPlugin, ServesTheDevicesThatItCan) {
+    const auto plugin = openKernelPlugin(fakeKernels("good"));
+    ASSERT_NE(plugin.table, nullptr) << plugin.problem;
+    EXPECT_EQ(plugin.problem, "");
+    EXPECT_EQ(plugin.problemOn(0), "");
+    EXPECT_NE(plugin.problemOn(1).find("NVIDIA GPU 1 has compute capability 7.2"),
+              std::string::npos)
+        << plugin.problemOn(1);
+    EXPECT_NE(plugin.problemOn(1).find("need 7.5 or newer"), std::string::npos);
+    EXPECT_NE(plugin.problemOn(2).find("NVIDIA GPU 2 does not tell its properties (device busy)"),
+              std::string::npos)
+        << plugin.problemOn(2);
+    EXPECT_NE(plugin.problemOn(3).find("no CUDA device 3"), std::string::npos);
+    EXPECT_NE(plugin.problemOn(-1).find("no CUDA device -1"), std::string::npos);
+}
+
+TEST(KernelPlugin, FileCanBeNamed) {
+    unsetenv("RELASCOPE_CUDA_PLUGIN");
+    EXPECT_EQ(kernelPluginFile(), std::string(RELASCOPE_BIN) + "/librelascope_cuda.so");
+    setenv("RELASCOPE_CUDA_PLUGIN", "other.so", 1);
+    EXPECT_EQ(kernelPluginFile(), "other.so");
+    setenv("RELASCOPE_CUDA_PLUGIN", "off", 1);
+    EXPECT_EQ(kernelPluginFile(), "");
+    EXPECT_NE(openKernelPlugin("").problem.find("RELASCOPE_CUDA_PLUGIN is 'off'"),
+              std::string::npos);
+    unsetenv("RELASCOPE_CUDA_PLUGIN");
+}
+
+/// The functions that run on the CPU alone do what they say, with and without a GPU.
+TEST(KernelPlugin, OfThisBuildOpens) {
+    const std::string file = std::string(RELASCOPE_BIN) + "/librelascope_cuda.so";
+    if (!std::filesystem::exists(file))
+        GTEST_SKIP() << "the CUDA kernels were not compiled (no nvcc)";
+    const auto plugin = openKernelPlugin(file);
+    ASSERT_NE(plugin.table, nullptr) << plugin.problem;
+    EXPECT_EQ(plugin.deviceProblems.empty() ? plugin.problem.find("no CUDA device answers (") : 0u,
+              0u)
+        << plugin.problem;
+    const auto& table = *plugin.table;
+    RelArgs args;
+    args.batch = 2, args.queries = args.keys = 10, args.heads = args.keyHeads = 4;
+    args.keyDim = args.valueDim = 16, args.relations = 4, args.relDim = 8;
+    // 4 bytes for each of 8 queries' heads: 16 weights, 3 sums, 16 values, 4 relations; and a chunk
+    // of 8 x 16 x 16 relations.
+    EXPECT_EQ(table.relShared(args).forward, 4u * (8 * 4 * (16 + 3 + 16 + 4) + 8 * 16 * 16));
+    args.keyHeads = 3;  // does not divide the heads
+    for (const auto launch : {table.relForward, table.relDelta, table.relBackwardRows,
+                              table.relBackwardColumns, table.relBackward})
+        EXPECT_STREQ(table.errorText(launch(&args, nullptr)), "invalid argument");
+    args.maxOffset = 3;
+    EXPECT_STREQ(table.errorText(table.relBackwardLibrary(&args, nullptr)), "invalid argument");
+}
+
+}  // namespace
+}  // namespace relascope
