@@ -75,7 +75,7 @@ function(relascope_compile_cuda source object)
   add_custom_command(OUTPUT "${output}" BYPRODUCTS "${log}" DEPENDS "${source}" "${RELASCOPE_NVCC}" DEPFILE "${output}.d"
     COMMAND sh -c "log=$1; shift; \"$@\" >\"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh "${log}"
             ${launcher} "${RELASCOPE_NVCC}" -ccbin=${CMAKE_CXX_COMPILER} -std=c++20 -O3 -DNDEBUG "-I${CMAKE_CURRENT_SOURCE_DIR}"
-            -Xcompiler=-fPIC,-fvisibility=hidden,-Wall,-Wextra -Werror=all-warnings --ptxas-options=-v ${targets}
+            -Xcompiler=-fPIC,-fvisibility=hidden,-Wall,-Wextra,-Werror -Werror=all-warnings --ptxas-options=-v ${targets}
             --compress-mode=size --threads=${threads} -c "${source}" -o "${output}" -MMD -MF "${output}.d"
     COMMENT "Compiling CUDA kernels ${name}.cu" VERBATIM)
   set(${object} "${output}" PARENT_SCOPE)

@@ -46,7 +46,9 @@ extern "C" __attribute__((visibility("default"))) const KernelTable* relascope_k
         .relBackwardColumns = launchRelBackwardColumns,
         .relBackwardLibrary = launchRelBackwardLibrary,
         .relBackward = launchRelBackward,
+        .maps = launchMaps,
         .relShared = relSharedBytes,
+        .mapWorkspace = mapWorkspaceBytes,
         .errorText = errorText,
     };
     return version == kKernelTableVersion ? &table : nullptr;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
 
 namespace relascope::core::kernels {
@@ -22,9 +23,10 @@ struct DeviceLimits {
     std::size_t sharedBytes = 0;  ///< that a block may ask for
 };
 
-/// All functions but the last two return a cudaError_t.
+/// The functions that return int return a cudaError_t.
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
+    std::size_t mapArgumentBytes = sizeof(MapArgs);
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
@@ -36,7 +38,10 @@ struct KernelTable {
     decltype(&launchRelBackwardLibrary) relBackwardLibrary = nullptr;
     decltype(&launchRelBackward) relBackward = nullptr;
 
+    decltype(&launchMaps) maps = nullptr;
+
     decltype(&relSharedBytes) relShared = nullptr;
+    decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };
 

@@ -2,10 +2,13 @@
 #include "model/kernels/plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 namespace relascope::core::kernels {
 namespace {
@@ -23,6 +26,25 @@ bool torchCudaIsLoaded() {
             loaded = true;
         }
     return loaded;
+}
+
+/// Of a library that was cut off, as by a full disk: the loader would map what is not there, and
+/// the program end by SIGBUS. Other damage is left to the loader.
+bool isCutOff(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(path, error);
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr header{};
+    if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
+        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    file.seekg(static_cast<std::streamoff>(header.e_phoff));
+    for (int i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr part{};
+        if (!file.read(reinterpret_cast<char*>(&part), sizeof part)) return true;
+        if (part.p_offset > size || part.p_filesz > size - part.p_offset) return true;
+    }
+    return false;
 }
 
 std::string deviceProblem(const KernelTable& table, int device) {
@@ -78,9 +100,10 @@ KernelPlugin openKernelPlugin(const std::string& file) {
         plugin.problem = "Relascope's CUDA kernels " + named + "are not there" + kBuildAgain;
         return plugin;
     }
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const bool cutOff = isCutOff(path);
+    void* library = cutOff ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        const char* reason = dlerror();
+        const char* reason = cutOff ? "the file is shorter than it says" : dlerror();
         plugin.problem = "Relascope's CUDA kernels " + named + "cannot be loaded (" +
                          (reason ? reason : "no reason is given") + ")" + kBuildAgain;
         return plugin;
@@ -91,7 +114,8 @@ KernelPlugin openKernelPlugin(const std::string& file) {
         plugin.problem = named + "is no library of Relascope's CUDA kernels: it has no " +
                          kKernelTableSymbol + kBuildAgain;
     } else if (!table || table->bytes != sizeof(KernelTable) ||
-               table->argumentBytes != sizeof(RelArgs)) {
+               table->argumentBytes != sizeof(RelArgs) ||
+               table->mapArgumentBytes != sizeof(MapArgs)) {
         plugin.problem =
             "Relascope's CUDA kernels " + named +
             "were built for another version of Relascope (this one needs their version " +
