@@ -10,6 +10,7 @@
 #include "model/factory.h"
 #include "support/form_results.h"
 #include "support/model_fields.h"
+#include "support/relational_cases.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
 
@@ -18,31 +19,10 @@ namespace {
 
 // Equal up to 1e-12 of the largest number in double, 1e-5 in float.
 void expectEqual(const Tensors& a, const Tensors& b, const std::string& what) {
-    ASSERT_EQ(a.size(), b.size()) << what;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        ASSERT_EQ(a[i].defined(), b[i].defined()) << what << ", tensor " << i;
-        if (!a[i].defined()) continue;
-        const double size = std::max(1.0, a[i].abs().max().item<double>());
-        const double bound = a[i].scalar_type() == torch::kDouble ? 1e-12 : 1e-5;
-        EXPECT_LT((a[i] - b[i]).abs().max().item<double>(), bound * size)
-            << what << ", tensor " << i;
-    }
+    expectNear(a, b, a.back().scalar_type() == torch::kDouble ? 1e-12 : 1e-5, what);
 }
 
-RelationalOptions small() {
-    RelationalOptions o;
-    o.d_model = 12, o.n_heads = 4, o.head_dim = 3, o.n_relations = 6;
-    return o;
-}
-
-struct Kind {
-    const char* name;
-    int maxOffset;  // -1 absolute, -2 the same for every input of the batch
-};
-constexpr Kind kKinds[] = {
-    {"a symbol each", -1}, {"shared symbols", -2}, {"clamped offsets", 5}, {"all offsets", 1100}};
-
-void expectForms(const RelationalOptions& o, std::int64_t n, const Kind& kind, double dropout,
+void expectForms(const RelationalOptions& o, std::int64_t n, const SymbolKind& kind, double dropout,
                  torch::ScalarType type, const std::vector<AttentionForm>& forms,
                  const std::string& ra_type = "relational_attention") {
     auto options = o;
@@ -51,22 +31,17 @@ void expectForms(const RelationalOptions& o, std::int64_t n, const Kind& kind, d
     auto module = makeRelationalHeads(ra_type, options);
     module->to(type);
     const auto x = torch::randn({2, n, 12}, type);
-    const auto s = kind.maxOffset >= 0    ? torch::randn({2 * kind.maxOffset + 1, 12}, type)
-                   : kind.maxOffset == -2 ? torch::randn({n, 12}, type)
-                                          : torch::randn({2, n, 12}, type);
+    const auto s = randomSymbols(kind, 2, n, 12, type);
     const auto forward = [&](const Tensors& in) {
-        return module->forward(in[0], {in[1], std::max(-1, kind.maxOffset)});
+        return module->forward(in[0], symbolsOf(kind, in[1]));
     };
     module->form = AttentionForm::Explicit;
     const auto plain = resultsOf(*module, {x, s}, forward);
     for (const auto form : forms) {
         module->form = form;
         expectEqual(plain, resultsOf(*module, {x, s}, forward),
-                    std::string(attentionFormName(form)) + " " + ra_type + " n " +
-                        std::to_string(n) + " " + kind.name + " " + o.rel_activation +
-                        (o.causal ? " causal" : "") + (o.symmetric_rels ? " symmetric" : "") +
-                        " kv " + std::to_string(o.n_kv_heads) + " dropout " +
-                        std::to_string(dropout));
+                    std::string(attentionFormName(form)) + " " + ra_type + " " +
+                        describe(options, n, kind));
     }
 }
 
@@ -78,9 +53,9 @@ TEST(Forms, AgreeForEveryLengthAndSymbol) {
     for (const auto type : {torch::kDouble, torch::kFloat})
         for (const std::int64_t n : {1, 2, 63, 64, 65, 128, 129, 300})
             for (const bool causal : {false, true})
-                for (const auto& kind : kKinds) {
+                for (const auto& kind : kSymbolKinds) {
                     if (n == 300 && type == torch::kFloat && !causal) continue;
-                    auto o = small();
+                    auto o = smallHeads();
                     o.causal = causal;
                     o.rope = o.causal, o.key_dim = o.rope ? 4 : 0;
                     expectForms(o, n, kind, 0.0, type, kAll);
@@ -92,8 +67,8 @@ TEST(Forms, AgreeForGroupedKeysSymmetryAndDropout) {
         for (const int kv : {0, 1, 2})
             for (const bool symmetric : {false, true})
                 for (const double dropout : {0.0, 0.3})
-                    for (const auto& kind : kKinds) {
-                        auto o = small();
+                    for (const auto& kind : kSymbolKinds) {
+                        auto o = smallHeads();
                         o.causal = causal, o.n_kv_heads = kv, o.symmetric_rels = symmetric;
                         // The masks are those of the whole matrix, whatever the form; the fused one
                         // gives way to the factored when there is dropout.
@@ -105,9 +80,9 @@ TEST(Forms, AgreeForProjectionsOfAnyWidth) {
     for (const int width : {1, 5, 12})  // 6 relations beside a relational width of 12
         for (const bool causal : {false, true})
             for (const bool symmetric : {false, true}) {
-                auto o = small();
+                auto o = smallHeads();
                 o.rel_proj_dim = width, o.causal = causal, o.symmetric_rels = symmetric;
-                expectForms(o, 150, kKinds[0], 0.0, torch::kDouble, kAll);
+                expectForms(o, 150, kSymbolKinds[0], 0.0, torch::kDouble, kAll);
             }
 }
 
@@ -116,8 +91,8 @@ TEST(Forms, AgreeForEveryActivation) {
          {"identity", "relu", "sigmoid", "tanh", "gelu", "silu", "softmax"})
         for (const bool causal : {false, true})
             for (const double dropout : {0.0, 0.3})
-                for (const auto& kind : {kKinds[0], kKinds[2]}) {
-                    auto o = small();
+                for (const auto& kind : {kSymbolKinds[0], kSymbolKinds[2]}) {
+                    auto o = smallHeads();
                     o.rel_activation = o.rca_activation = activation;
                     o.causal = causal;
                     expectForms(o, 140, kind, dropout, torch::kDouble, kBlocks);
@@ -129,13 +104,13 @@ TEST(Forms, AgreeForEveryActivation) {
 }
 
 TEST(Forms, AgreeAtAThousandTokens) {
-    auto o = small();
+    auto o = smallHeads();
     o.causal = true;
     for (const auto type : {torch::kDouble, torch::kFloat})
-        expectForms(o, 1024, kKinds[0], 0.0, type, kAll);
-    expectForms(o, 1024, kKinds[2], 0.2, torch::kDouble, kBlocks);
+        expectForms(o, 1024, kSymbolKinds[0], 0.0, type, kAll);
+    expectForms(o, 1024, kSymbolKinds[2], 0.2, torch::kDouble, kBlocks);
     o.rel_activation = "tanh";
-    expectForms(o, 1024, kKinds[0], 0.0, torch::kDouble, kBlocks);
+    expectForms(o, 1024, kSymbolKinds[0], 0.0, torch::kDouble, kBlocks);
 }
 
 TEST(Forms, OfSensoryAttentionAgree) {
@@ -171,7 +146,7 @@ TEST(Forms, OfSensoryAttentionAgree) {
 TEST(Forms, SeeNoLaterToken) {
     for (const auto form : {AttentionForm::Explicit, AttentionForm::Factored,
                             AttentionForm::Chunked, AttentionForm::Fused}) {
-        auto o = small();
+        auto o = smallHeads();
         o.causal = true;
         RelationalAttentionImpl module(o);
         module.to(torch::kDouble);
@@ -197,7 +172,7 @@ TEST(Forms, ThePlainKernelThatKeepsAllScoresIsNeverTakenForLongTexts) {
     EXPECT_TRUE(hasFusedKernel(q, k, k, o));
     // Values wider than the keys have no kernel on the CPU: pieces of the keys' width do.
     EXPECT_FALSE(hasFusedKernel(q, k, torch::randn({1, 2, 600, 80}), o));
-    auto r = small();
+    auto r = smallHeads();
     EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(2048, torch::kCPU), AttentionForm::Chunked);
     r.rel_activation = "tanh";
     EXPECT_EQ(RelationalAttentionImpl(r).chosenForm(2048, torch::kCPU), AttentionForm::Chunked);

@@ -18,7 +18,8 @@ using namespace core::kernels;
 using testing_support::TemporaryFolder;
 
 std::string fakeKernels(const std::string& name) {
-    return RELASCOPE_BIN "/../tests/fake_kernels/" + name + ".so";
+    return (std::filesystem::path(RELASCOPE_BIN) / "../tests/fake_kernels" / (name + ".so"))
+        .string();
 }
 
 /// The problem names the file, says `words` and is one sentence of one line.

@@ -8,6 +8,7 @@
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/recording.h"
 #include "support/form_results.h"
+#include "support/relational_cases.h"
 
 namespace relascope::core {
 namespace {
@@ -23,68 +24,33 @@ std::vector<VectorLevel> levels() {
 template <class Module, class Forward>
 void expectTilesAgree(Module& module, const Tensors& inputs, const Forward& forward,
                       const std::string& what) {
-    Tensors wide;
-    for (const auto& input : inputs) wide.push_back(input.to(torch::kDouble));
-    const auto run = [&](const Tensors& from) {
-        auto all = resultsOf(module, from, forward);
-        all.push_back(torch::rand({3}));  // the generator has to stand where it stood
-        return all;
-    };
-    module.to(torch::kDouble);
-    module.form = AttentionForm::Explicit;
-    const auto plain = run(wide);
-    module.to(torch::kFloat);
+    const auto plain = explicitResultsOf(module, inputs, forward);
+    const auto next = torch::rand({3});
     module.form = AttentionForm::Tiled;
     for (const auto level : levels()) {
         const VectorLevelScope scope(level);
-        const auto tiled = run(inputs);
-        ASSERT_EQ(plain.size(), tiled.size());
-        for (std::size_t i = 0; i < plain.size(); ++i) {
-            ASSERT_EQ(plain[i].defined(), tiled[i].defined()) << what << ", tensor " << i;
-            if (!plain[i].defined()) continue;
-            const double size = std::max(1.0, plain[i].abs().max().template item<double>());
-            EXPECT_LT((plain[i] - tiled[i]).abs().max().template item<double>(), 1e-5 * size)
-                << what << ", tensor " << i << ", level " << static_cast<int>(level);
-        }
+        expectNear(plain, resultsOf(module, inputs, forward), 1e-5,
+                   what + ", level " + std::to_string(static_cast<int>(level)));
+        EXPECT_TRUE(torch::equal(torch::rand({3}), next)) << "the generator stands elsewhere";
     }
 }
 
-struct Kind {
-    const char* name;
-    int maxOffset;  // -1 absolute, -2 the same for every input of the batch
-};
-constexpr Kind kKinds[] = {
-    {"a symbol each", -1}, {"shared symbols", -2}, {"clamped offsets", 5}, {"all offsets", 300}};
-
-void expectRelational(RelationalOptions o, std::int64_t n, const Kind& kind) {
+void expectRelational(RelationalOptions o, std::int64_t n, const SymbolKind& kind) {
     o.output_dropout = 0.0;
     torch::manual_seed(3);
     RelationalAttentionImpl module(o);
-    const auto x = torch::randn({3, n, o.d_model});
-    const auto s = kind.maxOffset >= 0    ? torch::randn({2 * kind.maxOffset + 1, o.d_model})
-                   : kind.maxOffset == -2 ? torch::randn({n, o.d_model})
-                                          : torch::randn({3, n, o.d_model});
+    const auto x = torch::randn({3, n, o.d_model}), s = randomSymbols(kind, 3, n, o.d_model);
     const auto forward = [&](const Tensors& in) {
-        return module.forward(in[0], {in[1], std::max(-1, kind.maxOffset)});
+        return module.forward(in[0], symbolsOf(kind, in[1]));
     };
-    expectTilesAgree(module, {x, s}, forward,
-                     std::string(kind.name) + " n " + std::to_string(n) + " " + o.rel_activation +
-                         (o.causal ? " causal" : "") + (o.symmetric_rels ? " symmetric" : "") +
-                         " kv " + std::to_string(o.n_kv_heads) + " dropout " +
-                         std::to_string(o.dropout));
-}
-
-RelationalOptions small() {
-    RelationalOptions o;
-    o.d_model = 12, o.n_heads = 4, o.head_dim = 3, o.n_relations = 6;
-    return o;
+    expectTilesAgree(module, {x, s}, forward, describe(o, n, kind));
 }
 
 TEST(TiledAttention, AgreesForEveryLengthAndSymbol) {
     for (const std::int64_t n : {2, 9, 16, 17, 65, 161, 300})
         for (const bool causal : {false, true})
-            for (const auto& kind : kKinds) {
-                auto o = small();
+            for (const auto& kind : kSymbolKinds) {
+                auto o = smallHeads();
                 o.causal = causal;
                 o.rope = o.causal, o.key_dim = o.rope ? 4 : 0;
                 expectRelational(o, n, kind);
@@ -96,8 +62,8 @@ TEST(TiledAttention, AgreesForGroupedKeysSymmetryAndDropout) {
         for (const int kv : {0, 1, 2})
             for (const bool symmetric : {false, true})
                 for (const double dropout : {0.0, 0.3})
-                    for (const auto& kind : kKinds) {
-                        auto o = small();
+                    for (const auto& kind : kSymbolKinds) {
+                        auto o = smallHeads();
                         o.causal = causal, o.n_kv_heads = kv, o.symmetric_rels = symmetric;
                         o.dropout = dropout;
                         expectRelational(o, 50, kind);
@@ -107,18 +73,18 @@ TEST(TiledAttention, AgreesForGroupedKeysSymmetryAndDropout) {
 TEST(TiledAttention, AgreesForPublishedWidths) {
     for (const auto& [n, d, heads, relations] : std::vector<std::array<std::int64_t, 4>>{
              {10, 128, 1, 1}, {65, 384, 6, 6}, {40, 64, 4, 4}, {33, 256, 4, 32}, {20, 96, 3, 48}}) {
-        auto o = small();
+        auto o = smallHeads();
         o.d_model = d, o.n_heads = heads, o.head_dim = d / heads / 2, o.n_relations = relations;
         o.dropout = 0.1;
-        expectRelational(o, n, kKinds[2]);
+        expectRelational(o, n, kSymbolKinds[2]);
     }
 }
 
 TEST(TiledAttention, AgreesForEveryActivation) {
     for (const char* activation : {"identity", "relu", "sigmoid", "tanh", "gelu", "silu"})
         for (const double dropout : {0.0, 0.3})
-            for (const auto& kind : {kKinds[0], kKinds[2]}) {
-                auto o = small();
+            for (const auto& kind : {kSymbolKinds[0], kSymbolKinds[2]}) {
+                auto o = smallHeads();
                 o.rel_activation = activation, o.dropout = dropout;
                 expectRelational(o, 40, kind);
             }
@@ -157,7 +123,7 @@ TEST(TiledAttention, ServesShortFloatSequencesOnTheCpu) {
     EXPECT_FALSE(prefersTiles(kMostTiledTokens + 1, 512));
     EXPECT_TRUE(prefersTiles(kMostTiledTokens, at::get_num_threads()));
     EXPECT_FALSE(prefersTiles(kMostTiledTokens, at::get_num_threads() - 1));
-    auto o = small();
+    auto o = smallHeads();
     EXPECT_EQ(RelationalAttentionImpl(o).chosenForm(9, torch::kCPU), AttentionForm::Tiled);
     o.rel_activation = "softmax";  // over all keys, also hidden ones
     EXPECT_EQ(RelationalAttentionImpl(o).chosenForm(9, torch::kCPU), AttentionForm::Explicit);

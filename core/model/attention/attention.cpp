@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "model/attention/chunked_attention.h"
+#include "model/attention/cuda_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
@@ -34,8 +35,8 @@ torch::Tensor joinHeads(const torch::Tensor& x) {
 }
 
 const char* attentionFormName(AttentionForm form) {
-    static constexpr std::array names = {"automatic", "explicit", "factored",
-                                         "chunked",   "fused",    "tiled"};
+    static constexpr std::array names = {"automatic", "explicit", "factored", "chunked",
+                                         "fused",     "tiled",    "cuda"};
     return names.at(static_cast<std::size_t>(form));
 }
 
@@ -125,6 +126,7 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
     if (recordsMaps()) return AttentionForm::Explicit;
     const bool tiles = servesTiles(q, k, m_options.causal);
     if (form == AttentionForm::Tiled) return tiles ? form : AttentionForm::Explicit;
+    if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form == AttentionForm::Automatic && tiles && q.size(2) > 1 &&
         prefersTiles(std::max(q.size(2), k.size(2)), q.size(0)))
         return AttentionForm::Tiled;
@@ -167,11 +169,14 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
         recorder->scores(path, {q, k, scaleOf(o), "softmax", o.causal});
         if (o.relational) recorder->relations(path, {q, k, scaleOf(o)});
     }
+    const CudaAttentionInput input{q, k, v, -1, {}, past};
+    const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
+    if (!recordsMaps() && choosesCuda(form, input, options))
+        return m_outputDropout(wo(cudaAttention(input, options)));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
         case AttentionForm::Tiled:
-            return m_outputDropout(
-                wo(tiledAttention(q, k, v, -1, {}, {scaleOf(o), o.causal, weightDropout()})));
+            return m_outputDropout(wo(tiledAttention(q, k, v, -1, {}, options)));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o);
             break;

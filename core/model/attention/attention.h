@@ -48,7 +48,8 @@ enum class AttentionForm {
     Factored,  ///< no r: <q_il, sum_j alpha_ij k_jl> / sqrt(d_p); identity activation only
     Chunked,   ///< alpha of some rows at a time, recomputed in the backward pass
     Fused,     ///< LibTorch's scaled_dot_product_attention; identity activation, no dropout
-    Tiled      ///< our CPU kernels of tiled_attention.h: float32, no scores in memory
+    Tiled,     ///< our CPU kernels of tiled_attention.h: float32, no scores in memory
+    Cuda       ///< our CUDA kernels of cuda_attention.h: float32, no scores in memory
 };
 const char* attentionFormName(AttentionForm form);
 

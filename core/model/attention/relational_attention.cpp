@@ -7,6 +7,7 @@
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/contract.h"
+#include "model/attention/cuda_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"
@@ -71,6 +72,7 @@ RelationalHeadsImpl::RelationalHeadsImpl(const RelationalOptions& options) : m_o
 
 AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Device& device,
                                               std::int64_t) const {
+    if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form != AttentionForm::Automatic) return form;
     return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::Chunked : AttentionForm::Explicit;
 }
@@ -160,6 +162,7 @@ AttentionForm RelationalAttentionImpl::chosenForm(std::int64_t n, const torch::D
     const bool identity = m_options.rel_activation == "identity";
     const bool tiled = device.is_cpu() && hasTiledActivation(m_options.rel_activation);
     if (form == AttentionForm::Tiled) return tiled ? form : AttentionForm::Explicit;
+    if (form == AttentionForm::Cuda) return AttentionForm::Explicit;  // not served
     if (form != AttentionForm::Automatic)
         return identity || form == AttentionForm::Chunked ? form : AttentionForm::Explicit;
     return tiled && prefersTiles(n, batch) ? AttentionForm::Tiled : plainForm(n, device);
@@ -259,14 +262,17 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
         recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
         recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
     }
+    const KernelRelations relations{q_rel, o.symmetric_rels ? torch::Tensor() : k_rel, wr};
+    const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()),
+                                o.rel_activation};
+    const CudaAttentionInput input{q, k, s.values, s.maxOffset, relations, past};
+    if (!recordsMaps() && choosesCuda(form, input, options))
+        return m_outputDropout(wo(cudaAttention(input, options)));
     auto chosen = formFor(x);
     if (chosen == AttentionForm::Tiled) {
         if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps())
             return m_outputDropout(
-                wo(tiledAttention(q, k, s.values, s.maxOffset,
-                                  {q_rel, o.symmetric_rels ? torch::Tensor() : k_rel, wr},
-                                  {rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()),
-                                   o.rel_activation})));
+                wo(tiledAttention(q, k, s.values, s.maxOffset, relations, options)));
         chosen = recordsMaps() ? wholeForm(x.size(1)) : plainForm(x.size(1), x.device());
     }
     // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
@@ -319,6 +325,16 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
     if (cache) k = cache->append(this, 1, k);
     if (auto* recorder = factorRecorder())
         recorder->scores(path, {q, k, rsqrt(o.head_dim), o.rca_activation, o.causal});
+    // With a softmax these are sensory heads with symbols as values.
+    const bool sensory = o.rca_activation == "softmax" && !recordsMaps();
+    const CudaAttentionInput input{q, k, s.values, s.maxOffset, {}, past};
+    const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout()};
+    if (sensory && choosesCuda(form, input, options))
+        return m_outputDropout(wo(cudaAttention(input, options)));
+    if (sensory && s.maxOffset < 0 && weightDropout() == 0 && x.size(1) > 32 &&
+        form != AttentionForm::Chunked && form != AttentionForm::Explicit &&
+        hasFusedKernel(q, k, s.values, o))
+        return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
     const auto attend = [this](const auto& queries, const auto& keys,
                                const ProjectedSymbols& symbols, std::int64_t first,
                                const auto& drop) -> std::vector<torch::Tensor> {
@@ -336,11 +352,6 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
         if (recordsMaps()) activeRecorder()->scores(path, weights);
         return {mixSymbols(drop(weights), symbols, first)};
     };
-    // With a softmax these are sensory heads with symbols as values.
-    if (o.rca_activation == "softmax" && s.maxOffset < 0 && !recordsMaps() &&
-        weightDropout() == 0 && x.size(1) > 32 && form != AttentionForm::Chunked &&
-        form != AttentionForm::Explicit && hasFusedKernel(q, k, s.values, o))
-        return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
     const auto a = overRows({q}, {k}, s, formFor(x) == AttentionForm::Chunked, false, attend);
     return m_outputDropout(wo(joinHeads(a[0])));
 }

@@ -189,8 +189,8 @@ bool servesTiles(const torch::Tensor& q, const torch::Tensor& k, bool causal) {
 }
 
 torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                             std::int64_t maxOffset, const TiledRelations& relations,
-                             const TiledOptions& options) {
+                             std::int64_t maxOffset, const KernelRelations& relations,
+                             const KernelOptions& options) {
     const auto plan = c10::make_intrusive<TilePlan>();
     auto& a = plan->args;
     a.scale = static_cast<float>(options.scale), a.relScale = static_cast<float>(options.relScale);

@@ -3,29 +3,12 @@
 // the scores stay in the cache; the backward pass recomputes them.
 #pragma once
 
-#include <torch/types.h>
-
-#include <optional>
 #include <string>
 
+#include "model/attention/kernel_options.h"
 #include "model/attention/tile_kernels.h"
 
 namespace relascope::core {
-
-/// What the heads compute beside softmax(scale q k^T) values.
-struct TiledOptions {
-    double scale = 1.0;
-    bool causal = false;
-    double dropout = 0.0;  ///< on the weights; draws a seed as `dropout` does, for the same mask
-    double relScale = 1.0;
-    std::string relActivation = "identity";
-};
-
-/// Tensors of relational heads: q_rel [b, d_r, n, d_p], k_rel [b, d_r, m, d_p] (undefined: q_rel,
-/// of symmetric relations) and W_r [h, d_h, d_r].
-struct TiledRelations {
-    torch::Tensor q, k, wr;
-};
 
 /// Longest sequences that `tiledAttention` is used for.
 inline constexpr std::int64_t kMostTiledTokens = 1024;
@@ -44,8 +27,8 @@ bool servesTiles(const torch::Tensor& q, const torch::Tensor& k, bool causal);
 /// The heads' outputs, joined: [b, n, h d_h]. v [b, g, m, d_h]; or, if `maxOffset` >= 0, the
 /// library [g, 2 maxOffset + 1, d_h] of relative symbols (mixSymbols in relational_attention.h).
 torch::Tensor tiledAttention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                             std::int64_t maxOffset, const TiledRelations& relations,
-                             const TiledOptions& options);
+                             std::int64_t maxOffset, const KernelRelations& relations,
+                             const KernelOptions& options);
 
 /// Sets the widest vectors that the kernels use, in its scope and for all threads. For tests.
 class VectorLevelScope {

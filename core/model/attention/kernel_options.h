@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What kernels of attention are asked for: those of the CPU (tiled_attention.h) and of CUDA
+// (cuda_attention.h).
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+namespace relascope::core {
+
+/// What the heads compute beside softmax(scale q k^T) values.
+struct KernelOptions {
+    double scale = 1.0;
+    bool causal = false;
+    double dropout = 0.0;  ///< on the weights; draws from the default generator of the device
+    double relScale = 1.0;
+    std::string relActivation = "identity";
+};
+
+/// Tensors of relational heads: q_rel [b, d_r, n, d_p], k_rel [b, d_r, m, d_p] (undefined: q_rel,
+/// of symmetric relations) and W_r [h, d_h, d_r].
+struct KernelRelations {
+    torch::Tensor q, k, wr;
+};
+
+}  // namespace relascope::core

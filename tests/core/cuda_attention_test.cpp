@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Modules that use the CUDA kernels, here compiled for the CPU, against the explicit form in double
+// precision: outputs, every gradient, caches and dropout. The kernels themselves are tested in
+// tests/kernels.
+#include "model/attention/cuda_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "model/attention/relational_attention.h"
+#include "model/decode/cache.h"
+#include "model/kernels/plugin.h"
+#include "support/form_results.h"
+#include "support/relational_cases.h"
+
+namespace relascope::core {
+namespace {
+
+const kernels::KernelTable& compiledKernels() {
+    static const auto plugin =
+        kernels::openKernelPlugin(RELASCOPE_BIN "/../tests/fake_kernels/host_kernels.so");
+    if (!plugin.table) throw std::runtime_error(plugin.problem);
+    return *plugin.table;
+}
+
+// The same, counting the passes: a form that does not serve would leave the work to another.
+int s_forward = 0, s_backward = 0;
+const kernels::KernelTable& hostKernels() {
+    static const auto table = [] {
+        auto counting = compiledKernels();
+        counting.relForward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_forward, compiledKernels().relForward(args, stream);
+        };
+        counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_backward, compiledKernels().relBackward(args, stream);
+        };
+        return counting;
+    }();
+    return table;
+}
+
+class CudaAttention : public testing::Test {
+protected:
+    CudaAttention() : m_scope(hostKernels()) {}
+
+    template <class Module, class Forward>
+    void expectAgrees(Module& module, const Tensors& inputs, const Forward& forward,
+                      const std::string& what) {
+        const auto plain = explicitResultsOf(module, inputs, forward);
+        module.form = AttentionForm::Cuda;
+        s_forward = s_backward = 0;
+        expectNear(plain, resultsOf(module, inputs, forward), 1e-5, what);
+        EXPECT_EQ(s_forward, 1) << what;
+        EXPECT_EQ(s_backward, 1) << what;
+    }
+    void expectRelational(RelationalOptions o, std::int64_t n, const SymbolKind& kind) {
+        o.output_dropout = 0.0;
+        torch::manual_seed(3);
+        RelationalAttentionImpl module(o);
+        const auto x = torch::randn({2, n, o.d_model}), s = randomSymbols(kind, 2, n, o.d_model);
+        const auto forward = [&](const Tensors& in) {
+            return module.forward(in[0], symbolsOf(kind, in[1]));
+        };
+        expectAgrees(module, {x, s}, forward, describe(o, n, kind));
+    }
+
+private:
+    CpuKernelsScope m_scope;
+};
+
+TEST_F(CudaAttention, AgreesForEveryKindOfHeadAndSymbol) {
+    for (const bool causal : {false, true})
+        for (const int kv : {0, 2})
+            for (const bool symmetric : {false, true})
+                for (const auto& kind : kSymbolKinds) {
+                    auto o = smallHeads();
+                    o.causal = causal, o.n_kv_heads = kv, o.symmetric_rels = symmetric;
+                    o.rope = causal, o.key_dim = o.rope ? 4 : 0;
+                    expectRelational(o, 19, kind);
+                }
+}
+
+TEST_F(CudaAttention, AgreesForEveryActivation) {
+    for (const char* activation : {"identity", "relu", "sigmoid", "tanh", "gelu", "silu"}) {
+        auto o = smallHeads();
+        o.rel_activation = activation;
+        expectRelational(o, 12, kSymbolKinds[0]);
+    }
+}
+
+TEST_F(CudaAttention, AgreesForSensoryAndCrossAttention) {
+    for (const auto& [n, m] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{10, 10}, {9, 33}, {21, 5}}) {
+        HeadOptions o;
+        o.d_model = 24, o.n_heads = 4, o.head_dim = 6, o.n_kv_heads = 2;
+        o.causal = n == m;
+        torch::manual_seed(3);
+        AttentionImpl module(o);
+        const bool self = n == m;
+        const auto forward = [&](const Tensors& in) {
+            const auto& from = self ? in[0] : in[1];
+            return module.forward(in[0], from, from) + 0.0 * in[1].sum();
+        };
+        expectAgrees(module, {torch::randn({2, n, 24}), torch::randn({2, m, 24})}, forward,
+                     "n " + std::to_string(n) + " m " + std::to_string(m));
+    }
+}
+
+TEST_F(CudaAttention, AgreesForRelationalCrossAttention) {
+    for (const auto& kind : kSymbolKinds) {
+        auto o = smallHeads();
+        o.causal = true;
+        torch::manual_seed(3);
+        RelationalCrossAttentionImpl module(o);
+        const auto forward = [&](const Tensors& in) {
+            return module.forward(in[0], symbolsOf(kind, in[1]));
+        };
+        expectAgrees(module, {torch::randn({2, 17, 12}), randomSymbols(kind, 2, 17, 12)}, forward,
+                     kind.name);
+    }
+}
+
+// Token by token with a cache as all at once.
+TEST_F(CudaAttention, ContinuesACache) {
+    const torch::NoGradGuard guard;
+    auto o = smallHeads();
+    o.causal = true, o.rope = true, o.key_dim = 4;
+    torch::manual_seed(3);
+    RelationalAttentionImpl module(o);
+    const auto x = torch::randn({2, 11, 12}), s = torch::randn({2, 11, 12});
+    module.form = AttentionForm::Explicit;
+    const auto whole = module.forward(x, {s, -1});
+    module.form = AttentionForm::Cuda;
+    DecodingCache cache(11);
+    const CacheScope scope(cache);
+    std::int64_t past = 0;
+    s_forward = 0;
+    for (const std::int64_t count : {4, 1, 1, 5}) {
+        const auto part =
+            module.forward(x.slice(1, past, past + count), {s.slice(1, past, past + count), -1});
+        EXPECT_LT((part - whole.slice(1, past, past + count)).abs().max().item<double>(), 1e-5)
+            << "after " << past;
+        past += count;
+        cache.advance(count);
+    }
+    EXPECT_EQ(s_forward, 4);
+}
+
+// The output is linear in the values and in W_r, so that with the same mask in both passes
+// <dv, v> + <dW_r, W_r> = <dOut, out>.
+TEST_F(CudaAttention, DropsTheSameWeightsInBothPasses) {
+    torch::manual_seed(3);
+    const auto random = [](std::vector<std::int64_t> shape) {
+        return torch::randn(shape, torch::requires_grad());
+    };
+    const auto q = random({2, 4, 30, 6}), k = random({2, 2, 30, 6}), v = random({2, 2, 30, 5});
+    const KernelRelations relations{random({2, 3, 30, 4}), random({2, 3, 30, 4}),
+                                    random({4, 5, 3})};
+    const CudaAttentionInput in{q, k, v, -1, relations};
+    const auto run = [&](double p) {
+        torch::manual_seed(7);
+        return cudaAttention(in, {0.4, true, p, 0.5});
+    };
+    const auto out = run(0.3);
+    EXPECT_TRUE(torch::equal(out, run(0.3))) << "the same seed";
+    EXPECT_FALSE(torch::equal(out, cudaAttention(in, {0.4, true, 0.3, 0.5}))) << "another one";
+    EXPECT_GT((out - run(0.0)).abs().max().item<double>(), 0.1);
+    const auto dOut = torch::randn_like(out);
+    const auto gradients = torch::autograd::grad({out}, {v, relations.wr}, {dOut});
+    const double mixed = (gradients[0] * v).sum().item<double>() +
+                         (gradients[1] * relations.wr).sum().item<double>();
+    EXPECT_NEAR(mixed, (dOut * out).sum().item<double>(), 1e-3);
+    // The mean over many masks is what there is without dropout.
+    auto mean = torch::zeros_like(out);
+    for (int seed = 0; seed < 200; ++seed) mean += cudaAttention(in, {0.4, true, 0.3, 0.5});
+    EXPECT_LT((mean / 200 - run(0.0)).abs().mean().item<double>(),
+              0.2 * (out - run(0.0)).abs().mean().item<double>());
+}
+
+TEST_F(CudaAttention, ServesWhatFitsADevice) {
+    const auto input = [](std::int64_t heads, std::int64_t width, torch::ScalarType type) {
+        const auto x = torch::randn({2, heads, 9, width}, type);
+        return CudaAttentionInput{x, x, x};
+    };
+    EXPECT_TRUE(servesCuda(input(4, 8, torch::kFloat), {}));
+    EXPECT_FALSE(servesCuda(input(4, 8, torch::kDouble), {}));
+    EXPECT_FALSE(servesCuda(input(4, 8, torch::kBFloat16), {}));
+    EXPECT_FALSE(servesCuda(input(512, 64, torch::kFloat), {})) << "more than 227 KB";
+    KernelOptions softmax;
+    softmax.relActivation = "softmax";
+    EXPECT_FALSE(servesCuda(input(4, 8, torch::kFloat), softmax));
+}
+
+TEST(CudaAttentionForm, IsNotUsedWithoutKernels) {
+    auto o = smallHeads();
+    torch::manual_seed(3);
+    RelationalAttentionImpl module(o);
+    const auto x = torch::randn({2, 9, 12});
+    module.form = AttentionForm::Explicit;
+    const auto plain = module.forward(x, {x, -1});
+    module.form = AttentionForm::Cuda;
+    s_forward = 0;
+    EXPECT_TRUE(torch::equal(module.forward(x, {x, -1}), plain));
+    EXPECT_EQ(s_forward, 0);
+}
+
+}  // namespace
+}  // namespace relascope::core
