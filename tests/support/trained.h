@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A tiny run that is trained within a test.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "run/run_lines.h"
+#include "support/tiny_run.h"
+#include "train/train.h"
+
+namespace relascope::testing_support {
+
+struct Trained {
+    TrainResult result;
+    std::vector<TrainEvent> events;
+    std::vector<std::string> notes() const {
+        std::vector<std::string> texts;
+        for (const auto& event : events)
+            if (const auto* note = std::get_if<Note>(&event)) texts.push_back(note->text);
+        return texts;
+    }
+};
+
+inline Trained trainIn(RunFolder& folder, Control& control, const DataSplits& data = tinyData(),
+                       std::function<void(const TrainEvent&, std::stop_source&)> watch = {}) {
+    std::stop_source stop;
+    Trained trained;
+    trained.result = train(
+        folder, data, control,
+        [&](TrainEvent event) {
+            if (watch) watch(event, stop);
+            trained.events.push_back(std::move(event));
+        },
+        stop.get_token());
+    return trained;
+}
+
+inline std::vector<double> losses(const std::string& run) {
+    std::vector<double> all;
+    for (const auto& p : readMetrics(run)) all.push_back(p.value("loss"));
+    return all;
+}
+
+}  // namespace relascope::testing_support
