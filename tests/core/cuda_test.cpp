@@ -8,7 +8,10 @@
 #include <filesystem>
 
 #include "checkpoint/verify.h"
+#include "model/kernels/plugin.h"
 #include "run/run_lines.h"
+#include "support/form_results.h"
+#include "support/relational_cases.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/devices.h"
@@ -55,8 +58,37 @@ void trainsResumesAndIsInspected() {
     const auto a = cuda.probe(sample, {}), b = cpu.probe(sample, {});
     ASSERT_EQ(a.maps.size(), b.maps.size());
     for (std::size_t i = 0; i < a.maps.size(); ++i)
-        for (std::size_t v = 0; v < a.maps[i].values.size(); ++v)
-            EXPECT_NEAR(a.maps[i].values[v], b.maps[i].values[v], 1e-4);
+        EXPECT_TRUE(torch::allclose(torch::tensor(a.maps[i].all()), torch::tensor(b.maps[i].all()),
+                                    1e-4, 1e-4))
+            << "map " << i;
+}
+
+// Every kind of symbol, against the explicit form in double precision on the CPU.
+void ownKernelsAgree() {
+    ASSERT_EQ(kernels::kernelsProblem(0), "");
+    const auto moved = [](Tensors all, torch::Device device) {
+        for (auto& x : all)
+            if (x.defined()) x = x.to(device);
+        return all;
+    };
+    for (const bool causal : {false, true})
+        for (const std::int64_t n : {9, 100})
+            for (const auto& kind : kSymbolKinds) {
+                auto o = smallHeads();
+                o.causal = causal, o.n_kv_heads = 2, o.output_dropout = 0.0;
+                torch::manual_seed(3);
+                RelationalAttentionImpl module(o);
+                const Tensors in = {torch::randn({2, n, 12}), randomSymbols(kind, 2, n, 12)};
+                const auto forward = [&](const Tensors& x) {
+                    return module.forward(x[0], symbolsOf(kind, x[1]));
+                };
+                const auto plain = explicitResultsOf(module, in, forward);
+                module.to(torch::kCUDA);
+                module.form = AttentionForm::Cuda;
+                const auto found = resultsOf(module, moved(in, torch::kCUDA), forward);
+                expectNear(plain, moved(found, torch::kCPU), 1e-5, describe(o, n, kind));
+                module.to(torch::kCPU);
+            }
 }
 
 void resumesBitForBit() {
@@ -122,7 +154,8 @@ const int registered = [] {
             {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
             {"ResumesBitForBit", resumesBitForBit},
             {"MovesBetweenDevices", movesBetweenDevices},
-            {"Bfloat16Trains", bfloat16Trains}};
+            {"Bfloat16Trains", bfloat16Trains},
+            {"OwnKernelsAgree", ownKernelsAgree}};
         for (const auto& [name, body] : tests) {
             testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__,
                                   [body = body]() -> testing::Test* { return new CudaTest(body); });
