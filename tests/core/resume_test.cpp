@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that go on where they stood: bit for bit, from a branch, with other options or fewer data,
+// Runs that continue where they stopped: bit for bit, from a branch, with other options or fewer data,
 // and from an older checkpoint if the last is damaged.
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(Train, ResumesBitForBit) {
     }
     EXPECT_EQ(losses(home / "parts"), losses(home / "whole"));
 
-    // A finished run goes on when it is given more epochs.
+    // A finished run continues when it is given more epochs.
     auto longer = RunFolder::open(home / "parts");
     auto more = longer.options();
     more.train.epochs = 5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Relascope's own CUDA kernels, which librelascope_cuda.so brings where it was built. Where they do
-// not run, the forms by LibTorch go on.
+// not run, the forms by LibTorch are used.
 #pragma once
 
 #include <string>
