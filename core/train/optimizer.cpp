@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/optimizer.h"
 
+#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adam.h>
@@ -54,9 +55,10 @@ void Optimizer::step(double learningRate) {
             gradients.push_back(m_parameters[i].grad());
             means.push_back(m_mean[i]);
             squares.push_back(m_square[i]);
-            steps.push_back(m_steps[i].add_(1));
+            steps.push_back(m_steps[i]);
         }
         if (parameters.empty()) continue;
+        at::_foreach_add_(steps, 1);
         const double decay = decays ? o.weight_decay : 0.0;
         if (o.optimizer == "adamw")
             at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate,

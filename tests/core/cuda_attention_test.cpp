@@ -178,6 +178,25 @@ TEST_F(CudaAttention, DropsTheSameWeightsInBothPasses) {
               0.2 * (out - run(0.0)).abs().mean().item<double>());
 }
 
+// What the backward pass keeps must not keep itself.
+TEST_F(CudaAttention, ReleasesWhatWasSaved) {
+    const auto x = torch::randn({2, 4, 9, 6}, torch::requires_grad());
+    auto out = cudaAttention({x, x, x, -1, {x, x, torch::randn({4, 6, 4})}}, {});
+    std::vector<std::shared_ptr<torch::autograd::Node>> nodes = {out.grad_fn()};
+    std::weak_ptr<torch::autograd::Node> kernels;
+    while (!nodes.empty() && kernels.expired()) {
+        const auto node = nodes.back();
+        nodes.pop_back();
+        if (node->name().find("CudaHeads") != std::string::npos) kernels = node;
+        for (const auto& edge : node->next_edges())
+            if (edge.function) nodes.push_back(edge.function);
+    }
+    ASSERT_FALSE(kernels.expired());
+    nodes.clear();
+    out = torch::Tensor();
+    EXPECT_TRUE(kernels.expired());
+}
+
 TEST_F(CudaAttention, ServesWhatFitsADevice) {
     const auto input = [](std::int64_t heads, std::int64_t width, torch::ScalarType type) {
         const auto x = torch::randn({2, heads, 9, width}, type);

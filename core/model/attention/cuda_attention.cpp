@@ -52,6 +52,10 @@ kernels::View viewOf(const torch::Tensor& x) {
     if (!x.defined()) return {};
     return {const_cast<void*>(x.const_data_ptr()), x.stride(0), x.stride(2), x.stride(1)};
 }
+// [b, tokens, heads, width] as [b, heads, tokens, width]
+torch::Tensor byHead(const torch::Tensor& x) {
+    return x.transpose(1, 2);
+}
 // [b, heads, tokens, width] with the heads of a token side by side, as projections have them.
 torch::Tensor emptyLike(const torch::Tensor& x) {
     return torch::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
@@ -115,7 +119,7 @@ void require(const KernelTable& table, int error, const char* pass) {
 
 struct CudaHeads : torch::autograd::Function<CudaHeads> {
     // `relations` is q_rel and, unless relations are symmetric, k_rel; or nothing. Gives the mixed
-    // values [b, h, n, d_h] and, with relations, the mixed relations [b, h, n, d_r].
+    // values [b, n, h, d_h] and, with relations, the mixed relations [b, n, h, d_r].
     static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                   const c10::intrusive_ptr<CudaPlan>& plan,
                                                   const torch::Tensor& q, const torch::Tensor& k,
@@ -127,10 +131,9 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
         for (const auto& x : relations) in.push_back(readable(x));
         const auto options = q.options();
         torch::autograd::variable_list outputs = {
-            torch::empty({a.batch, a.queries, a.heads, a.valueDim}, options).transpose(1, 2)};
+            torch::empty({a.batch, a.queries, a.heads, a.valueDim}, options)};
         if (a.relations > 0)
-            outputs.push_back(
-                torch::empty({a.batch, a.queries, a.heads, a.relations}, options).transpose(1, 2));
+            outputs.push_back(torch::empty({a.batch, a.queries, a.heads, a.relations}, options));
         const auto lse = torch::empty({a.batch, a.heads, a.queries}, options);
         point(a, in, outputs, lse);
         require(*plan->table, plan->table->relForward(&a, streamOf(q.device())), "forward");
@@ -153,8 +156,8 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
         const auto& q = in[0];
         const c10::DeviceGuard guard(q.device());
         point(a, in, {outputs, saved.end() - 1}, saved.back());
-        const auto dOut = readable(gradients[0]);
-        const auto dRelated = a.relations > 0 ? readable(gradients[1]) : torch::Tensor();
+        const auto dOut = readable(byHead(gradients[0]));
+        const auto dRelated = a.relations > 0 ? readable(byHead(gradients[1])) : torch::Tensor();
         a.dOut = viewOf(dOut), a.dRelated = viewOf(dRelated);
         const auto delta = torch::empty_like(saved.back());
         a.delta = delta.mutable_data_ptr();
@@ -176,8 +179,8 @@ private:
                       const torch::autograd::variable_list& outputs, const torch::Tensor& lse) {
         a.q = viewOf(in[0]), a.k = viewOf(in[1]), a.s = viewOf(in[2]);
         if (in.size() > 3) a.qRel = viewOf(in[3]), a.kRel = viewOf(in.back());
-        a.out = viewOf(outputs[0]);
-        if (outputs.size() > 1) a.related = viewOf(outputs[1]);
+        a.out = viewOf(byHead(outputs[0]));
+        if (outputs.size() > 1) a.related = viewOf(byHead(outputs[1]));
         a.lse = lse.mutable_data_ptr();
     }
 };
@@ -221,8 +224,8 @@ torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& o
     if (of.k.defined()) relations.push_back(of.k);
     plan->symmetric = relations.size() == 1;
     const auto parts = CudaHeads::apply(plan, in.q, in.k, s, at::TensorList(relations));
-    return joinHeads(parts.size() > 1 ? torch::matmul(parts[1], of.wr.transpose(1, 2)) + parts[0]
-                                      : parts[0]);
+    if (parts.size() == 1) return parts[0].flatten(2);
+    return joinHeads(torch::matmul(byHead(parts[1]), of.wr.transpose(1, 2)) + byHead(parts[0]));
 }
 
 CpuKernelsScope::CpuKernelsScope(const kernels::KernelTable& table) {
