@@ -211,6 +211,27 @@ TEST_F(CudaAttention, ServesWhatFitsADevice) {
     EXPECT_FALSE(servesCuda(input(4, 8, torch::kFloat), softmax));
 }
 
+TEST(CudaKernels, AreCheckedBeforeTheyAreUsed) {
+    EXPECT_EQ(cudaKernelsProblem(hostKernels(), torch::kCPU), "");
+    auto wrong = hostKernels();
+    wrong.relForward = [](const kernels::RelArgs* args, void* stream) {
+        auto other = *args;
+        other.relScale *= 1.05;
+        return compiledKernels().relForward(&other, stream);
+    };
+    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("kernels differ from LibTorch's on cpu"),
+              std::string::npos);
+    wrong = hostKernels();
+    wrong.relBackward = [](const kernels::RelArgs* args, void* stream) {
+        auto other = *args;
+        other.dkRel = other.dqRel;
+        return compiledKernels().relBackward(&other, stream);
+    };
+    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU), "") << "gradients that are not written";
+    wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
+    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("fail on cpu ("), std::string::npos);
+}
+
 TEST(CudaAttentionForm, IsNotUsedWithoutKernels) {
     auto o = smallHeads();
     torch::manual_seed(3);

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <limits>
+#include <map>
 #include <mutex>
 
 #include "model/attention/dropout.h"
@@ -36,11 +39,6 @@ constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
      {"silu", Activation::Silu}}};
 
 std::atomic<const KernelTable*> s_cpuTable = nullptr;
-
-const KernelTable* tableFor(const torch::Device& device) {
-    if (device.is_cuda()) return kernels::kernelTable(device.index());
-    return device.is_cpu() ? s_cpuTable.load() : nullptr;
-}
 
 // Rows of consecutive numbers, as the kernels read them: without a copy where x is a slice of a
 // projection.
@@ -185,11 +183,64 @@ private:
     }
 };
 
+torch::Tensor apply(const KernelTable& table, const CudaAttentionInput& in,
+                    const KernelOptions& options) {
+    const auto plan = c10::make_intrusive<CudaPlan>();
+    plan->args = argsOf(in, options);
+    plan->table = &table;
+    if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
+    auto s = in.v;
+    if (in.maxOffset >= 0)
+        s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
+    torch::autograd::variable_list relations;
+    const auto& of = in.relations;
+    if (of.q.defined()) relations.push_back(of.q);
+    if (of.k.defined()) relations.push_back(of.k);
+    plan->symmetric = relations.size() == 1;
+    const auto parts = CudaHeads::apply(plan, in.q, in.k, s, at::TensorList(relations));
+    if (parts.size() == 1) return parts[0].flatten(2);
+    return joinHeads(torch::matmul(byHead(parts[1]), of.wr.transpose(1, 2)) + byHead(parts[0]));
+}
+
+// What apply() gives for symbols of each key, with relations without an activation.
+torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
+    const auto shared = [&](const torch::Tensor& x) {
+        return x.repeat_interleave(in.q.size(1) / x.size(1), 1);
+    };
+    auto scores = torch::matmul(in.q * o.scale, shared(in.k).transpose(2, 3));
+    if (o.causal)
+        scores = scores.masked_fill(futureMask(in.q.size(2), in.k.size(2), 0, in.q.device()),
+                                    -std::numeric_limits<double>::infinity());
+    const auto alpha = torch::softmax(scores, -1);
+    const auto r = torch::matmul(in.relations.q * o.relScale, in.relations.k.transpose(2, 3));
+    const auto related = torch::einsum("bhnm,blnm->bhnl", {alpha, r});
+    return joinHeads(torch::matmul(related, in.relations.wr.transpose(1, 2)) +
+                     torch::matmul(alpha, shared(in.v)));
+}
+
+// The kernels for a device, if they serve it and were found to compute what LibTorch does.
+const KernelTable* tableFor(const torch::Device& device) {
+    if (device.is_cpu()) return s_cpuTable.load();
+    if (!device.is_cuda()) return nullptr;
+    const KernelTable* table = kernels::kernelTable(device.index());
+    if (!table) return nullptr;
+    static std::mutex mutex;
+    static std::map<c10::DeviceIndex, bool> agrees;
+    const std::lock_guard lock(mutex);
+    const auto [entry, first] = agrees.try_emplace(device.index(), false);
+    if (first) {
+        const auto problem = cudaKernelsProblem(*table, device);
+        if (!problem.empty()) std::fprintf(stderr, "relascope: %s\n", problem.c_str());
+        entry->second = problem.empty();
+    }
+    return entry->second ? table : nullptr;
+}
+
 }  // namespace
 
 bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
-    const KernelTable* table = tableFor(in.q.device());
-    if (!table || in.q.scalar_type() != torch::kFloat || in.k.scalar_type() != torch::kFloat ||
+    if (in.q.is_cpu() && !s_cpuTable.load()) return false;
+    if (in.q.scalar_type() != torch::kFloat || in.k.scalar_type() != torch::kFloat ||
         in.v.scalar_type() != torch::kFloat || in.q.numel() == 0 || in.k.numel() == 0)
         return false;
     if (at::autocast::is_autocast_enabled(in.q.device().type()) || in.q.size(0) > kMostBatch)
@@ -197,6 +248,8 @@ bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
     if (std::none_of(kActivations.begin(), kActivations.end(),
                      [&](const auto& known) { return options.relActivation == known.first; }))
         return false;
+    const KernelTable* table = tableFor(in.q.device());
+    if (!table) return false;
     kernels::DeviceLimits limits;
     const int device = in.q.is_cpu() ? 0 : in.q.device().index();
     if (table->deviceLimits(device, &limits) != 0) return false;
@@ -211,21 +264,51 @@ bool prefersCuda(const CudaAttentionInput& in, const KernelOptions& options) {
 }
 
 torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options) {
-    const auto plan = c10::make_intrusive<CudaPlan>();
-    plan->args = argsOf(in, options);
-    plan->table = tableFor(in.q.device());
-    if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
-    auto s = in.v;
-    if (in.maxOffset >= 0)
-        s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
-    torch::autograd::variable_list relations;
-    const auto& of = in.relations;
-    if (of.q.defined()) relations.push_back(of.q);
-    if (of.k.defined()) relations.push_back(of.k);
-    plan->symmetric = relations.size() == 1;
-    const auto parts = CudaHeads::apply(plan, in.q, in.k, s, at::TensorList(relations));
-    if (parts.size() == 1) return parts[0].flatten(2);
-    return joinHeads(torch::matmul(byHead(parts[1]), of.wr.transpose(1, 2)) + byHead(parts[0]));
+    return apply(*tableFor(in.q.device()), in, options);
+}
+
+std::string cudaKernelsProblem(const KernelTable& table, const torch::Device& device) {
+    const c10::InferenceMode lasting(false);
+    const torch::AutoGradMode gradients(true);
+    int seed = 0;
+    const auto made = [&](std::initializer_list<std::int64_t> shape) {
+        const auto numbers = torch::arange(c10::multiply_integers(shape), torch::kFloat);
+        return (numbers * (0.7 + 0.1 * ++seed)).sin().view(shape).to(device).requires_grad_(true);
+    };
+    // More queries than a tile has, and none of the sizes a multiple of its sides.
+    const CudaAttentionInput in{made({2, 4, 37, 12}),
+                                made({2, 2, 37, 12}),
+                                made({2, 2, 37, 10}),
+                                -1,
+                                {made({2, 5, 37, 6}), made({2, 5, 37, 6}), made({4, 10, 5})}};
+    const KernelOptions options{0.3, true, 0.0, 0.4};
+    const std::vector<torch::Tensor> leaves = {in.q,           in.k,           in.v,
+                                               in.relations.q, in.relations.k, in.relations.wr};
+    const std::string advice =
+        "; LibTorch's kernels are used instead. Please report it with the output of relascope-cli "
+        "devices";
+    try {
+        const auto results = [&](const torch::Tensor& out) {
+            auto all = torch::autograd::grad({(out * out.detach().cos()).sum()}, leaves);
+            all.push_back(out.detach());
+            return all;
+        };
+        const auto found = results(apply(table, in, options)),
+                   plain = results(plainly(in, options));
+        for (std::size_t i = 0; i < plain.size(); ++i) {
+            // TF32 may be allowed for LibTorch's products.
+            const double error = (found[i] - plain[i]).abs().max().item<double>(),
+                         bound = 1e-2 * plain[i].abs().max().item<double>();
+            if (!(error <= bound))
+                return "Relascope's CUDA kernels differ from LibTorch's on " + device.str() +
+                       " by " + std::to_string(error) + advice;
+        }
+    } catch (const std::exception& error) {
+        const std::string text = error.what();
+        return "Relascope's CUDA kernels fail on " + device.str() + " (" +
+               text.substr(0, text.find('\n')) + ")" + advice;
+    }
+    return {};
 }
 
 CpuKernelsScope::CpuKernelsScope(const kernels::KernelTable& table) {

@@ -42,6 +42,11 @@ inline bool choosesCuda(AttentionForm form, const CudaAttentionInput& in,
 /// The heads' outputs, joined: [b, n, h d_h]. Throws Error if the device refuses a launch.
 torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options);
 
+/// Computes a small problem, its gradients too, with the table's kernels and with LibTorch on that
+/// device. Empty if they agree; otherwise a sentence. Done once for a device before its kernels are
+/// first used: they may be newer than any device that they were tested on. Draws no random numbers.
+std::string cudaKernelsProblem(const kernels::KernelTable& table, const torch::Device& device);
+
 /// Has the table serve tensors on the CPU, in its scope and for all threads. For tests, with the
 /// kernels compiled for the CPU.
 class CpuKernelsScope {
