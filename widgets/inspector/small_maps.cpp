@@ -91,8 +91,8 @@ SmallMaps::SmallMaps(const ViewChoice& choice, BackgroundWork& work, QWidget* pa
 QWidget* SmallMaps::makeHead() {
     auto* head = new QWidget(this);
     auto* row = rowOf(head, {}, 6);
-    m_scope =
-        new SegmentedControl({QStringLiteral("This layer"), QStringLiteral("All layers")}, head);
+    m_scope = new SegmentedControl({QStringLiteral("Layer"), QStringLiteral("All")}, head);
+    m_scope->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);  // in a narrow pane, too
     m_scope->setAccessibleName(QStringLiteral("Small maps of"));
     m_scope->setItemToolTip(0, QStringLiteral("Show the maps of the layer (A)"));
     m_scope->setItemToolTip(1, QStringLiteral("Show the maps of all layers (A)"));
