@@ -45,7 +45,8 @@ struct HostMisuse : std::logic_error {
     using std::logic_error::logic_error;
 };
 
-/// Which thread of a block, and which block, runs first. Results that depend on it are a race.
+/// Which thread of a block, and which block, runs first; see Scheduler::runReady. Results that
+/// depend on it are a race.
 enum class HostOrder { Forward, Backward, Shuffled };
 
 struct HostDevice {
