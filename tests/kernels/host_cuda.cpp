@@ -415,3 +415,19 @@ cudaError_t cudaGetLastError() {
     relascope::core::kernels::lastError = cudaSuccess;
     return error;
 }
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    const auto& device = relascope::core::kernels::hostDevice();
+    switch (attribute) {
+        case cudaDevAttrComputeCapabilityMajor:
+            *value = device.computeCapability / 10;
+            return cudaSuccess;
+        case cudaDevAttrComputeCapabilityMinor:
+            *value = device.computeCapability % 10;
+            return cudaSuccess;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+            *value = static_cast<int>(device.sharedLimit);
+            return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+}
