@@ -18,8 +18,6 @@
 namespace relascope::core::kernels {
 namespace {
 
-constexpr DataType kTypes[] = {DataType::BFloat16, DataType::Float16};
-
 /// The sizes of the model with 343 million parameters.
 Problem middle(const std::string& name, int queries, int keys) {
     Problem p;
@@ -55,7 +53,7 @@ std::vector<Problem> problems() {
     all[6].first = 28, all[6].causal = true;  // 33 keys: one of a tile
     all[10].causal = true, all[10].dropThreshold = 19661;
     for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"}) {
-        all.push_back(middle(activation, 18, 37));
+        all.push_back(middle(activation, 17, 20));
         all.back().activation = activation;
     }
     all.push_back(large("large, gelu, causal", 17, 20));
@@ -83,7 +81,7 @@ void expectClose(const std::string& name, const Outputs& found, const Outputs& e
 
 TEST_P(RelTensor, AgreesWithTheReferenceInEveryOrder) {
     const auto& p = GetParam();
-    for (const auto type : kTypes) {
+    for (const auto type : typesFor(p)) {
         const auto in = rounded(randomInputs(p, 3), type);
         const auto expected = referenceForward(p, in);
         const auto& tolerances =
@@ -97,8 +95,7 @@ TEST_P(RelTensor, AgreesWithTheReferenceInEveryOrder) {
                               std::to_string(tilings[tiling].stages);
             const auto first = runRelTensor(p, in, type, tiling, HostOrder::Forward);
             expectClose(name, first, expected, tolerances);
-            // Both types are one kernel, of which each problem runs one in all orders.
-            if ((p.name.size() + tiling) % 2 != static_cast<unsigned>(type) % 2) continue;
+            if (type == DataType::BFloat16) continue;
             for (const auto order : {HostOrder::Backward, HostOrder::Shuffled})
                 EXPECT_TRUE(sameBits(first, runRelTensor(p, in, type, tiling, order)))
                     << name << " in order " << static_cast<int>(order);

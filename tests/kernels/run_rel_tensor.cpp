@@ -69,11 +69,49 @@ private:
     std::vector<std::uint16_t> m_values;
 };
 
+Stored16 filled(const Tensor4& tensor, DataType type, const Problem& p) {
+    Stored16 stored(tensor, type, p.strided);
+    stored.fill();
+    return stored;
+}
+
+void expectStarted(int error) {
+    if (error) throw std::runtime_error("a launch failed with error " + std::to_string(error));
+}
+
+/// A problem's tensors on the device.
+struct TensorCall {
+    TensorCall(const Problem& p, const Inputs& in, DataType type)
+        : q(in.q, type, p.strided),
+          k(in.k, type, p.strided),
+          s(in.s, type, p.strided),
+          qRel(in.qRel, type, p.strided),
+          kRel(in.kRel, type, p.strided),
+          out(Tensor4(p.batch, p.queries, p.heads, p.valueDim), type, p.strided),
+          related(Tensor4(p.batch, p.queries, p.heads, p.relations), type, p.strided),
+          lse(std::size_t(p.batch) * p.heads * p.queries, std::numeric_limits<float>::quiet_NaN()),
+          args(argsOf(p, type)) {
+        for (auto* tensor : {&q, &k, &s, &qRel, &kRel}) tensor->fill();
+        args.q = q.view(), args.k = k.view(), args.s = s.view();
+        args.qRel = qRel.view(), args.kRel = kRel.view();
+        args.out = out.view(), args.related = related.view();
+        args.lse = lse.data();
+    }
+    Stored16 q, k, s, qRel, kRel, out, related;
+    std::vector<float> lse;
+    RelArgs args;
+};
+
 }  // namespace
+
+Tensor4 rounded(Tensor4 tensor, DataType type) {
+    for (double& value : tensor.values) value = widened(narrowed(value, type), type);
+    return tensor;
+}
 
 Inputs rounded(Inputs in, DataType type) {
     for (auto* tensor : {&in.q, &in.k, &in.s, &in.qRel, &in.kRel})
-        for (double& value : tensor->values) value = widened(narrowed(value, type), type);
+        *tensor = rounded(std::move(*tensor), type);
     return in;
 }
 
@@ -81,40 +119,51 @@ Outputs runRelTensor(const Problem& p, const Inputs& in, DataType type, int tili
                      HostOrder order) {
     const HostDeviceScope scope;
     hostDevice().order = order;
-    auto args = argsOf(p, type);
-    const auto input = [&](const Tensor4& tensor) {
-        Stored16 stored(tensor, type, p.strided);
-        stored.fill();
-        return stored;
-    };
-    const auto q = input(in.q), k = input(in.k), s = input(in.s);
-    const auto qRel = input(in.qRel), kRel = input(in.kRel);
-    const Stored16 out(Tensor4(p.batch, p.queries, p.heads, p.valueDim), type, p.strided);
-    const Stored16 related(Tensor4(p.batch, p.queries, p.heads, p.relations), type, p.strided);
-    args.q = q.view(), args.k = k.view(), args.s = s.view();
-    args.qRel = qRel.view(), args.kRel = kRel.view();
-    args.out = out.view(), args.related = related.view();
-    std::vector<float> lse(std::size_t(p.batch) * p.heads * p.queries,
-                           std::numeric_limits<float>::quiet_NaN());
-    args.lse = lse.data();
-    const int error = tiling == kBestTiling ? launchRelTensorForward(&args, nullptr)
-                                            : launchRelTensorForwardTiled(&args, tiling, nullptr);
-    if (error) throw std::runtime_error("the launch failed with error " + std::to_string(error));
-    Outputs results{out.read(), related.read(), Tensor4(p.batch, p.queries, p.heads, 1)};
+    const TensorCall call(p, in, type);
+    expectStarted(tiling == kBestTiling ? launchRelTensorForward(&call.args, nullptr)
+                                        : launchRelTensorForwardTiled(&call.args, tiling, nullptr));
+    Outputs results{call.out.read(), call.related.read(), Tensor4(p.batch, p.queries, p.heads, 1)};
     for (int b = 0; b < p.batch; ++b)
         for (int a = 0; a < p.heads; ++a)
             for (int i = 0; i < p.queries; ++i)
-                results.lse.at(b, i, a, 0) = lse[(std::size_t(b) * p.heads + a) * p.queries + i];
+                results.lse.at(b, i, a, 0) =
+                    call.lse[(std::size_t(b) * p.heads + a) * p.queries + i];
     return results;
 }
 
+RowGradients runRelTensorRows(const Problem& p, const Inputs& in, const Outputs& forward,
+                              const Tensor4& dOut, const Tensor4& dRelated, DataType type,
+                              int tiling, HostOrder order) {
+    const HostDeviceScope scope;
+    hostDevice().order = order;
+    TensorCall call(p, in, type);
+    const Stored16 gOut = filled(dOut, type, p), gRelated = filled(dRelated, type, p);
+    const Stored16 dq(in.q, type, p.strided), dqRel(in.qRel, type, p.strided);
+    std::vector<float> delta(call.lse.size(), std::numeric_limits<float>::quiet_NaN());
+    auto& args = call.args;
+    args.dOut = gOut.view(), args.dRelated = gRelated.view(), args.delta = delta.data();
+    args.dq = dq.view(), args.dqRel = dqRel.view();
+    const Stored16 out = filled(forward.out, type, p), related = filled(forward.related, type, p);
+    args.out = out.view(), args.related = related.view();
+    for (int b = 0; b < p.batch; ++b)
+        for (int a = 0; a < p.heads; ++a)
+            for (int i = 0; i < p.queries; ++i)
+                call.lse[(std::size_t(b) * p.heads + a) * p.queries + i] =
+                    static_cast<float>(forward.lse.at(b, i, a, 0));
+    expectStarted(launchRelTensorDelta(&args, nullptr));
+    expectStarted(tiling == kBestTiling ? launchRelTensorBackwardRows(&args, nullptr)
+                                        : launchRelTensorBackwardRowsTiled(&args, tiling, nullptr));
+    return {dq.read(), dqRel.read()};
+}
+
+bool sameBits(const Tensor4& x, const Tensor4& y) {
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    return std::equal(x.values.begin(), x.values.end(), y.values.begin(), y.values.end(),
+                      [&](double v, double w) { return bits(v) == bits(w); });
+}
+
 bool sameBits(const Outputs& x, const Outputs& y) {
-    const auto same = [](const Tensor4& a, const Tensor4& b) {
-        const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-        return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
-                          [&](double v, double w) { return bits(v) == bits(w); });
-    };
-    return same(x.out, y.out) && same(x.related, y.related) && same(x.lse, y.lse);
+    return sameBits(x.out, y.out) && sameBits(x.related, y.related) && sameBits(x.lse, y.lse);
 }
 
 double relativeDifference(const Tensor4& x, const Tensor4& expected) {

@@ -24,5 +24,7 @@ struct TensorTolerances {
 };
 constexpr TensorTolerances kBFloat16Tolerances{2 * 0x1p-9, 3 * 0x1p-9, 2e-6};
 constexpr TensorTolerances kFloat16Tolerances{2 * 0x1p-12, 3 * 0x1p-12, 2e-6};
+/// Of gradients, which are of rounded weights, relations, sums delta and results.
+constexpr double kBFloat16GradientTolerance = 4 * 0x1p-9, kFloat16GradientTolerance = 4 * 0x1p-12;
 
 }  // namespace relascope::core::kernels

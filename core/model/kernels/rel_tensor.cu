@@ -14,20 +14,37 @@ bool isAligned(const View& view, int bytes) {
            view.token % numbers == 0 && view.head % numbers == 0;
 }
 
-std::vector<RelTensorInstance> servingInstances(const RelArgs& x) {
+enum class Pass { Forward, Rows };
+
+RelTensorInstances instancesOf(const RelArgs& x) {
+    return x.type == DataType::BFloat16 ? bf16Instances() : fp16Instances();
+}
+
+std::vector<RelTensorInstance> servingInstances(const RelArgs& x, Pass pass) {
     std::vector<RelTensorInstance> serving;
     if (!isConsistent(x) || x.maxOffset >= 0) return serving;
-    const bool isBf16 = x.type == DataType::BFloat16;
-    if (!isBf16 && x.type != DataType::Float16) return serving;
-    for (const auto* view : {&x.k, &x.s, &x.kRel})
+    if (x.type != DataType::BFloat16 && x.type != DataType::Float16) return serving;
+    std::vector<const View*> copied{&x.k, &x.s, &x.kRel}, inPairs{&x.q, &x.qRel, &x.out};
+    if (pass == Pass::Rows) {
+        copied.push_back(&x.dRelated);
+        inPairs.insert(inPairs.end(), {&x.related, &x.dOut, &x.dq, &x.dqRel});
+    }
+    for (const auto* view : copied)
         if (!isAligned(*view, 16)) return serving;
-    for (const auto* view : {&x.q, &x.qRel, &x.out})
+    for (const auto* view : inPairs)
         if (!isAligned(*view, 4)) return serving;
-    for (const auto& each : isBf16 ? bf16Instances() : fp16Instances())
+    const auto all = instancesOf(x);
+    for (const auto& each : pass == Pass::Forward ? all.forward : all.rows)
         if (x.heads == each.heads && x.keyHeads == each.keyHeads && x.keyDim == each.width &&
             x.valueDim == each.width && x.relations == each.relations && x.relDim == each.relWidth)
             serving.push_back(each);
     return serving;
+}
+
+std::vector<RelTensorTiling> tilingsOf(const RelArgs& x, Pass pass) {
+    std::vector<RelTensorTiling> tilings;
+    for (const auto& each : servingInstances(x, pass)) tilings.push_back(each.tiling);
+    return tilings;
 }
 
 int fittingTiling(const std::vector<RelTensorTiling>& tilings, std::size_t sharedLimit) {
@@ -55,26 +72,49 @@ cudaError_t currentLimits(DeviceLimits& to) {
 
 constexpr int kLeastCapability = 80;  // bf16, m16n8k16 and copies beside the computation
 
-cudaError_t launch(const RelArgs& x, const RelTensorInstance& each, void* stream) {
+cudaError_t start(const RelArgs& x, const RelTensorInstance& each, void* stream) {
     const dim3 grid(tiles(x.queries, each.tiling.queries), x.batch, each.tiling.groups);
     if (grid.x == 0 || grid.y == 0) return cudaSuccess;
-    const auto kernel = x.activation == Activation::Identity ? each.forward : each.activatedForward;
+    const auto kernel = x.activation == Activation::Identity ? each.kernel : each.activatedKernel;
     const std::size_t bytes = each.tiling.sharedBytes;
     if (const auto error = allowSharedBytes(kernel, bytes); error != cudaSuccess) return error;
     LAUNCH(kernel, grid, each.threads, bytes, stream, x);
     return cudaGetLastError();
 }
 
+constexpr int kBest = -1;
+
+cudaError_t launch(const RelArgs& x, Pass pass, int tiling, void* stream) {
+    DeviceLimits limits;
+    if (const auto error = currentLimits(limits); error != cudaSuccess) return error;
+    if (tiling == kBest) tiling = fittingTiling(tilingsOf(x, pass), limits.sharedLimit);
+    const auto serving = servingInstances(x, pass);
+    if (limits.computeCapability < kLeastCapability || tiling < 0 ||
+        tiling >= static_cast<int>(serving.size()))
+        return cudaErrorInvalidValue;
+    return start(x, serving[tiling], stream);
+}
+
+bool fits(const std::vector<RelTensorTiling>& tilings, std::size_t sharedLimit, int capability) {
+    return capability >= kLeastCapability && fittingTiling(tilings, sharedLimit) >= 0;
+}
+
 }  // namespace
 
 std::vector<RelTensorTiling> relTensorTilings(const RelArgs& x) {
-    std::vector<RelTensorTiling> tilings;
-    for (const auto& each : servingInstances(x)) tilings.push_back(each.tiling);
-    return tilings;
+    return tilingsOf(x, Pass::Forward);
+}
+
+std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& x) {
+    return tilingsOf(x, Pass::Rows);
 }
 
 bool relTensorServes(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
-    return computeCapability >= kLeastCapability && relTensorSharedBytes(x, sharedLimit) > 0;
+    return fits(relTensorTilings(x), sharedLimit, computeCapability);
+}
+
+bool relTensorServesRows(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
+    return fits(relTensorRowsTilings(x), sharedLimit, computeCapability);
 }
 
 std::size_t relTensorSharedBytes(const RelArgs& x, std::size_t sharedLimit) {
@@ -84,20 +124,31 @@ std::size_t relTensorSharedBytes(const RelArgs& x, std::size_t sharedLimit) {
 }
 
 int launchRelTensorForward(const RelArgs* args, void* stream) {
-    DeviceLimits limits;
-    if (const auto error = currentLimits(limits); error != cudaSuccess) return error;
-    const int tiling = fittingTiling(relTensorTilings(*args), limits.sharedLimit);
-    return launchRelTensorForwardTiled(args, tiling, stream);
+    return launch(*args, Pass::Forward, kBest, stream);
 }
 
 int launchRelTensorForwardTiled(const RelArgs* args, int tiling, void* stream) {
+    return tiling < 0 ? cudaErrorInvalidValue : launch(*args, Pass::Forward, tiling, stream);
+}
+
+int launchRelTensorDelta(const RelArgs* args, void* stream) {
     DeviceLimits limits;
     if (const auto error = currentLimits(limits); error != cudaSuccess) return error;
-    const auto serving = servingInstances(*args);
-    if (limits.computeCapability < kLeastCapability || tiling < 0 ||
-        tiling >= static_cast<int>(serving.size()))
+    if (limits.computeCapability < kLeastCapability || servingInstances(*args, Pass::Rows).empty())
         return cudaErrorInvalidValue;
-    return launch(*args, serving[tiling], stream);
+    const auto rows = std::int64_t{args->batch} * args->heads * args->queries;
+    if (rows == 0) return cudaSuccess;
+    const dim3 grid(static_cast<unsigned>((rows + kDeltaRows - 1) / kDeltaRows));
+    LAUNCH(instancesOf(*args).delta, grid, 32 * kDeltaRows, 0, stream, *args);
+    return cudaGetLastError();
+}
+
+int launchRelTensorBackwardRows(const RelArgs* args, void* stream) {
+    return launch(*args, Pass::Rows, kBest, stream);
+}
+
+int launchRelTensorBackwardRowsTiled(const RelArgs* args, int tiling, void* stream) {
+    return tiling < 0 ? cudaErrorInvalidValue : launch(*args, Pass::Rows, tiling, stream);
 }
 
 }  // namespace relascope::core::kernels

@@ -28,13 +28,24 @@ bool relTensorServes(const RelArgs& args, std::size_t sharedLimit, int computeCa
 /// Of the first tiling that fits; 0 if none does.
 std::size_t relTensorSharedBytes(const RelArgs& args, std::size_t sharedLimit);
 
-// Both return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
+/// The same for the backward pass of the queries, where dRelated needs 16 bytes as well, and
+/// related, dOut, dq and dqRel need 4: the smaller model only. The rest of the backward pass has no
+/// kernels here.
+std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& args);
+bool relTensorServesRows(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+
+// All return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
 // the current device does not serve.
 extern "C" {
 /// Writes out, related and lse, by the first tiling that fits the device.
 int launchRelTensorForward(const RelArgs* args, void* stream);
 /// By the tiling of that number in relTensorTilings, to compare them.
 int launchRelTensorForwardTiled(const RelArgs* args, int tiling, void* stream);
+/// Writes delta in float32; the two below need it.
+int launchRelTensorDelta(const RelArgs* args, void* stream);
+/// Writes dq and dqRel.
+int launchRelTensorBackwardRows(const RelArgs* args, void* stream);
+int launchRelTensorBackwardRowsTiled(const RelArgs* args, int tiling, void* stream);
 }
 
 }  // namespace relascope::core::kernels

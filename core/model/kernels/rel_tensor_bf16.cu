@@ -4,7 +4,7 @@
 
 namespace relascope::core::kernels {
 
-std::vector<RelTensorInstance> bf16Instances() {
+RelTensorInstances bf16Instances() {
     return relTensorInstances<BFloat16>();
 }
 

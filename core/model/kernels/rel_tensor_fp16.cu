@@ -4,7 +4,7 @@
 
 namespace relascope::core::kernels {
 
-std::vector<RelTensorInstance> fp16Instances() {
+RelTensorInstances fp16Instances() {
     return relTensorInstances<Float16>();
 }
 

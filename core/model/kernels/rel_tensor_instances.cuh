@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/kernels/rel_tensor.h"
-#include "model/kernels/rel_tensor_forward.cuh"
+#include "model/kernels/rel_tensor_rows.cuh"
 
 namespace relascope::core::kernels {
 
@@ -13,35 +13,54 @@ namespace relascope::core::kernels {
 struct RelTensorInstance {
     int heads, keyHeads, relations, width, relWidth, threads;
     RelTensorTiling tiling;
-    void (*forward)(RelArgs);
-    void (*activatedForward)(RelArgs);  // with another activation than identity
+    void (*kernel)(RelArgs);
+    void (*activatedKernel)(RelArgs);  // with another activation than identity
 };
 
-std::vector<RelTensorInstance> bf16Instances();
-std::vector<RelTensorInstance> fp16Instances();
+/// The kernels of a type, for the published models of 343 million parameters and of 1.27 billion,
+/// each with the best first.
+struct RelTensorInstances {
+    std::vector<RelTensorInstance> forward, rows;
+    void (*delta)(RelArgs);
+};
+RelTensorInstances bf16Instances();
+RelTensorInstances fp16Instances();
 
-template <class Format, int Groups, int Relations, int Queries, int Keys, int Stages>
-RelTensorInstance relTensorInstance() {
-    using S = TensorShape<Format, 8, 4, Relations, Queries, Keys, Stages>;
+template <int Groups, class S>
+RelTensorInstance relTensorInstance(std::size_t bytes, void (*kernel)(RelArgs),
+                                    void (*activatedKernel)(RelArgs)) {
     return {Groups * S::kHeads,
             Groups * S::kKeyHeads,
-            Relations,
+            S::kRelations,
             S::kWidth,
             S::kRelWidth,
             S::kThreads,
-            {Queries, Keys, Stages, Groups, S::kSharedBytes},
-            relTensorForward<S, true>,
-            relTensorForward<S, false>};
+            {S::kQueries, S::kKeys, S::kStages, Groups, bytes},
+            kernel,
+            activatedKernel};
+}
+template <class Format, int Groups, int Relations, int Queries, int Keys, int Stages>
+RelTensorInstance forwardInstance() {
+    using S = TensorShape<Format, 8, 4, Relations, Queries, Keys, Stages>;
+    return relTensorInstance<Groups, S>(S::kSharedBytes, relTensorForward<S, true>,
+                                        relTensorForward<S, false>);
+}
+template <class Format, int Stages>
+RelTensorInstance rowsInstance() {
+    using S = TensorShape<Format, 8, 4, 64, 16, 16, Stages>;
+    return relTensorInstance<1, S>(RowsShared<S>::kBytes, relTensorRows<S, true>,
+                                   relTensorRows<S, false>);
 }
 
-/// For the published models of 343 million parameters and of 1.27 billion, the best first.
 template <class Format>
-std::vector<RelTensorInstance> relTensorInstances() {
-    return {relTensorInstance<Format, 1, 64, 32, 16, 2>(),  // half the traffic of 16 queries
-            relTensorInstance<Format, 1, 64, 16, 32, 2>(),
-            relTensorInstance<Format, 1, 64, 16, 16, 1>(),  // for devices with 99 KiB
-            relTensorInstance<Format, 2, 128, 16, 16, 2>(),
-            relTensorInstance<Format, 2, 128, 16, 16, 1>()};  // for an A100
+RelTensorInstances relTensorInstances() {
+    return {{forwardInstance<Format, 1, 64, 32, 16, 2>(),  // half the traffic of 16 queries
+             forwardInstance<Format, 1, 64, 16, 32, 2>(),
+             forwardInstance<Format, 1, 64, 16, 16, 1>(),  // for devices with 99 KiB
+             forwardInstance<Format, 2, 128, 16, 16, 2>(),
+             forwardInstance<Format, 2, 128, 16, 16, 1>()},          // for an A100
+            {rowsInstance<Format, 2>(), rowsInstance<Format, 1>()},  // for devices with 99 KiB
+            relTensorDelta<Format>};
 }
 
 }  // namespace relascope::core::kernels

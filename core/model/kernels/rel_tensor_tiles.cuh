@@ -134,24 +134,28 @@ __device__ inline void mixSymbols(float (&out)[S::kRowTiles][S::kWidth / 8][4],
         }
 }
 
-template <Activation Kind>
+template <Activation Kind, bool Slope>
 __device__ inline void activateCells(float (&cells)[4][4]) {
 #pragma unroll
-    for (int i = 0; i < 16; ++i) cells[i / 4][i % 4] = activated(Kind, cells[i / 4][i % 4]);
+    for (int i = 0; i < 16; ++i) {
+        float& cell = cells[i / 4][i % 4];
+        cell = Slope ? slopeOf(Kind, cell) : activated(Kind, cell);
+    }
 }
-/// One branch for all cells, in float32.
+/// Activations, or their derivatives: one branch for all cells, in float32.
+template <bool Slope>
 __device__ inline void activateCells(Activation kind, float (&cells)[4][4]) {
     switch (kind) {
         case Activation::Relu:
-            return activateCells<Activation::Relu>(cells);
+            return activateCells<Activation::Relu, Slope>(cells);
         case Activation::Sigmoid:
-            return activateCells<Activation::Sigmoid>(cells);
+            return activateCells<Activation::Sigmoid, Slope>(cells);
         case Activation::Tanh:
-            return activateCells<Activation::Tanh>(cells);
+            return activateCells<Activation::Tanh, Slope>(cells);
         case Activation::Gelu:
-            return activateCells<Activation::Gelu>(cells);
+            return activateCells<Activation::Gelu, Slope>(cells);
         case Activation::Silu:
-            return activateCells<Activation::Silu>(cells);
+            return activateCells<Activation::Silu, Slope>(cells);
         default:
             return;
     }
@@ -194,7 +198,7 @@ __device__ inline void makeRelations(const RelArgs& x, const TensorTile& tile,
                     for (int i = 0; i < 4; ++i) cell[i] *= scale;
                 }
             }
-            if constexpr (!Identity) activateCells(x.activation, cells);
+            if constexpr (!Identity) activateCells<false>(x.activation, cells);
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 std::uint16_t* const to = relations + (16 * m + g) * S::kRelationRow + 2 * t +
