@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -102,6 +103,7 @@ private:
     static void enter();
     void runBlock();
     void runReady();
+    bool runOnce(std::span<const unsigned> threads);
     void releaseBarrier(std::size_t left);
     void resume(Fiber& fiber);
     void suspend();
@@ -249,20 +251,36 @@ void Scheduler::runBlock() {
     }
 }
 
-// Runs threads until all of them wait or are done.
+// Runs threads until all of them wait or are done. Shuffled, all of them advance together;
+// otherwise a warp runs as far as it gets before the next one starts, so that it finds nothing of
+// what the others write before a barrier.
 void Scheduler::runReady() {
     std::vector<unsigned> order(m_count);
+    const bool together = hostDevice().order == HostOrder::Shuffled;
+    const std::size_t width = together ? m_count : warpSize;
     for (bool any = true; any;) {
         any = false;
         sort(order);
-        for (const unsigned i : order) {
-            if (m_fibers[i]->state != State::Ready) continue;
-            any = true;
-            m_running = i;
-            resume(*m_fibers[i]);
-            if (m_error) std::rethrow_exception(m_error);
+        for (std::size_t begin = 0; begin < m_count; begin += width) {
+            while (runOnce(std::span(order).subspan(begin, std::min(width, m_count - begin)))) {
+                any = true;
+                if (together) break;
+            }
         }
     }
+}
+
+/// Whether any of them was ready.
+bool Scheduler::runOnce(std::span<const unsigned> threads) {
+    bool any = false;
+    for (const unsigned i : threads) {
+        if (m_fibers[i]->state != State::Ready) continue;
+        any = true;
+        m_running = i;
+        resume(*m_fibers[i]);
+        if (m_error) std::rethrow_exception(m_error);
+    }
+    return any;
 }
 
 void Scheduler::releaseBarrier(std::size_t left) {
@@ -396,4 +414,20 @@ cudaError_t cudaGetLastError() {
     const cudaError_t error = relascope::core::kernels::lastError;
     relascope::core::kernels::lastError = cudaSuccess;
     return error;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    const auto& device = relascope::core::kernels::hostDevice();
+    switch (attribute) {
+        case cudaDevAttrComputeCapabilityMajor:
+            *value = device.computeCapability / 10;
+            return cudaSuccess;
+        case cudaDevAttrComputeCapabilityMinor:
+            *value = device.computeCapability % 10;
+            return cudaSuccess;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+            *value = static_cast<int>(device.sharedLimit);
+            return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
 }

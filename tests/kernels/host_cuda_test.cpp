@@ -70,6 +70,33 @@ TEST(HostCuda, MissingBarrierChangesBitsBetweenOrders) {
     EXPECT_GT(differing, kCount / 2);
 }
 
+// Warps that wait for their own lanes equally often: none may find what another one wrote since the
+// last barrier.
+__global__ void readOfNextWarp(int* to, bool isRight) {
+    DYNAMIC_SHARED(int, shared);
+    const int i = threadIdx.x;
+    __syncwarp();
+    shared[i] = i;
+    __syncwarp();
+    if (isRight) __syncthreads();
+    __syncwarp();
+    to[i] = shared[(i + warpSize) % kCount];
+}
+
+TEST(HostCuda, WarpsRunAheadOfOneAnother) {
+    for (const bool isRight : {true, false}) {
+        int stale = 0;
+        for (const auto order : {HostOrder::Forward, HostOrder::Backward}) {
+            const HostDeviceScope scope;
+            hostDevice().order = order;
+            std::vector<int> to(kCount);
+            LAUNCH(readOfNextWarp, 1, kCount, kCount * sizeof(int), nullptr, to.data(), isRight);
+            for (int i = 0; i < kCount; ++i) stale += to[i] != (i + warpSize) % kCount;
+        }
+        EXPECT_EQ(stale, isRight ? 0 : kCount);  // of three warps two, then one
+    }
+}
+
 TEST(HostCuda, FindsBarriersThatSomeThreadsSkip) {
     for (const auto order : kOrders)
         for (const auto defect : {Defect::SkippedBarrier, Defect::EarlyReturn}) {

@@ -51,7 +51,9 @@ TEST(RelLaunch, RefusesContradictions) {
     expectRefused([](RelArgs& x) { x.maxOffset = -2; });
     expectRefused([](RelArgs& x) { x.dropThreshold = 65536; });
     expectRefused([](RelArgs& x) { x.activation = static_cast<Activation>(6); });
-    expectRefused([](RelArgs& x) { x.type = static_cast<DataType>(2); });
+    expectRefused([](RelArgs& x) { x.type = DataType::BFloat16; });
+    expectRefused([](RelArgs& x) { x.type = DataType::Float16; });
+    expectRefused([](RelArgs& x) { x.type = static_cast<DataType>(4); });
     const auto args = published(4, 2, 8);  // without a library
     EXPECT_EQ(launchRelBackwardLibrary(&args, nullptr), cudaErrorInvalidValue);
 }

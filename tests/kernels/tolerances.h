@@ -17,4 +17,14 @@ constexpr double kDifferenceTolerance = 2e-8;
 /// mma with 16-bit factors and float32 sums, of 16 products.
 constexpr double kMmaTolerance = 1e-6;
 
+/// Tensor cores: weights, relations and results are rounded to 8 (11) bits, half a unit each; sums
+/// and lse are not.
+struct TensorTolerances {
+    double out, related, lse;
+};
+constexpr TensorTolerances kBFloat16Tolerances{2 * 0x1p-9, 3 * 0x1p-9, 2e-6};
+constexpr TensorTolerances kFloat16Tolerances{2 * 0x1p-12, 3 * 0x1p-12, 2e-6};
+/// Of gradients, which are of rounded weights, relations, sums delta and results.
+constexpr double kBFloat16GradientTolerance = 4 * 0x1p-9, kFloat16GradientTolerance = 4 * 0x1p-12;
+
 }  // namespace relascope::core::kernels

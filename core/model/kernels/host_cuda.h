@@ -33,6 +33,11 @@ constexpr int warpSize = 32;
 using cudaError_t = int;
 constexpr cudaError_t cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaDeviceAttr {
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
 
 namespace relascope::core::kernels {
 
@@ -45,13 +50,15 @@ struct HostMisuse : std::logic_error {
     using std::logic_error::logic_error;
 };
 
-/// Which thread of a block, and which block, runs first. Results that depend on it are a race.
+/// Which thread of a block, and which block, runs first; see Scheduler::runReady. Results that
+/// depend on it are a race.
 enum class HostOrder { Forward, Backward, Shuffled };
 
 struct HostDevice {
     HostOrder order = HostOrder::Forward;
     /// Bytes of shared memory that a block can have: 227 KiB on an H100.
     std::size_t sharedLimit = 232448;
+    int computeCapability = 90;  ///< 10 major + minor
 };
 HostDevice& hostDevice();
 
@@ -123,6 +130,11 @@ inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t count, cudaSt
     std::memset(to, byte, count);
     return cudaSuccess;
 }
+inline cudaError_t cudaGetDevice(int* device) {
+    *device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 /// The error of the last launch or attribute, which is then forgotten.
 cudaError_t cudaGetLastError();
 template <class Kernel>

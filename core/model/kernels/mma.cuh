@@ -35,6 +35,24 @@ __device__ inline std::uint32_t packed(Float16, float low, float high) {
     return bits;
 }
 
+/// The numbers of a register.
+struct Unpacked {
+    float low, high;
+};
+__device__ inline Unpacked unpacked(BFloat16, std::uint32_t bits) {
+    return {__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000u)};
+}
+__device__ inline Unpacked unpacked(Float16, std::uint32_t bits) {
+    Unpacked to;
+    asm("{.reg .f16 low, high;\n"
+        "mov.b32 {low, high}, %2;\n"
+        "cvt.f32.f16 %0, low;\n"
+        "cvt.f32.f16 %1, high;}"
+        : "=f"(to.low), "=f"(to.high)
+        : "r"(bits));
+    return to;
+}
+
 #define RELASCOPE_MMA16(Format, name)                                                     \
     __device__ inline void mma16(Format, float(&d)[4], const std::uint32_t(&a)[4],        \
                                  const std::uint32_t(&b)[2]) {                            \
@@ -93,6 +111,17 @@ inline std::uint32_t packed(BFloat16, float low, float high) {
 }
 inline std::uint32_t packed(Float16, float low, float high) {
     return hostFloat16(low) | std::uint32_t{hostFloat16(high)} << 16;
+}
+struct Unpacked {
+    float low, high;
+};
+inline Unpacked unpacked(BFloat16, std::uint32_t bits) {
+    return {hostFromBFloat16(static_cast<std::uint16_t>(bits)),
+            hostFromBFloat16(static_cast<std::uint16_t>(bits >> 16))};
+}
+inline Unpacked unpacked(Float16, std::uint32_t bits) {
+    return {hostFromFloat16(static_cast<std::uint16_t>(bits)),
+            hostFromFloat16(static_cast<std::uint16_t>(bits >> 16))};
 }
 inline void mma16(BFloat16, float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                   Where where = Where::current()) {

@@ -4,6 +4,7 @@
 
 #include "model/kernels/rel_args.h"
 #include "model/kernels/rel_ffma_tiles.cuh"
+#include "model/kernels/rel_launch.cuh"
 
 namespace relascope::core::kernels {
 
@@ -12,19 +13,6 @@ struct RelBackwardNumbers {
     std::size_t rows, columns, library;
 };
 RelBackwardNumbers relBackwardNumbers(const RelArgs& args);
-
-inline unsigned tiles(int count, int size) {
-    return static_cast<unsigned>((count + size - 1) / size);
-}
-
-inline bool isConsistent(const RelArgs& x) {
-    return x.batch >= 0 && x.queries >= 0 && x.keys > 0 && x.first >= 0 && x.heads > 0 &&
-           x.keyHeads > 0 && x.heads % x.keyHeads == 0 && x.keyDim > 0 && x.valueDim > 0 &&
-           x.relations >= 0 && (x.relations == 0 || x.relDim > 0) && x.maxOffset >= -1 &&
-           x.dropThreshold < 65536 &&
-           (x.type == DataType::Float32 || x.type == DataType::Float64) &&
-           static_cast<int>(x.activation) >= 0 && x.activation <= Activation::Silu;
-}
 
 // Devices compute in float32 only, and are spared the other kernels.
 #if defined(__CUDACC__)
@@ -36,16 +24,12 @@ inline bool isConsistent(const RelArgs& x) {
 /// Starts the kernel of the tensors' type. An empty grid has nothing to do.
 inline cudaError_t launchRel(const RelArgs& x, void (*narrow)(RelArgs), void (*wide)(RelArgs),
                              dim3 grid, std::size_t bytes, void* stream) {
-    if (!isConsistent(x)) return cudaErrorInvalidValue;
+    const bool isWide = x.type == DataType::Float64;
+    if (!isConsistent(x) || !(isWide || x.type == DataType::Float32)) return cudaErrorInvalidValue;
     if (grid.x == 0 || grid.y == 0) return cudaSuccess;
-    const auto kernel = x.type == DataType::Float64 ? wide : narrow;
+    const auto kernel = isWide ? wide : narrow;
     if (!kernel) return cudaErrorInvalidValue;
-    if (const auto error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(bytes));
-        error != cudaSuccess) {
-        cudaGetLastError();  // nobody else is to find it
-        return error;
-    }
+    if (const auto error = allowSharedBytes(kernel, bytes); error != cudaSuccess) return error;
     LAUNCH(kernel, grid, kThreads, bytes, stream, x);
     return cudaGetLastError();
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Relational attention on tensor cores: bf16 and fp16, the published sizes, sm_80 and later. All
+// other calls are for rel_ffma.h. The same bits at every call, and the masks of the FFMA kernels.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/kernels/rel_args.h"
+
+namespace relascope::core::kernels {
+
+/// How a block of the forward pass divides the work: the sizes of its tiles, how many tiles of keys
+/// are in shared memory at once, and how many groups of 8 heads have blocks of their own.
+struct RelTensorTiling {
+    int queries = 0, keys = 0, stages = 0, groups = 0;
+    std::size_t sharedBytes = 0;
+};
+
+/// The tilings that serve a call, best first; none if its type, sizes or options are not served, or
+/// a tensor's rows do not lie on 16 bytes (k, s, kRel) or 4 bytes (q, qRel, out). Tensors that are
+/// not there yet count as aligned.
+std::vector<RelTensorTiling> relTensorTilings(const RelArgs& args);
+
+/// Whether a device serves a call: `sharedLimit` is what a block can have there
+/// (cudaDevAttrMaxSharedMemoryPerBlockOptin), the compute capability 10 major + minor.
+bool relTensorServes(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+/// Of the first tiling that fits; 0 if none does.
+std::size_t relTensorSharedBytes(const RelArgs& args, std::size_t sharedLimit);
+
+/// The same for the backward pass of the queries, where dRelated needs 16 bytes as well, and
+/// related, dOut, dq and dqRel need 4: the smaller model only. The rest of the backward pass has no
+/// kernels here.
+std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& args);
+bool relTensorServesRows(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+
+// All return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
+// the current device does not serve.
+extern "C" {
+/// Writes out, related and lse, by the first tiling that fits the device.
+int launchRelTensorForward(const RelArgs* args, void* stream);
+/// By the tiling of that number in relTensorTilings, to compare them.
+int launchRelTensorForwardTiled(const RelArgs* args, int tiling, void* stream);
+/// Writes delta in float32; the two below need it.
+int launchRelTensorDelta(const RelArgs* args, void* stream);
+/// Writes dq and dqRel.
+int launchRelTensorBackwardRows(const RelArgs* args, void* stream);
+int launchRelTensorBackwardRowsTiled(const RelArgs* args, int tiling, void* stream);
+}
+
+}  // namespace relascope::core::kernels

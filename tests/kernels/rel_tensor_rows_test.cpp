@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The backward pass of relational attention on tensor cores, on the CPU's stand-in for CUDA,
+// against the reference in double precision, which is given the rounded inputs.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <sstream>
+
+#include "kernels/run_rel_tensor.h"
+#include "kernels/tolerances.h"
+#include "model/kernels/rel_tensor.h"
+
+namespace relascope::core::kernels {
+namespace {
+
+Problem sized(const std::string& name, int queries, int keys) {
+    Problem p;
+    p.name = name;
+    p.batch = 1, p.queries = queries, p.keys = keys;
+    p.heads = 8, p.keyHeads = 4, p.keyDim = p.valueDim = 64, p.relations = 64, p.relDim = 8;
+    return p;
+}
+
+std::vector<Problem> problems() {
+    std::vector<Problem> all = {sized("plain", 20, 37), sized("dropout, causal", 37, 37),
+                                sized("two sequences with gaps", 5, 40),
+                                sized("after cached keys", 9, 41),
+                                sized("one key of a tile", 5, 66)};
+    all[1].causal = true, all[1].dropThreshold = 6554;
+    all[2].batch = 2, all[2].strided = true, all[2].dropThreshold = 19661;
+    all[3].first = 32, all[3].causal = true, all[3].dropThreshold = 13107;
+    all[4].first = 28, all[4].causal = true;
+    for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"}) {
+        all.push_back(sized(activation, 18, 21));
+        all.back().activation = activation;
+    }
+    return all;
+}
+
+class RelTensorRows : public testing::TestWithParam<Problem> {};
+
+TEST_P(RelTensorRows, AgreesWithTheReferenceInEveryOrder) {
+    const auto& p = GetParam();
+    for (const auto type : typesFor(p)) {
+        const bool isBf16 = type == DataType::BFloat16;
+        const auto in = rounded(randomInputs(p, 3), type);
+        const auto dOut = rounded(randomTensor(p.batch, p.queries, p.heads, p.valueDim, 11), type);
+        const auto dRelated =
+            rounded(randomTensor(p.batch, p.queries, p.heads, p.relations, 12), type);
+        const auto forward = referenceForward(p, in);
+        const auto expected = referenceBackward(p, in, dOut, dRelated);
+        const auto run = [&](int tiling, HostOrder order) {
+            return runRelTensorRows(p, in, forward, dOut, dRelated, type, tiling, order);
+        };
+        for (const int tiling : {0, 1}) {
+            const auto first = run(tiling, HostOrder::Forward);
+            const auto compare = [&](const char* part, const Tensor4& x, const Tensor4& truth) {
+                const double difference = relativeDifference(x, truth);
+                EXPECT_LE(difference,
+                          isBf16 ? kBFloat16GradientTolerance : kFloat16GradientTolerance)
+                    << part << ", tiling " << tiling;
+                std::ostringstream number;
+                number << difference;
+                RecordProperty((isBf16 ? "bf16_" : "fp16_") + std::to_string(tiling) + "_" + part,
+                               number.str());
+            };
+            compare("dq", first.dq, expected.q);
+            compare("dqRel", first.dqRel, expected.qRel);
+            if (isBf16) continue;
+            for (const auto order : {HostOrder::Backward, HostOrder::Shuffled}) {
+                const auto other = run(tiling, order);
+                EXPECT_TRUE(sameBits(first.dq, other.dq) && sameBits(first.dqRel, other.dqRel))
+                    << "tiling " << tiling << " in order " << static_cast<int>(order);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, RelTensorRows, testing::ValuesIn(problems()), [](const auto& info) {
+    std::string name;
+    for (const char c : info.param.name)
+        if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+    return name;
+});
+
+RelArgs served() {
+    return argsOf(sized("", 40, 40), DataType::BFloat16);
+}
+
+TEST(RelTensorRowsLaunch, ServesTheSmallerModel) {
+    const auto tilings = relTensorRowsTilings(served());
+    ASSERT_EQ(tilings.size(), 2u);
+    EXPECT_EQ(tilings[0].sharedBytes, 128256u);
+    EXPECT_EQ(tilings[1].sharedBytes, 95488u);
+    EXPECT_TRUE(relTensorServesRows(served(), 163 * 1024, 80));
+    EXPECT_TRUE(relTensorServesRows(served(), 99 * 1024, 89));
+    EXPECT_FALSE(relTensorServesRows(served(), 227 * 1024, 75));
+    auto large = served();
+    large.heads = 16, large.keyHeads = 8, large.relations = 128;
+    EXPECT_FALSE(relTensorServesRows(large, 227 * 1024, 90));
+    EXPECT_EQ(launchRelTensorBackwardRows(&large, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorDelta(&large, nullptr), cudaErrorInvalidValue);
+    for (const auto view : {&RelArgs::dRelated, &RelArgs::dOut, &RelArgs::dq, &RelArgs::dqRel}) {
+        auto args = served();
+        (args.*view).token = 513;
+        EXPECT_FALSE(relTensorServesRows(args, 227 * 1024, 90));
+        EXPECT_EQ(launchRelTensorBackwardRowsTiled(&args, 0, nullptr), cudaErrorInvalidValue);
+    }
+    auto args = served();
+    EXPECT_EQ(launchRelTensorBackwardRowsTiled(&args, -1, nullptr), cudaErrorInvalidValue);
+    args.queries = 0;
+    EXPECT_EQ(launchRelTensorDelta(&args, nullptr), cudaSuccess);
+    EXPECT_EQ(launchRelTensorBackwardRows(&args, nullptr), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace relascope::core::kernels
