@@ -8,12 +8,10 @@
 #include <QVBoxLayout>
 
 #include "app/controllers/controllers.h"
-#include "app/controllers/runtime.h"
 #include "app/run_actions.h"
 #include "options/estimates.h"
 #include "options/field_text.h"
 #include "options/presets.h"
-#include "train/devices.h"
 #include "widgets/bar/status_strip.h"
 #include "widgets/bar/train_bar.h"
 #include "widgets/form/options_form.h"
@@ -67,8 +65,6 @@ void showBar(widgets::TrainBar& bar, Controllers& c) {
     bar.setState(state == RunState::Paused ? RunState::Paused : RunState::Running);
     bar.setModel(modelChip(training.options().model,
                            widgets::groupedNumber(core::parameterCount(training.options().model))));
-    if (!training.info().device.empty())
-        bar.setDevice(QString::fromStdString(training.info().device));
 }
 
 }  // namespace
@@ -107,10 +103,12 @@ void wireBar(widgets::TrainBar& bar, Controllers& c) {
     QObject::connect(&c.experiment, &ExperimentController::problemsChanged, &bar, [training, show] {
         if (!training->busy()) show();
     });
-    // The device for "auto" is known after LibTorch was set up.
-    c.models.post(
-        &bar, [](std::stop_token) { return awaitRuntime(), core::resolveDevice("auto"); },
-        [&bar](const std::string& device) { bar.setDevice(QString::fromStdString(device)); });
+    const auto showDevice = [&bar, device = &c.device] {
+        bar.setDevice(device->device());
+        bar.setDeviceFacts(device->facts());
+    };
+    QObject::connect(&c.device, &DeviceMonitor::changed, &bar, showDevice);
+    showDevice();
     show();
 }
 

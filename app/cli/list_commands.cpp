@@ -80,26 +80,41 @@ int listDatasets(bool json) {
     return 0;
 }
 
+namespace {
+
+Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory) {
+    Json object = {{"name", device.name},
+                   {"title", device.title},
+                   {"usable", device.usable},
+                   {"reason", device.reason}};
+    const auto known = [&](const char* key, const auto& value) {
+        if (value != std::decay_t<decltype(value)>()) object[key] = value;
+    };
+    known("memory_total", memory.total > 0 ? memory.total : device.memory);
+    known("memory_free", memory.free);
+    known("compute_capability", device.capability);
+    known("multiprocessors", device.multiprocessors);
+    known("driver", device.driver);
+    known("runtime", device.runtime);
+    if (device.name == "cpu") return object;
+    const bool serves = device.kernelsProblem.empty();
+    object["kernels"] = serves ? core::kernels::kernelPluginFile() : "";
+    object["kernels_reason"] = device.kernelsProblem;
+    return object;
+}
+
+}  // namespace
+
 int listDevices(bool json) {
     Json list = Json::array();
     for (const auto& device : core::devices()) {
-        const bool cuda = device.name != "cpu", kernels = cuda && device.kernelsProblem.empty();
+        const auto memory = device.usable ? core::deviceMemory(device.name) : core::DeviceMemory{};
+        list.push_back(deviceJson(device, memory));
+        const std::string attention = core::attentionText(device);
         if (!json)
-            std::printf("%-8s %-12s %s%s\n", device.name.c_str(),
-                        device.usable ? "usable" : "not usable", device.title.c_str(),
-                        device.reason.empty() ? "" : (": " + device.reason).c_str());
-        if (!json && cuda)
-            std::printf("%8s kernels of %s\n", "",
-                        kernels ? ("Relascope: " + core::kernels::kernelPluginFile()).c_str()
-                                : ("LibTorch alone: " + device.kernelsProblem).c_str());
-        list.push_back({{"name", device.name},
-                        {"title", device.title},
-                        {"usable", device.usable},
-                        {"reason", device.reason}});
-        if (cuda) {
-            list.back()["kernels"] = kernels ? core::kernels::kernelPluginFile() : "";
-            list.back()["kernels_reason"] = device.kernelsProblem;
-        }
+            std::printf("%-8s %s%s\n", device.name.c_str(),
+                        joined(core::deviceFacts(device, memory)).c_str(),
+                        attention.empty() ? "" : ("; " + attention).c_str());
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;

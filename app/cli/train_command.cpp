@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
 #include "files/atomic_file.h"
+#include "options/field_text.h"
 #include "options/run_settings.h"
 #include "run/run_folder.h"
 #include "run/run_list.h"
@@ -125,15 +127,21 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 int train(const TrainArguments& a) {
     const auto stop = stopOnSignals();
     if (!a.resume.empty()) {
-        if (!a.preset.empty() || !a.model.empty() || !a.settings.empty() || !a.data.empty() ||
-            a.seed >= 0 || !a.out.empty())
+        const bool others = std::any_of(
+            a.settings.begin(), a.settings.end(),
+            [](const std::string& setting) { return !setting.starts_with("train.batch_size="); });
+        if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
+            !a.out.empty())
             throw OptionError("--resume",
-                              "with --resume, all options except --epochs, --steps and --device "
-                              "are read from the run; remove the others");
+                              "with --resume, all options except --epochs, --steps, --device and "
+                              "--set train.batch_size are read from the run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
         if (!a.device.empty()) options.train.device = a.device;
+        for (const auto& setting : a.settings)
+            core::setOption(options, "train.batch_size", setting.substr(setting.find('=') + 1));
+        if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
         outcomes.push_back(runOne({a.resume, options, 0, true}, stop));
         return finish(outcomes, a.json);

@@ -7,6 +7,7 @@
 #include "app/app_context.h"
 #include "app/controllers/checkpoint_controller.h"
 #include "app/controllers/data_cache.h"
+#include "app/controllers/device_monitor.h"
 #include "app/controllers/experiment_controller.h"
 #include "app/controllers/job_queue.h"
 #include "app/controllers/probe_controller.h"
@@ -32,6 +33,7 @@ public:
     JobQueue models;  ///< data sets, captures and finished runs
     RunsController runs{disk};
     TrainingController training{data};
+    DeviceMonitor device{training};
     ExperimentController experiment{runs, training, history, disk, models};
     ProbeController probe{runs, training, selection, data, models};
     CheckpointController checkpoint;

@@ -130,8 +130,13 @@ bool ExperimentController::resumes() const {
     if (m_run.isEmpty() || !m_ofRun || live()) return false;
     const RunInfo* info = m_runs.info(m_run);
     if (!info) return false;
+    // A smaller batch is what a run without memory was told to go on with.
+    const bool failed = info->state == RunState::Failed;
     for (const auto& field : RunOptions::fieldTable())
-        if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name)) return false;
+        if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name) &&
+            !(failed && field.spec.name == std::string("train.batch_size")))
+            return false;
+    if (failed) return m_options.train.batch_size < m_ofRun->train.batch_size;
     if (info->state == RunState::Stopped || info->state == RunState::Interrupted) return true;
     return info->state == RunState::Done &&
            core::totalSteps(m_options) > core::totalSteps(*m_ofRun);

@@ -90,6 +90,20 @@ std::string memoryProblem(const RunOptions& o, std::uint64_t free) {
     return what + "choose a smaller model or a shorter context, or a machine with more memory";
 }
 
+std::int64_t fittingBatch(const RunOptions& o, std::uint64_t free) {
+    auto smaller = o;
+    const auto fits = [&](std::int64_t batch) {
+        smaller.train.batch_size = batch;
+        return free == 0 || trainingBytes(smaller) <= free / 10 * 9;
+    };
+    std::int64_t power = 1;
+    while (power <= o.train.batch_size / 4) power *= 2;
+    for (; power >= 1; power /= 2)
+        for (const std::int64_t batch : {power / 2 * 3, power})
+            if (batch >= 1 && batch <= o.train.batch_size / 2 && fits(batch)) return batch;
+    return 0;
+}
+
 namespace {
 
 // Examples of one epoch; 1 if known only after reading the files.

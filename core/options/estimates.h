@@ -15,6 +15,10 @@ std::int64_t parameterCount(const ModelOptions& model);
 std::uint64_t trainingBytes(const RunOptions& options);
 /// Why a training does not fit into `free` bytes, with a suggestion; "" if it fits or `free` is 0.
 std::string memoryProblem(const RunOptions& options, std::uint64_t free);
+/// After a step with the batch of the options has failed: the largest batch, at most half of it, of
+/// which a step takes nine tenths of `free` bytes by the estimate; any if `free` is 0. It is a
+/// power of two, or three times one; 0 if there is none.
+std::int64_t fittingBatch(const RunOptions& options, std::uint64_t free);
 /// Optimizer steps of the whole run.
 std::int64_t totalSteps(const RunOptions& options);
 std::int64_t stepsPerEpoch(const RunOptions& options);

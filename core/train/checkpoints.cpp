@@ -45,7 +45,8 @@ std::string stateText(const TrainState& s) {
                  {"since_loss", finite(s.sinceLoss)},
                  {"since_examples", s.sinceExamples},
                  {"device", s.device},
-                 {"threads", s.threads}})
+                 {"threads", s.threads},
+                 {"batch_size", s.batchSize}})
         .dump(2);
 }
 
@@ -68,6 +69,7 @@ TrainState stateFromText(const std::string& text, const std::string& path) {
         if (j.contains("since_loss"))  // since version 0.4
             s.sinceLoss = real("since_loss"), s.sinceExamples = j.at("since_examples");
         s.device = j.at("device"), s.threads = j.at("threads");
+        if (j.contains("batch_size")) s.batchSize = j.at("batch_size");
         return s;
     } catch (const nlohmann::json::exception& error) {
         throw FileError(path, std::string("is damaged: ") + error.what());

@@ -33,6 +33,7 @@ struct TrainState {
     std::int64_t sinceExamples = 0;
     std::string device;
     int threads = 0;
+    std::int64_t batchSize = 0;  ///< that `batch` counts; 0 before version 0.6
 };
 
 /// Writes checkpoints/step-N. Throws DiskFull or FileError; the older checkpoints stay as they are.

@@ -4,10 +4,13 @@
 #include <ATen/Context.h>
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>
 #include <torch/cuda.h>
 #include <torch/version.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -25,7 +28,52 @@ std::string& cudaProblem() {
     return problem;
 }
 
+std::atomic<const FakeDevicesScope*> s_fake = nullptr;
+
+/// "13.0" of 13000.
+std::string versionText(long version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+int indexOf(const torch::Device& device) {
+    return device.has_index() ? device.index() : 0;
+}
+
+DeviceMemory cudaMemory(const torch::Device& device) {
+    const int index = indexOf(device);
+    const auto& plugin = kernels::kernelPlugin();
+    const DeviceInfo* known = findDevice("cuda:" + std::to_string(index));
+    std::size_t free = 0;
+    if (plugin.table && known && known->memory > 0 && plugin.table->freeMemory(index, &free) == 0)
+        return {free, known->memory};
+    try {
+        const auto [left, total] =
+            at::accelerator::getMemoryInfo(static_cast<c10::DeviceIndex>(index));
+        return {left, total};
+    } catch (const std::exception&) {
+        return {0, known ? known->memory : 0};
+    }
+}
+
+/// "77.5 of 79.1 GiB free", as far as known.
+std::string memoryText(std::uint64_t free, std::uint64_t total) {
+    if (total == 0) return free == 0 ? "" : byteText(free) + " free";
+    const std::string all = byteText(total), left = byteText(free);
+    if (free == 0) return all;
+    const auto unit = all.find(' ');
+    const bool same = left.ends_with(all.substr(unit));
+    return (same ? left.substr(0, left.find(' ')) : left) + " of " + all + " free";
+}
+
 }  // namespace
+
+FakeDevicesScope::FakeDevicesScope(std::vector<DeviceInfo> list, Memory memory)
+    : m_list(std::move(list)), m_memory(std::move(memory)) {
+    s_fake = this;
+}
+FakeDevicesScope::~FakeDevicesScope() {
+    s_fake = nullptr;
+}
 
 void initDevices(int threads) {
     at::set_num_threads(threads > 0
@@ -48,11 +96,13 @@ void initDevices(int threads) {
 }
 
 const std::vector<DeviceInfo>& devices() {
+    if (const auto* fake = s_fake.load()) return fake->m_list;
     static const std::vector<DeviceInfo> list = [] {
-        std::vector<DeviceInfo> all = {{"cpu",
-                                        "CPU, " + std::to_string(threadCount()) +
-                                            (threadCount() == 1 ? " thread" : " threads"),
-                                        true, "", ""}};
+        DeviceInfo cpu{.name = "cpu"};
+        cpu.title =
+            "CPU, " + std::to_string(threadCount()) + (threadCount() == 1 ? " thread" : " threads");
+        cpu.memory = memoryFigure("/proc/meminfo", "MemTotal");
+        std::vector<DeviceInfo> all = {cpu};
         std::string problem = cudaProblem();
         try {
             if (problem.empty() && !torch::cuda::is_available())
@@ -60,18 +110,48 @@ const std::vector<DeviceInfo>& devices() {
                     "no CUDA device was found; an NVIDIA GPU with driver 580 or newer is needed";
             if (problem.empty()) {
                 for (int i = 0; i < static_cast<int>(torch::cuda::device_count()); ++i)
-                    all.push_back({"cuda:" + std::to_string(i), "NVIDIA GPU " + std::to_string(i),
-                                   true, "", kernels::kernelsProblem(i)});
+                    all.push_back(cudaDevice(kernels::kernelPlugin(), i));
             }
         } catch (const std::exception& error) {
             problem = std::string("CUDA cannot be initialised: ") + error.what();
         }
         if (!problem.empty())
-            all.push_back({"cuda", "CUDA", false, problem.substr(0, problem.find('\n')),
-                           kernels::kernelsProblem()});
+            all.push_back({.name = "cuda",
+                           .title = "CUDA",
+                           .usable = false,
+                           .reason = problem.substr(0, problem.find('\n')),
+                           .kernelsProblem = kernels::kernelsProblem()});
         return all;
     }();
     return list;
+}
+
+const DeviceInfo* findDevice(const std::string& name) {
+    const auto& all = devices();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+DeviceInfo cudaDevice(const kernels::KernelPlugin& plugin, int index) {
+    DeviceInfo info{.name = "cuda:" + std::to_string(index),
+                    .title = "NVIDIA GPU " + std::to_string(index),
+                    .kernelsProblem = plugin.problemOn(index)};
+    if (const auto& hooks = at::detail::getCUDAHooks(); hooks.hasCUDART())
+        info.runtime = versionText(hooks.versionCUDART());
+    if (!plugin.table) return info;
+    kernels::DeviceFacts facts;
+    if (plugin.table->deviceFacts(index, &facts) == 0)
+        info.title = facts.name, info.memory = facts.memoryBytes;
+    kernels::DeviceLimits limits;
+    if (plugin.table->deviceLimits(index, &limits) == 0) {
+        info.capability = std::to_string(limits.major) + "." + std::to_string(limits.minor);
+        info.multiprocessors = limits.multiprocessors;
+    }
+    int driver = 0, runtime = 0;
+    if (plugin.table->versions(&driver, &runtime) == 0)
+        info.driver = versionText(driver), info.runtime = versionText(runtime);
+    return info;
 }
 
 std::string resolveDevice(const std::string& wanted) {
@@ -91,18 +171,31 @@ std::string resolveDevice(const std::string& wanted) {
     throw OptionError("device", unknownName("device", wanted, names));
 }
 
-std::uint64_t freeMemory(const std::string& device) {
+DeviceMemory deviceMemory(const std::string& device) {
+    if (const auto* fake = s_fake.load()) return fake->m_memory(device);
     const torch::Device where(device);
-    if (where.is_cuda()) {
-        try {
-            return at::accelerator::getMemoryInfo(where.has_index() ? where.index()
-                                                                    : c10::DeviceIndex(0))
-                .first;
-        } catch (const std::exception&) {
-            return 0;
-        }
-    }
-    return availableMemory();
+    if (where.is_cuda()) return cudaMemory(where);
+    return {availableMemory(), memoryFigure("/proc/meminfo", "MemTotal")};
+}
+
+std::uint64_t freeMemory(const std::string& device) {
+    return deviceMemory(device).free;
+}
+
+std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemory& memory) {
+    std::vector<std::string> facts = {device.title};
+    const auto total = memory.total > 0 ? memory.total : device.memory;
+    if (const auto text = memoryText(memory.free, total); !text.empty()) facts.push_back(text);
+    if (!device.capability.empty()) facts.push_back("compute capability " + device.capability);
+    if (!device.driver.empty()) facts.push_back("driver for CUDA " + device.driver);
+    if (!device.usable) facts.push_back("not usable: " + device.reason);
+    return facts;
+}
+
+std::string attentionText(const DeviceInfo& device) {
+    if (device.name == "cpu") return {};
+    return device.kernelsProblem.empty() ? "attention by Relascope's kernels"
+                                         : "attention by LibTorch: " + device.kernelsProblem;
 }
 
 void requireMemory(const RunOptions& options, const std::string& device) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The devices that a run may use, and why others cannot be used.
+// The devices that a run may use, what is known of them, and why others cannot be used.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,27 @@
 
 namespace relascope::core {
 
+namespace kernels {
+struct KernelPlugin;
+}
+
 struct DeviceInfo {
     std::string name;   ///< "cpu", "cuda:0"
-    std::string title;  ///< "CPU, 2 threads", "NVIDIA H200, 139 GiB"
+    std::string title;  ///< "CPU, 2 threads", "NVIDIA H200"; "NVIDIA GPU 0" if the name is unknown
     bool usable = true;
     std::string reason;  ///< why it cannot be used; empty otherwise
     /// Of CUDA: why Relascope's own kernels do not run on it (kernels/plugin.h); empty if they do.
     std::string kernelsProblem;
+    std::uint64_t memory = 0;  ///< bytes, in all; 0 if unknown
+    // Of CUDA, 0 or empty where LibTorch alone does not tell:
+    std::string capability;  ///< compute capability, "9.0"
+    int multiprocessors = 0;
+    std::string driver, runtime;  ///< CUDA versions: the newest that the driver serves, LibTorch's
+};
+
+/// In bytes; 0 if unknown.
+struct DeviceMemory {
+    std::uint64_t free = 0, total = 0;
 };
 
 /// Sets the number of threads of LibTorch (0: one for each core) and loads its CUDA library if
@@ -24,16 +39,44 @@ struct DeviceInfo {
 void initDevices(int threads = 0);
 /// The CPU first, then every CUDA device, or one entry with the reason why there is none.
 const std::vector<DeviceInfo>& devices();
+/// The entry of a device; nullptr if there is none.
+const DeviceInfo* findDevice(const std::string& name);
+/// What the library of kernels and LibTorch know of a CUDA device, without touching its memory.
+DeviceInfo cudaDevice(const kernels::KernelPlugin& plugin, int index);
 /// "auto" -> the first CUDA device, else the CPU. Throws OptionError for a device that is not
 /// usable.
 std::string resolveDevice(const std::string& wanted);
+/// The memory of a device now. On CUDA this creates a context, which takes some memory itself, and
+/// may wait for the driver.
+DeviceMemory deviceMemory(const std::string& device);
 /// Free memory of the device, in bytes; 0 if unknown.
 std::uint64_t freeMemory(const std::string& device);
+/// What is known, in words: title, memory, compute capability, driver, or why it is not usable.
+std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemory& memory);
+/// Of CUDA: "attention by Relascope's kernels", or by LibTorch and why; empty of the CPU.
+std::string attentionText(const DeviceInfo& device);
 /// Throws OptionError with advice if the training does not fit into the memory of the device.
 void requireMemory(const RunOptions& options, const std::string& device);
 /// Threads that LibTorch uses.
 int threadCount();
 /// "LibTorch 2.11.0".
 std::string torchVersion();
+
+/// Other devices, or another memory, than those of this machine, in its scope and for all threads.
+/// For tests.
+class FakeDevicesScope {
+public:
+    using Memory = std::function<DeviceMemory(const std::string& device)>;
+    FakeDevicesScope(std::vector<DeviceInfo> list, Memory memory);
+    ~FakeDevicesScope();
+    FakeDevicesScope(const FakeDevicesScope&) = delete;
+    FakeDevicesScope& operator=(const FakeDevicesScope&) = delete;
+
+private:
+    friend const std::vector<DeviceInfo>& devices();
+    friend DeviceMemory deviceMemory(const std::string& device);
+    std::vector<DeviceInfo> m_list;
+    Memory m_memory;
+};
 
 }  // namespace relascope::core

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "train/checkpoints.h"
+#include "train/out_of_memory.h"
 
 namespace relascope::core {
 namespace {
@@ -59,10 +60,11 @@ void discard(const std::string& path, bool existed) {
 }
 
 // Gives the memory of a run back to the system at its end: until then the program keeps it
-// (startup/keep_memory.cpp).
+// (startup/keep_memory.cpp), and LibTorch that of the device.
 struct ReturnsMemory {
     ReturnsMemory() = default;
     ~ReturnsMemory() {
+        releaseDeviceMemory();
 #if defined(__GLIBC__)
         malloc_trim(0);
 #endif

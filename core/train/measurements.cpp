@@ -7,6 +7,7 @@
 #include "probe/probe.h"
 #include "run/captures.h"
 #include "train/continue_text.h"
+#include "train/out_of_memory.h"
 #include "types/text_piece.h"
 
 namespace relascope::core {
@@ -39,7 +40,8 @@ void Measurements::writeSample() {
                      });
     } catch (const std::exception& error) {
         m_job.model->train(training);
-        return m_job.note(Note::Level::Warning, "no sample was generated: " + userMessage(error));
+        return m_job.note(Note::Level::Warning,
+                          "no sample was generated: " + messageOn(m_job.device.str(), error));
     }
     m_job.model->train(training);
     m_job.note(Note::Level::Sample, validUtf8(written));
@@ -66,18 +68,31 @@ void Measurements::recordStep(double rate, double norm) {
     m_job.record(recorded);
 }
 
-EvaluationOptions Measurements::options() const {
+Evaluation Measurements::measured(const DatasetPtr& data, std::int64_t freely) {
+    const auto trained = m_job.options.train.batch_size;
     EvaluationOptions how;
-    how.batchSize = m_job.isText() ? m_job.options.train.batch_size
-                                   : std::max<std::int64_t>(m_job.options.train.batch_size, 256);
+    how.batchSize =
+        m_job.isText() || m_smallBatches ? trained : std::max<std::int64_t>(trained, 256);
     how.bfloat16 = m_job.bfloat16();
-    how.freely = m_job.options.train.decode_examples;
-    return how;
+    how.freely = freely;
+    std::string shortage;
+    try {
+        return evaluateModel(*m_job.model, m_job.options.model, data, how, m_job.stop);
+    } catch (const std::exception& error) {
+        // A step of training takes more than an evaluation with its batch.
+        if (!isOutOfMemory(error) || how.batchSize == trained) throw;
+        shortage = shortageText(m_job.device.str(), error);
+    }
+    releaseDeviceMemory();
+    m_smallBatches = true;
+    m_job.note(Note::Level::Warning,
+               shortage + " for an evaluation in batches of " + std::to_string(how.batchSize) +
+                   "; those of train.batch_size, " + std::to_string(trained) + ", are used");
+    return measured(data, freely);
 }
 
 void Measurements::evaluate() {
-    const auto result = evaluateModel(*m_job.model, m_job.options.model, m_job.data.validation,
-                                      options(), m_job.stop);
+    const auto result = measured(m_job.data.validation, m_job.options.train.decode_examples);
     m_job.lastEvaluated = m_job.state.step;
     MetricPoint validation = point(Split::Validation, result.loss, result.accuracy);
     validation.values.insert(validation.values.end(), result.values.begin(), result.values.end());
@@ -121,10 +136,23 @@ void Measurements::capture() {
     m_lastCapture = m_job.state.step;
     if (m_job.captureInputs.empty()) return;
     std::vector<ProbeResult> results;
-    for (const auto& sample : m_job.captureInputs) {
-        results.push_back(probeModel(*m_job.model, m_job.options.model, sample, m_job.state.step,
-                                     m_job.data.validation->info().classNames));
-        if (m_job.data.tokenizer) namePieces(results.back(), *m_job.data.tokenizer);
+    std::string shortage;
+    try {
+        for (const auto& sample : m_job.captureInputs) {
+            results.push_back(probeModel(*m_job.model, m_job.options.model, sample,
+                                         m_job.state.step,
+                                         m_job.data.validation->info().classNames));
+            if (m_job.data.tokenizer) namePieces(results.back(), *m_job.data.tokenizer);
+        }
+    } catch (const std::exception& error) {
+        if (!isOutOfMemory(error)) throw;
+        shortage = shortageText(m_job.device.str(), error);
+    }
+    if (!shortage.empty()) {
+        results.clear();
+        releaseDeviceMemory();
+        return m_job.note(Note::Level::Warning,
+                          "no capture was taken: " + shortage + "; a shorter input needs less");
     }
     m_job.whileDiskFull([&] { saveCapture(m_job.folder.capturesPath(), results); });
     m_job.sink(CaptureTaken{m_job.state.step});
@@ -135,9 +163,7 @@ void Measurements::test() {
     results.clear();
     for (const auto& [name, data] : m_job.data.tests) {
         if (m_job.stop.stop_requested()) throw Cancelled();
-        auto how = options();
-        how.freely = -1;  // every answer
-        const auto e = evaluateModel(*m_job.model, m_job.options.model, data, how, m_job.stop);
+        const auto e = measured(data, -1);  // every answer
         SplitResult result{name, e.examples, {{"loss", e.loss}}};
         if (!std::isnan(e.accuracy)) result.values.emplace_back("accuracy", e.accuracy);
         result.values.insert(result.values.end(), e.values.begin(), e.values.end());

@@ -25,7 +25,8 @@ public:
     std::int64_t lastCapture() const { return m_lastCapture; }
 
 private:
-    EvaluationOptions options() const;
+    /// In smaller batches where the device has no memory for the usual ones.
+    Evaluation measured(const DatasetPtr& data, std::int64_t freely);
     MetricPoint point(Split split, double loss, double accuracy) const;
     void addTextValues(MetricPoint& point) const;
     bool updateBest(const Evaluation& evaluation);
@@ -34,6 +35,7 @@ private:
     TrainJob& m_job;
     std::int64_t m_recordEvery;
     std::int64_t m_lastCapture = -1;
+    bool m_smallBatches = false;
 };
 
 }  // namespace relascope::core

@@ -6,13 +6,16 @@
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
+#include "files/memory.h"
 #include "model/blocks/parameters.h"
+#include "options/estimates.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
 #include "train/checkpoints.h"
 #include "train/continue_text.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
+#include "train/out_of_memory.h"
 #include "train/requirements.h"
 
 namespace relascope::core {
@@ -24,6 +27,7 @@ struct OpenedModel::Parts {
     bool isRun = false;
     std::int64_t step = 0;
     std::string warning;
+    std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
 };
@@ -106,10 +110,18 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
         const auto beside = fs::path(source->files().at(0)).parent_path() / "io.safetensors";
         if (fs::is_regular_file(beside)) p.reference = beside.string();
     }
-    {
-        const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
-        p.model = makeModel(p.options);
-    }
+    const auto smaller = [&] {
+        const auto bytes = 4 * static_cast<std::uint64_t>(parameterCount(p.options));
+        return " for the weights of " + path + ", which take " + byteText(bytes) +
+               "; free some of its memory, or open them on another device";
+    };
+    withinMemory(
+        "cpu",
+        [&] {
+            const ParameterScope scope(ParameterFill::Uninitialised);  // filled from the file
+            p.model = makeModel(p.options);
+        },
+        smaller);
     std::string trouble;  // a tokenizer that cannot be read must not prevent opening the weights
     try {
         if (p.options.input() == InputKind::Tokens) p.tokenizer = tokenizerOf(path, p.isRun, p.run);
@@ -120,7 +132,9 @@ OpenedModel::OpenedModel(const std::string& path, const std::string& which,
     }
     p.warning = loadWeights(*p.model, *source, std::move(stop), progress).text();
     if (!trouble.empty()) p.warning += (p.warning.empty() ? "" : "; ") + trouble;
-    p.model->to(torch::Device(resolveDevice(device)));
+    p.device = resolveDevice(device);
+    withinMemory(
+        p.device, [&] { p.model->to(torch::Device(p.device)); }, smaller);
     p.model->eval();
 }
 
@@ -191,8 +205,17 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
             if (m_parts->tokenizer) namePieces(part, *m_parts->tokenizer);
             report(std::move(part));
         };
-    auto result =
-        probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames, watch);
+    auto result = withinMemory(
+        m_parts->device,
+        [&] {
+            return probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames,
+                              watch);
+        },
+        [] {
+            return std::string(
+                " for the maps of this input; choose a shorter input, free some of its memory, or "
+                "open the model on another device");
+        });
     if (m_parts->tokenizer) namePieces(result, *m_parts->tokenizer);
     return result;
 }
@@ -232,7 +255,15 @@ ProbeSample OpenedModel::textInput(const std::string& text) const {
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
                               const TokenSink& sink) {
     const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
-    return continueText(*m_parts->model, m_parts->options, tokenizer, prompt, options, sink);
+    return withinMemory(
+        m_parts->device,
+        [&] {
+            return continueText(*m_parts->model, m_parts->options, tokenizer, prompt, options,
+                                sink);
+        },
+        [] {
+            return std::string(" for the text so far; generate fewer tokens, or on another device");
+        });
 }
 
 void OpenedModel::narrow() {
@@ -247,7 +278,15 @@ Evaluation OpenedModel::evaluate(const DatasetPtr& data, std::int64_t batchSize,
     EvaluationOptions how;
     how.batchSize = batchSize;
     how.freely = -1;
-    return evaluateModel(*m_parts->model, o, data, how, std::move(stop), progress);
+    return withinMemory(
+        m_parts->device,
+        [&] { return evaluateModel(*m_parts->model, o, data, how, stop, progress); },
+        [&] {
+            const std::string what = " with batches of " + std::to_string(batchSize);
+            return batchSize > 1 ? what + "; lower the batch size, for example to " +
+                                       std::to_string((batchSize + 1) / 2)
+                                 : what + "; evaluate on another device";
+        });
 }
 
 }  // namespace relascope::core

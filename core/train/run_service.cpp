@@ -6,6 +6,7 @@
 #include "probe/probe.h"
 #include "train/continue_text.h"
 #include "train/live_edits.h"
+#include "train/out_of_memory.h"
 
 namespace relascope::core {
 
@@ -48,12 +49,20 @@ void RunService::answerProbe() {
     const auto request = m_control.takeProbe();
     if (!request) return;
     ProbeAnswer answer{request->first, {}, ""};
+    bool missing = false;
     try {
         answer.result = probeModel(*m_job.model, m_job.options.model, request->second,
                                    m_job.state.step, m_job.data.validation->info().classNames);
         if (m_job.data.tokenizer) namePieces(answer.result, *m_job.data.tokenizer);
     } catch (const std::exception& error) {
-        answer.error = userMessage(error);
+        missing = isOutOfMemory(error);
+        answer.error = messageOn(m_job.device.str(), error);
+    }
+    if (missing) {
+        releaseDeviceMemory();
+        answer.error +=
+            " for the maps of this input beside the training; look at a shorter input, or after "
+            "the run";
     }
     m_job.sink(std::move(answer));
 }
@@ -75,11 +84,10 @@ void RunService::progress(bool force) {
     const auto& options = m_job.options;
     const double left = static_cast<double>(m_job.totalSteps - m_job.state.step) *
                         static_cast<double>(options.train.batch_size * m_job.batchesPerStep());
-    m_job.sink(
-        Progress{m_job.state.step, m_job.totalSteps, m_job.epochNow(),
-                 static_cast<double>(m_job.totalSteps) / static_cast<double>(m_job.epochSteps()),
-                 m_rate, m_rate > 0 ? left / m_rate : std::numeric_limits<double>::quiet_NaN(),
-                 m_job.isText() ? m_rate * static_cast<double>(options.data.context) : 0.0});
+    m_job.sink(Progress{m_job.state.step, m_job.totalSteps, m_job.epochNow(), m_job.totalEpochs(),
+                        m_rate,
+                        m_rate > 0 ? left / m_rate : std::numeric_limits<double>::quiet_NaN(),
+                        m_job.isText() ? m_rate * static_cast<double>(options.data.context) : 0.0});
 }
 
 void RunService::finish(RunState state, const std::string& message) {

@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "data/batches.h"
+#include "files/memory.h"
 #include "run/captures.h"
 #include "train/measurements.h"
 #include "train/nonfinite.h"
+#include "train/out_of_memory.h"
 #include "train/run_service.h"
 
 namespace relascope::core {
@@ -25,6 +27,8 @@ public:
     void run();
 
 private:
+    /// The end of a run without memory, after the exception is gone.
+    void endOutOfMemory(const std::string& shortage);
     void trainEpochs();
     void trainEpoch();
     void step(const std::vector<Batch>& batches);
@@ -43,11 +47,14 @@ private:
     TrainJob& m_job;
     RunService m_service;
     Measurements m_measurements;
+    /// Whether the weights are those of state.step, and may be saved as such.
+    bool m_weightsOfStep = true;
 };
 
 void Trainer::run() {
     m_job.resumed = m_job.lastCheckpoint = Clock::now();
     m_job.report(RunState::Running);
+    std::string shortage;
     try {
         if (m_job.state.step == 0) {
             m_measurements.evaluate();
@@ -65,9 +72,31 @@ void Trainer::run() {
         m_service.finish(RunState::Interrupted,
                          "cancelled at step " + std::to_string(m_job.state.step));
     } catch (const std::exception& error) {
-        m_service.finish(RunState::Failed, userMessage(error));
-        m_job.sink(Failed{userMessage(error)});
+        if (isOutOfMemory(error)) {
+            shortage = shortageText(m_job.device.str(), error);
+        } else {
+            m_service.finish(RunState::Failed, userMessage(error));
+            m_job.sink(Failed{userMessage(error)});
+        }
     }
+    if (!shortage.empty()) endOutOfMemory(shortage);
+}
+
+void Trainer::endOutOfMemory(const std::string& shortage) {
+    m_job.optimizer->zeroGradients();
+    releaseDeviceMemory();
+    if (m_weightsOfStep) try {
+            m_job.checkpoint();
+        } catch (const std::exception&) {  // the last checkpoint is kept
+        }
+    // What is free without this run is what the next attempt has.
+    m_job.model.reset();
+    m_job.optimizer.reset();
+    releaseDeviceMemory();
+    const std::string sentence =
+        trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()));
+    m_service.finish(RunState::Failed, sentence);
+    m_job.sink(Failed{sentence});
 }
 
 void Trainer::trainEpochs() {
@@ -78,6 +107,7 @@ void Trainer::trainEpochs() {
     if (m_job.options.train.early_stopping.restore_best && m_job.state.bestStep >= 0 &&
         m_job.state.bestStep != m_job.state.step) {
         m_job.checkpoint();
+        m_weightsOfStep = false;
         const auto best =
             m_job.folder.checkpointsPath() + "/step-" + std::to_string(m_job.state.bestStep);
         if (checkpointProblem(best).empty()) {
@@ -176,7 +206,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
     double loss = 0.0, accuracy = 0.0;
     try {
         std::tie(loss, accuracy) = accumulate(batches);
-    } catch (const Cancelled&) {
+    } catch (...) {
         restoreGenerator(m_job.device, generator);  // the step is undone
         throw;
     }
@@ -191,6 +221,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
     }
     const double rate = scheduledRate(m_job.options.train, m_job.state.baseRate, m_job.state.step,
                                       m_job.totalSteps);
+    m_weightsOfStep = false;
     m_job.optimizer->step(rate);
 
     ++m_job.state.step, m_job.state.batch += static_cast<std::int64_t>(batches.size());
@@ -200,6 +231,7 @@ void Trainer::step(const std::vector<Batch>& batches) {
     m_job.state.sinceLoss += loss * static_cast<double>(examples);
     m_job.state.lossSum += loss * static_cast<double>(examples);
     m_job.state.accuracySum += accuracy * static_cast<double>(examples);
+    m_weightsOfStep = true;
     m_measurements.recordStep(rate, norm);
 }
 
@@ -243,7 +275,13 @@ TrainResult train(RunFolder& folder, const DataSplits& data, Control& control,
         }
     }
     TrainJob job(folder, data, sink, std::move(stop));
-    prepare(job);
+    withinMemory(
+        job.device.str(), [&] { prepare(job); },
+        [&job] {
+            return " while the model is loaded, which takes " +
+                   byteText(4 * static_cast<std::uint64_t>(parameterCount(job.options.model))) +
+                   "; choose a smaller model or another device, or free some of its memory";
+        });
     Trainer(job, control).run();
     return {folder.info(), job.lastValidation};
 }

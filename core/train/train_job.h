@@ -50,6 +50,12 @@ struct TrainJob {
         return static_cast<double>(state.epoch) +
                static_cast<double>(state.batch) / static_cast<double>(epochBatches());
     }
+    /// Of a run of so many steps a fraction.
+    double totalEpochs() const {
+        return options.train.steps > 0
+                   ? static_cast<double>(totalSteps) / static_cast<double>(epochSteps())
+                   : static_cast<double>(options.train.epochs);
+    }
     /// Seconds of training so far, without pauses and interruptions.
     double elapsed() const { return state.seconds + secondsSince(resumed); }
     /// Adds the seconds since `resumed` to the state and counts from now.

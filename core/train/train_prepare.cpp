@@ -101,6 +101,32 @@ void chooseCaptureInputs(TrainJob& job) {
     }
 }
 
+// The place in the epoch is counted in batches, whose size may have changed.
+void takeBatchSize(TrainJob& job) {
+    auto& state = job.state;
+    const auto size = job.options.train.batch_size;
+    if (state.batchSize > 0 && state.batchSize != size) {
+        job.note(Note::Level::Warning, "resumed with train.batch_size " + std::to_string(size) +
+                                           " instead of " + std::to_string(state.batchSize) +
+                                           ": the steps of an epoch are others");
+        state.batch = state.batch * state.batchSize / size;
+    }
+    state.batchSize = size;
+}
+
+// Of a run of so many epochs: the steps done, which may have had batches of another size, and those
+// of the epochs that are left.
+std::int64_t stepsToTheEnd(const TrainJob& job) {
+    const auto& train = job.options.train;
+    const auto& state = job.state;
+    if (trainableParameters(*job.model).empty()) return 0;
+    if (train.steps > 0) return train.steps;
+    if (state.epoch >= train.epochs) return state.step;
+    const auto batches = job.epochBatches() - state.batch, each = job.batchesPerStep();
+    return state.step + (batches + each - 1) / each +
+           (train.epochs - state.epoch - 1) * job.epochSteps();
+}
+
 }  // namespace
 
 void prepare(TrainJob& job) {
@@ -126,9 +152,6 @@ void prepare(TrainJob& job) {
     job.state.baseRate = job.options.train.learning_rate;
     job.state.evaluateEvery = job.options.train.evaluate_every;
     job.state.captureEvery = job.options.train.capture_every;
-    job.totalSteps = trainableParameters(*job.model).empty() ? 0
-                     : job.options.train.steps > 0           ? job.options.train.steps
-                                                   : job.options.train.epochs * job.epochSteps();
 
     auto& info = job.folder.info();
     std::vector<std::string> problems;
@@ -145,6 +168,7 @@ void prepare(TrainJob& job) {
                                                std::to_string(job.state.threads) +
                                                ": losses will not be bit-for-bit identical");
         job.note(Note::Level::Info, "resumed from step " + std::to_string(job.state.step));
+        takeBatchSize(job);
         if (job.state.batch >= job.epochBatches()) {  // no batch of this epoch would follow
             job.note(Note::Level::Warning, "the training data have become smaller, to " +
                                                std::to_string(job.data.train->size()) +
@@ -153,6 +177,8 @@ void prepare(TrainJob& job) {
             ++job.state.epoch, job.state.batch = 0;
         }
     }
+    job.state.batchSize = job.options.train.batch_size;
+    job.totalSteps = stepsToTheEnd(job);
     const auto& stopping = job.options.train.early_stopping;
     job.stoppedEarly = stopping.enabled() && job.state.badEvaluations >= stopping.patience;
     // At step 0 the first evaluation is repeated as well.

@@ -75,6 +75,22 @@ TEST_F(TrainingTest, AStoppedRunIsResumedFromTheRail) {
     EXPECT_EQ(c().training.run(), path);
 }
 
+TEST_F(TrainingTest, AFailedRunIsResumedWithASmallerBatch) {
+    const QString path = finishedRun();
+    {
+        auto failed = RunFolder::open(path.toStdString());
+        failed.info().state = RunState::Failed;
+        failed.saveInfo();
+    }
+    c().runs.refresh();
+    ASSERT_TRUE(waitUntil([&] { return c().runs.info(path)->state == RunState::Failed; }));
+    for (const auto& [batch, resumes] :
+         std::vector<std::pair<std::int64_t, bool>>{{8, true}, {16, false}, {32, false}}) {
+        c().experiment.set("train.batch_size", batch);
+        EXPECT_EQ(c().experiment.resumes(), resumes) << batch;
+    }
+}
+
 TEST_F(TrainingTest, CancelKeepsACheckpoint) {
     chooseTiny();
     click(window->bar()->startButton());

@@ -122,6 +122,13 @@ TEST(Cli, TrainsEvaluatesInspectsAndResumes) {
     EXPECT_NE(runCli("info " + run + "/checkpoints/step-16").out.find("encoder_blocks.0"),
               std::string::npos);
 
+    // With half the batch an epoch has twice the steps: 16 are done, and one epoch is added.
+    expectRefused("train --resume " + run + " --set model.d_model=8", 2, "--set train.batch_size");
+    expectRefused("train --resume " + run + " --set train.batch_size=0", 2, "train.batch_size");
+    const auto smaller =
+        runCli("train --resume " + run + " --set train.batch_size=8 --epochs 5 --json");
+    EXPECT_EQ(json(smaller)["steps"], 24) << smaller.err;
+
     const auto several = runCli("train " + kTiny + "--set train.seeds=4,5 --epochs 1 --out " +
                                 (home / "two") + " --json");
     EXPECT_EQ(json(several)["runs"].size(), 2u) << several.err;

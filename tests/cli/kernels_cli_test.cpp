@@ -3,6 +3,7 @@
 // LibTorch's stands for it, so that the kernels are looked for on every machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -28,8 +29,8 @@ nlohmann::json cudaDevice(const std::string& plugin) {
     const std::string reason = device["kernels_reason"], file = device["kernels"];
     EXPECT_EQ(file.empty(), !reason.empty()) << device;
     EXPECT_EQ(text.code, 0);
-    EXPECT_NE(text.out.find(reason.empty() ? "kernels of Relascope: " + file
-                                           : "kernels of LibTorch alone: " + reason),
+    EXPECT_NE(text.out.find(reason.empty() ? std::string("; attention by Relascope's kernels\n")
+                                           : "; attention by LibTorch: " + reason + "\n"),
               std::string::npos)
         << text.out;
     return device;
@@ -46,6 +47,26 @@ TEST(Kernels, AreListedWithTheDevices) {
     EXPECT_NE(says(std::string(RELASCOPE_BIN) + "/relascope-cli").find("cannot be loaded"),
               std::string::npos);
     EXPECT_NE(says("off").find("RELASCOPE_CUDA_PLUGIN is 'off'"), std::string::npos);
+}
+
+TEST(Devices, AreOneLineEachWithTheirMemory) {
+    const auto list = json(runCli("devices --json"));
+    ASSERT_GE(list.size(), 2u);
+    const auto& cpu = list[0];
+    EXPECT_GT(cpu["memory_free"].get<std::uint64_t>(), 1u << 20);
+    EXPECT_GT(cpu["memory_total"].get<std::uint64_t>(), cpu["memory_free"].get<std::uint64_t>());
+    EXPECT_FALSE(cpu.contains("compute_capability")) << "what is not known is left out";
+    const auto text = runCli("devices");
+    EXPECT_EQ(static_cast<std::size_t>(std::count(text.out.begin(), text.out.end(), '\n')),
+              list.size())
+        << text.out;
+    EXPECT_EQ(text.out.rfind("cpu      CPU, ", 0), 0u) << text.out;
+    EXPECT_NE(text.out.find("iB free\n"), std::string::npos) << text.out;
+    if (list[1]["usable"].get<bool>()) return;
+    EXPECT_FALSE(list[1].contains("memory_free")) << list[1];
+    EXPECT_NE(text.out.find("not usable: " + list[1]["reason"].get<std::string>()),
+              std::string::npos)
+        << text.out;
 }
 
 TEST(Kernels, OfThisBuildAreOpenedWithoutCuda) {

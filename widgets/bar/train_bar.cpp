@@ -233,6 +233,12 @@ void TrainBar::setEnding(Ending ending) {
 QString TrainBar::modelText() const {
     return m_model->text();
 }
+QString TrainBar::deviceText() const {
+    return m_device->text();
+}
+QString TrainBar::deviceFacts() const {
+    return m_device->accessibleDescription();
+}
 QString TrainBar::lineText() const {
     return m_line->text();
 }
@@ -297,6 +303,10 @@ void TrainBar::setDevice(const QString& device) {
     m_device->setAccessibleName("Device " + device);
     m_device->setVisible(!device.isEmpty());
     m_device->updateGeometry();
+}
+void TrainBar::setDeviceFacts(const QString& lines) {
+    m_device->setToolTip(lines.isEmpty() ? QStringLiteral("Device") : lines);
+    m_device->setAccessibleDescription(lines);
 }
 void TrainBar::setModel(const QString& text) {
     m_model->setText(text);

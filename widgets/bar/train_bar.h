@@ -34,11 +34,14 @@ public:
     /// Shows preparation before the first step, which can be cancelled.
     void setPreparing(const QString& sentence);
     void setDevice(const QString& device);      ///< empty: no chip
+    void setDeviceFacts(const QString& lines);  ///< its tool tip
     void setModel(const QString& text);         ///< "ViDAT sa0 ra2 · 423,010 parameters"
     void setIntervention(const QString& text);  ///< warning chip; empty: none
 
     QString lineText() const;
     QString modelText() const;  ///< empty: no chip
+    QString deviceText() const;
+    QString deviceFacts() const;
     QPushButton* startButton() const { return m_start; }
     QPushButton* stopButton() const { return m_stop; }
     QPushButton* cancelButton() const { return m_cancel; }

@@ -2,6 +2,7 @@
 // The one symbol of librelascope_cuda.so; the program does not contain this file.
 #include <cuda_runtime_api.h>
 
+#include <string_view>
 #include <utility>
 
 #include "model/kernels/kernel_table.h"
@@ -11,6 +12,12 @@ namespace {
 
 int deviceCount(int* count) {
     return cudaGetDeviceCount(count);
+}
+
+/// The error, which LibTorch would otherwise take for one of its own.
+int taken(cudaError_t error) {
+    if (error != cudaSuccess) (void)cudaGetLastError();
+    return error;
 }
 
 int deviceLimits(int device, DeviceLimits* limits) {
@@ -29,6 +36,30 @@ int deviceLimits(int device, DeviceLimits* limits) {
     return cudaSuccess;
 }
 
+int deviceFacts(int device, DeviceFacts* facts) {
+    cudaDeviceProp properties{};
+    if (const int error = taken(cudaGetDeviceProperties(&properties, device)); error != cudaSuccess)
+        return error;
+    std::string_view(properties.name).copy(facts->name, sizeof facts->name - 1);
+    facts->memoryBytes = properties.totalGlobalMem;
+    return cudaSuccess;
+}
+
+int freeMemory(int device, std::size_t* bytes) {
+    int current = device;
+    cudaError_t error = cudaGetDevice(&current);
+    if (error == cudaSuccess && current != device) error = cudaSetDevice(device);
+    std::size_t total = 0;
+    if (error == cudaSuccess) error = cudaMemGetInfo(bytes, &total);
+    if (current != device) (void)cudaSetDevice(current);
+    return taken(error);
+}
+
+int versions(int* driver, int* runtime) {
+    const int error = taken(cudaDriverGetVersion(driver));
+    return error != cudaSuccess ? error : taken(cudaRuntimeGetVersion(runtime));
+}
+
 const char* errorText(int error) {
     return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
@@ -40,6 +71,9 @@ extern "C" __attribute__((visibility("default"))) const KernelTable* relascope_k
     static constexpr KernelTable table = {
         .deviceCount = deviceCount,
         .deviceLimits = deviceLimits,
+        .deviceFacts = deviceFacts,
+        .freeMemory = freeMemory,
+        .versions = versions,
         .relForward = launchRelForward,
         .relDelta = launchRelDelta,
         .relBackwardRows = launchRelBackwardRows,

@@ -11,7 +11,7 @@
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
-inline constexpr int kKernelTableVersion = 1;
+inline constexpr int kKernelTableVersion = 2;
 /// The symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -23,6 +23,11 @@ struct DeviceLimits {
     std::size_t sharedBytes = 0;  ///< that a block may ask for
 };
 
+struct DeviceFacts {
+    char name[256] = {};          ///< "NVIDIA H100 80GB HBM3"
+    std::size_t memoryBytes = 0;  ///< in all
+};
+
 /// The functions that return int return a cudaError_t.
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
@@ -30,6 +35,11 @@ struct KernelTable {
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
+    int (*deviceFacts)(int device, DeviceFacts* facts) = nullptr;
+    /// Creates a context on the device, which takes some of its memory.
+    int (*freeMemory)(int device, std::size_t* bytes) = nullptr;
+    /// Versions of CUDA: the newest that the driver serves, and that of the runtime; 13000 is 13.0.
+    int (*versions)(int* driver, int* runtime) = nullptr;
 
     decltype(&launchRelForward) relForward = nullptr;
     decltype(&launchRelDelta) relDelta = nullptr;

@@ -69,13 +69,6 @@ void askForDevices(KernelPlugin& plugin) {
         plugin.deviceProblems.push_back(deviceProblem(*plugin.table, device));
 }
 
-const KernelPlugin& loadedPlugin() {
-    static const KernelPlugin none{"", nullptr, "LibTorch's CUDA library is not loaded", {}};
-    if (!torchCudaIsLoaded()) return none;
-    static const KernelPlugin plugin = openKernelPlugin(kernelPluginFile());
-    return plugin;
-}
-
 }  // namespace
 
 std::string KernelPlugin::problemOn(int device) const {
@@ -140,13 +133,20 @@ std::string kernelPluginFile() {
     return (useInstalled ? installed : beside).string();
 }
 
+const KernelPlugin& kernelPlugin() {
+    static const KernelPlugin none{"", nullptr, "LibTorch's CUDA library is not loaded", {}};
+    if (!torchCudaIsLoaded()) return none;
+    static const KernelPlugin plugin = openKernelPlugin(kernelPluginFile());
+    return plugin;
+}
+
 const KernelTable* kernelTable(int device) {
-    const auto& plugin = loadedPlugin();
+    const auto& plugin = kernelPlugin();
     return plugin.problemOn(device).empty() ? plugin.table : nullptr;
 }
 
 std::string kernelsProblem(int device) {
-    return loadedPlugin().problemOn(device);
+    return kernelPlugin().problemOn(device);
 }
 
 }  // namespace relascope::core::kernels

@@ -3,6 +3,8 @@
 // of the macros below. Their devices are made up.
 #include "model/kernels/kernel_table.h"
 
+#include <cstring>
+
 namespace relascope::core::kernels {
 
 #if defined(FAKE_NEEDS_SYMBOL)
@@ -26,6 +28,22 @@ int deviceLimits(int device, DeviceLimits* limits) {
     return device == 2 ? 46 : 0;
 }
 
+int deviceFacts(int device, DeviceFacts* facts) {
+    std::strcpy(facts->name, device == 0 ? "NVIDIA Made Up" : "NVIDIA Made Up Old");
+    facts->memoryBytes = std::size_t{16} << 30;
+    return device == 2 ? 46 : 0;
+}
+
+int freeMemory(int device, std::size_t* bytes) {
+    *bytes = std::size_t{5} << 29;
+    return device == 2 ? 46 : 0;
+}
+
+int versions(int* driver, int* runtime) {
+    *driver = 13020, *runtime = 13000;
+    return 0;
+}
+
 const char* errorText(int) {
     return "device busy";
 }
@@ -33,6 +51,7 @@ const char* errorText(int) {
 constexpr KernelTable makeTable() {
     KernelTable table;
     table.deviceCount = deviceCount, table.deviceLimits = deviceLimits;
+    table.deviceFacts = deviceFacts, table.freeMemory = freeMemory, table.versions = versions;
     table.errorText = errorText;
 #if defined(FAKE_OTHER_TABLE)
     table.bytes += 8;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A device without memory for what is asked of it: recognised, its memory released, and said in one
+// sentence with a way out. Does not include torch.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "types/error.h"
+#include "types/run_options.h"
+
+namespace relascope::core {
+
+/// The memory of a device, or of the machine, was not enough.
+class OutOfMemory : public Error {
+public:
+    using Error::Error;
+};
+
+/// Whether an exception of LibTorch, CUDA or the standard library says that memory is missing.
+bool isOutOfMemory(const std::exception& error);
+/// "cuda:0 is out of memory", with what was asked for if the exception says it:
+/// " (2.50 GiB more were needed)". Without a way out.
+std::string shortageText(const std::string& device, const std::exception& error);
+/// The message of any exception for the user, of missing memory by shortageText().
+std::string messageOn(const std::string& device, const std::exception& error);
+
+/// Gives the memory that LibTorch keeps for later use back to the devices. Call it where no
+/// exception and no tensor of the failed work is left.
+void releaseDeviceMemory();
+
+/// The end of a training without memory: `shortage`, the batch, and the one that fits into `free`
+/// bytes (0: unknown) by the estimate (estimates.h).
+std::string trainingShortage(const RunOptions& options, const std::string& shortage,
+                             std::uint64_t free);
+
+/// Returns what `work` returns. Where memory is missing, the device's is released and OutOfMemory
+/// thrown with the shortage and `advice()`, which begins with "; " or " while ...".
+template <class Work, class Advice>
+auto withinMemory(const std::string& device, Work work, Advice advice) {
+    std::string shortage;
+    try {
+        return work();
+    } catch (const std::exception& error) {
+        if (!isOutOfMemory(error)) throw;
+        shortage = shortageText(device, error);
+    }
+    releaseDeviceMemory();
+    throw OutOfMemory(shortage + advice());
+}
+
+}  // namespace relascope::core
