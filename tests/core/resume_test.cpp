@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs that continue where they stopped: bit for bit, from a branch, with other options or fewer data,
-// and from an older checkpoint if the last is damaged.
+// Runs that continue where they stopped: bit for bit, from a branch, with other options or fewer
+// data, and from an older checkpoint if the last is damaged.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/kernels/kernel_table.h"
+#include "model/kernels/launches.h"
 
 namespace relascope::core::kernels {
 namespace {
@@ -64,27 +64,22 @@ const char* errorText(int error) {
     return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
 
+constexpr KernelTable wholeTable() {
+    KernelTable table = tableOfLaunches();
+    table.deviceCount = deviceCount;
+    table.deviceLimits = deviceLimits;
+    table.deviceFacts = deviceFacts;
+    table.freeMemory = freeMemory;
+    table.versions = versions;
+    table.errorText = errorText;
+    return table;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const KernelTable* relascope_kernels(
     int version) {
-    static constexpr KernelTable table = {
-        .deviceCount = deviceCount,
-        .deviceLimits = deviceLimits,
-        .deviceFacts = deviceFacts,
-        .freeMemory = freeMemory,
-        .versions = versions,
-        .relForward = launchRelForward,
-        .relDelta = launchRelDelta,
-        .relBackwardRows = launchRelBackwardRows,
-        .relBackwardColumns = launchRelBackwardColumns,
-        .relBackwardLibrary = launchRelBackwardLibrary,
-        .relBackward = launchRelBackward,
-        .maps = launchMaps,
-        .relShared = relSharedBytes,
-        .mapWorkspace = mapWorkspaceBytes,
-        .errorText = errorText,
-    };
+    static constexpr KernelTable table = wholeTable();
     return version == kKernelTableVersion ? &table : nullptr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The CUDA kernels compiled for the CPU as a library like librelascope_cuda.so, for tests of what
 // calls them (CpuKernelsScope of cuda_attention.h).
-#include "model/kernels/kernel_table.h"
+#include "model/kernels/launches.h"
 #include "model/kernels/platform.cuh"
 
 namespace relascope::core::kernels {
@@ -21,22 +21,19 @@ const char* errorText(int) {
     return "refused by the stand-in";
 }
 
+constexpr KernelTable wholeTable() {
+    KernelTable table = tableOfLaunches();
+    table.deviceCount = deviceCount;
+    table.deviceLimits = deviceLimits;
+    table.errorText = errorText;
+    return table;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const KernelTable* relascope_kernels(
     int version) {
-    static constexpr KernelTable table = {
-        .deviceCount = deviceCount,
-        .deviceLimits = deviceLimits,
-        .relForward = launchRelForward,
-        .relDelta = launchRelDelta,
-        .relBackwardRows = launchRelBackwardRows,
-        .relBackwardColumns = launchRelBackwardColumns,
-        .relBackwardLibrary = launchRelBackwardLibrary,
-        .relBackward = launchRelBackward,
-        .relShared = relSharedBytes,
-        .errorText = errorText,
-    };
+    static constexpr KernelTable table = wholeTable();
     return version == kKernelTableVersion ? &table : nullptr;
 }
 
