@@ -20,6 +20,7 @@
 #include "widgets/inspector/all_maps.h"
 #include "widgets/inspector/map_filter.h"
 #include "widgets/inspector/map_pane.h"
+#include "widgets/inspector/measures.h"
 #include "widgets/inspector/relation_inspector.h"
 #include "widgets/inspector/small_maps.h"
 #include "widgets/inspector/source_objects.h"
@@ -415,6 +416,58 @@ TEST(GalleryLayouts, ThousandsOfMapsArePlacedByArithmetic) {
         EXPECT_LE(size.width(), layout.side()) << n;
         EXPECT_GT(size.width(), layout.side() / 2) << n;
     }
+}
+
+// While a model trains, results may come faster than all of their maps are measured.
+TEST(MeasuresTest, OfTheLastResultStayUntilTheNewAreKnown) {
+    const auto first = fixture::text(fixture::storyPieces(), 20, 4, 2);
+    const auto times = [&](float factor) {
+        auto other = std::make_shared<ProbeResult>(*first);
+        for (RelationMap& map : other->maps)
+            for (float& value : map.values) value *= factor;
+        ViewMaps maps;
+        maps.setResult(other);
+        return maps;
+    };
+    std::deque<std::function<void()>> jobs;
+    BackgroundWork work;
+    work.setExecutor([&](QObject*, std::function<void()> run, std::function<void()> done) {
+        jobs.push_back([run, done] {
+            run();
+            done();
+        });
+    });
+    const auto runOne = [&] {
+        const auto job = std::move(jobs.front());
+        jobs.pop_front();
+        job();
+    };
+    Measures measures(work);
+    std::vector<MapId> ids;
+    for (const RelationMap& map : first->maps)
+        if (map.kind == MapKind::Relation) ids.push_back({map.kind, map.layer, map.index});
+    const auto magnitude = [&](const MapId& id) { return measures.of(id).of(MapOrder::Magnitude); };
+    measures.setMaps(times(1.0F));
+    measures.request(ids);
+    while (!jobs.empty()) runOne();
+    const float was = magnitude(ids[0]);
+    ASSERT_GT(was, 0.0F);
+    measures.setMaps(times(2.0F));
+    EXPECT_FALSE(measures.known(ids[0]));
+    EXPECT_EQ(magnitude(ids[0]), was);
+    measures.request(ids);
+    runOne();
+    EXPECT_EQ(magnitude(ids[0]), 2 * was);
+    ASSERT_FALSE(measures.known(ids.back())) << "more than one piece of work";
+    const float last = magnitude(ids.back());
+    // The next result begins with the maps that the last one did not come to.
+    measures.setMaps(times(3.0F));
+    measures.request(ids);
+    while (!jobs.empty() && !measures.known(ids.back())) runOne();
+    EXPECT_EQ(magnitude(ids.back()), 3 * last);
+    EXPECT_EQ(magnitude(ids[0]), 2 * was) << "comes later";
+    while (!jobs.empty()) runOne();
+    EXPECT_EQ(magnitude(ids[0]), 3 * was);
 }
 
 TEST(MapMeasures, DescribeMaps) {

@@ -18,28 +18,45 @@ Measures::Measures(BackgroundWork& work, QObject* parent) : QObject(parent), m_w
 
 void Measures::setMaps(const ViewMaps& maps) {
     if (maps.shared() == m_maps.shared()) return;
-    std::erase_if(m_known, [&](const auto& known) {
-        const MapId& id = known.first;
+    ++m_generation;
+    for (auto at = m_known.begin(); at != m_known.end();) {
+        auto& [id, known] = *at;
         const RelationMap* before = m_maps.find(id.kind, id.layer, id.index);
         const RelationMap* now = maps.find(id.kind, id.layer, id.index);
-        return !before || !now || !before->source || before->source != now->source;
-    });
+        if (!before || !now || before->rows != now->rows || before->columns != now->columns) {
+            at = m_known.erase(at);
+            continue;
+        }
+        if (before->source && before->source == now->source && known.generation + 1 == m_generation)
+            known.generation = m_generation;
+        ++at;
+    }
     m_maps = maps;
     m_requested.clear();
-    ++m_generation;
 }
 
 void Measures::request(std::vector<MapId> maps) {
     std::erase_if(maps, [this](const MapId& id) { return known(id); });
+    const auto age = [this](const MapId& id) {
+        const auto at = m_known.find(id);
+        return at == m_known.end() ? -1 : at->second.generation;
+    };
+    std::stable_sort(maps.begin(), maps.end(),
+                     [&](const MapId& a, const MapId& b) { return age(a) < age(b); });
     std::reverse(maps.begin(), maps.end());
     m_requested = std::move(maps);
-    m_told.start();
+    if (!m_told.isValid()) m_told.start();  // else requests in quick succession would tell nothing
     m_work.wake();
 }
 
 MapMeasures Measures::of(const MapId& map) const {
     const auto at = m_known.find(map);
-    return at == m_known.end() ? MapMeasures() : at->second;
+    return at == m_known.end() ? MapMeasures() : at->second.measures;
+}
+
+bool Measures::known(const MapId& map) const {
+    const auto at = m_known.find(map);
+    return at != m_known.end() && at->second.generation == m_generation;
 }
 
 std::optional<BackgroundWork::Job> Measures::next() {
@@ -64,7 +81,7 @@ std::optional<BackgroundWork::Job> Measures::next() {
         [this, some, generation = m_generation] {
             if (generation != m_generation) return;
             for (const auto& [id, measures] : *some) {
-                m_known[id] = measures;
+                m_known[id] = {measures, m_generation};
                 if (!m_requested.empty() && m_requested.back() == id)
                     m_requested.pop_back();
                 else  // requested anew in another order

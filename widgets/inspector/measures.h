@@ -19,14 +19,17 @@ class Measures : public QObject {
 public:
     explicit Measures(BackgroundWork& work, QObject* parent = nullptr);
 
-    /// What is known of maps that the new result has, too, is kept.
+    /// What is known of maps that the new result has, too, is kept. Of other maps of the same
+    /// shape the measures of the last result are given until the new ones are known: while a model
+    /// trains, results may come faster than all of their maps are measured.
     void setMaps(const ViewMaps& maps);
-    /// Starts to compute the measures of these maps, in this order; replaces what was requested
-    /// before.
+    /// Starts to compute the measures of these maps, in this order, but those first that are
+    /// missing or older; replaces what was requested before.
     void request(std::vector<MapId> maps);
-    /// NaN while they are not known.
+    /// NaN while there are none.
     MapMeasures of(const MapId& map) const;
-    bool known(const MapId& map) const { return m_known.contains(map); }
+    /// Whether they are of the current result.
+    bool known(const MapId& map) const;
     bool complete() const { return m_requested.empty(); }
 
 Q_SIGNALS:
@@ -37,7 +40,11 @@ private:
 
     BackgroundWork& m_work;
     ViewMaps m_maps;
-    std::map<MapId, MapMeasures> m_known;
+    struct Known {
+        MapMeasures measures;
+        int generation = 0;  ///< m_generation of the result that they are of
+    };
+    std::map<MapId, Known> m_known;
     std::vector<MapId> m_requested;  ///< from the last to the first
     int m_generation = 0;
     QElapsedTimer m_told;
