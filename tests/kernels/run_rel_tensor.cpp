@@ -131,18 +131,21 @@ Outputs runRelTensor(const Problem& p, const Inputs& in, DataType type, int tili
     return results;
 }
 
-RowGradients runRelTensorRows(const Problem& p, const Inputs& in, const Outputs& forward,
-                              const Tensor4& dOut, const Tensor4& dRelated, DataType type,
-                              int tiling, HostOrder order) {
+Inputs runRelTensorBackward(const Problem& p, const Inputs& in, const Outputs& forward,
+                            const Tensor4& dOut, const Tensor4& dRelated, DataType type, int tiling,
+                            HostOrder order) {
     const HostDeviceScope scope;
     hostDevice().order = order;
     TensorCall call(p, in, type);
     const Stored16 gOut = filled(dOut, type, p), gRelated = filled(dRelated, type, p);
     const Stored16 dq(in.q, type, p.strided), dqRel(in.qRel, type, p.strided);
+    const Stored16 dk(in.k, type, p.strided), ds(in.s, type, p.strided);
+    const Stored16 dkRel(in.kRel, type, p.strided);
     std::vector<float> delta(call.lse.size(), std::numeric_limits<float>::quiet_NaN());
     auto& args = call.args;
     args.dOut = gOut.view(), args.dRelated = gRelated.view(), args.delta = delta.data();
     args.dq = dq.view(), args.dqRel = dqRel.view();
+    args.dk = dk.view(), args.ds = ds.view(), args.dkRel = dkRel.view();
     const Stored16 out = filled(forward.out, type, p), related = filled(forward.related, type, p);
     args.out = out.view(), args.related = related.view();
     for (int b = 0; b < p.batch; ++b)
@@ -150,10 +153,14 @@ RowGradients runRelTensorRows(const Problem& p, const Inputs& in, const Outputs&
             for (int i = 0; i < p.queries; ++i)
                 call.lse[(std::size_t(b) * p.heads + a) * p.queries + i] =
                     static_cast<float>(forward.lse.at(b, i, a, 0));
-    expectStarted(launchRelTensorDelta(&args, nullptr));
-    expectStarted(tiling == kBestTiling ? launchRelTensorBackwardRows(&args, nullptr)
-                                        : launchRelTensorBackwardRowsTiled(&args, tiling, nullptr));
-    return {dq.read(), dqRel.read()};
+    if (tiling == kBestTiling) {
+        expectStarted(launchRelTensorBackward(&args, nullptr));
+    } else {
+        expectStarted(launchRelTensorDelta(&args, nullptr));
+        expectStarted(launchRelTensorBackwardRowsTiled(&args, tiling, nullptr));
+        expectStarted(launchRelTensorBackwardColumnsTiled(&args, tiling, nullptr));
+    }
+    return {dq.read(), dk.read(), ds.read(), dqRel.read(), dkRel.read()};
 }
 
 bool sameBits(const Tensor4& x, const Tensor4& y) {
@@ -164,6 +171,11 @@ bool sameBits(const Tensor4& x, const Tensor4& y) {
 
 bool sameBits(const Outputs& x, const Outputs& y) {
     return sameBits(x.out, y.out) && sameBits(x.related, y.related) && sameBits(x.lse, y.lse);
+}
+
+bool sameBits(const Inputs& x, const Inputs& y) {
+    return sameBits(x.q, y.q) && sameBits(x.k, y.k) && sameBits(x.s, y.s) &&
+           sameBits(x.qRel, y.qRel) && sameBits(x.kRel, y.kRel);
 }
 
 double relativeDifference(const Tensor4& x, const Tensor4& expected) {

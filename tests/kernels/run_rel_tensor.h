@@ -24,16 +24,15 @@ Tensor4 rounded(Tensor4 tensor, DataType type);
 Outputs runRelTensor(const Problem& problem, const Inputs& in, DataType type, int tiling,
                      HostOrder order);
 
-struct RowGradients {
-    Tensor4 dq, dqRel;
-};
-/// dq and dqRel with those results of the forward pass, by that tiling of relTensorRowsTilings.
-RowGradients runRelTensorRows(const Problem& problem, const Inputs& in, const Outputs& forward,
-                              const Tensor4& dOut, const Tensor4& dRelated, DataType type,
-                              int tiling, HostOrder order);
+/// The gradients with those results of the forward pass, by that tiling of relTensorRowsTilings and
+/// of relTensorColumnsTilings, or by launchRelTensorBackward.
+Inputs runRelTensorBackward(const Problem& problem, const Inputs& in, const Outputs& forward,
+                            const Tensor4& dOut, const Tensor4& dRelated, DataType type, int tiling,
+                            HostOrder order);
 
 bool sameBits(const Tensor4& x, const Tensor4& y);
 bool sameBits(const Outputs& x, const Outputs& y);
+bool sameBits(const Inputs& x, const Inputs& y);
 /// The largest difference, relative to the largest number expected. NaN where a result was not
 /// written.
 double relativeDifference(const Tensor4& x, const Tensor4& expected);

@@ -14,7 +14,7 @@ bool isAligned(const View& view, int bytes) {
            view.token % numbers == 0 && view.head % numbers == 0;
 }
 
-enum class Pass { Forward, Rows };
+enum class Pass { Forward, Rows, Columns };
 
 RelTensorInstances instancesOf(const RelArgs& x) {
     return x.type == DataType::BFloat16 ? bf16Instances() : fp16Instances();
@@ -25,6 +25,10 @@ std::vector<RelTensorInstance> servingInstances(const RelArgs& x, Pass pass) {
     if (!isConsistent(x) || x.maxOffset >= 0) return serving;
     if (x.type != DataType::BFloat16 && x.type != DataType::Float16) return serving;
     std::vector<const View*> copied{&x.k, &x.s, &x.kRel}, inPairs{&x.q, &x.qRel, &x.out};
+    if (pass == Pass::Columns) {
+        copied = {&x.q, &x.qRel, &x.dOut, &x.dRelated};
+        inPairs = {&x.k, &x.s, &x.kRel, &x.dk, &x.ds, &x.dkRel};
+    }
     if (pass == Pass::Rows) {
         copied.push_back(&x.dRelated);
         inPairs.insert(inPairs.end(), {&x.related, &x.dOut, &x.dq, &x.dqRel});
@@ -34,7 +38,9 @@ std::vector<RelTensorInstance> servingInstances(const RelArgs& x, Pass pass) {
     for (const auto* view : inPairs)
         if (!isAligned(*view, 4)) return serving;
     const auto all = instancesOf(x);
-    for (const auto& each : pass == Pass::Forward ? all.forward : all.rows)
+    for (const auto& each : pass == Pass::Forward ? all.forward
+                            : pass == Pass::Rows  ? all.rows
+                                                  : all.columns)
         if (x.heads == each.heads && x.keyHeads == each.keyHeads && x.keyDim == each.width &&
             x.valueDim == each.width && x.relations == each.relations && x.relDim == each.relWidth)
             serving.push_back(each);
@@ -72,8 +78,10 @@ cudaError_t currentLimits(DeviceLimits& to) {
 
 constexpr int kLeastCapability = 80;  // bf16, m16n8k16 and copies beside the computation
 
-cudaError_t start(const RelArgs& x, const RelTensorInstance& each, void* stream) {
-    const dim3 grid(tiles(x.queries, each.tiling.queries), x.batch, each.tiling.groups);
+cudaError_t start(const RelArgs& x, Pass pass, const RelTensorInstance& each, void* stream) {
+    const auto count = pass == Pass::Columns ? tiles(x.keys, each.tiling.keys)
+                                             : tiles(x.queries, each.tiling.queries);
+    const dim3 grid(count, x.batch, each.tiling.groups);
     if (grid.x == 0 || grid.y == 0) return cudaSuccess;
     const auto kernel = x.activation == Activation::Identity ? each.kernel : each.activatedKernel;
     const std::size_t bytes = each.tiling.sharedBytes;
@@ -92,7 +100,7 @@ cudaError_t launch(const RelArgs& x, Pass pass, int tiling, void* stream) {
     if (limits.computeCapability < kLeastCapability || tiling < 0 ||
         tiling >= static_cast<int>(serving.size()))
         return cudaErrorInvalidValue;
-    return start(x, serving[tiling], stream);
+    return start(x, pass, serving[tiling], stream);
 }
 
 bool fits(const std::vector<RelTensorTiling>& tilings, std::size_t sharedLimit, int capability) {
@@ -109,12 +117,25 @@ std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& x) {
     return tilingsOf(x, Pass::Rows);
 }
 
+std::vector<RelTensorTiling> relTensorColumnsTilings(const RelArgs& x) {
+    return tilingsOf(x, Pass::Columns);
+}
+
 bool relTensorServes(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
     return fits(relTensorTilings(x), sharedLimit, computeCapability);
 }
 
 bool relTensorServesRows(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
     return fits(relTensorRowsTilings(x), sharedLimit, computeCapability);
+}
+
+bool relTensorServesColumns(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
+    return fits(relTensorColumnsTilings(x), sharedLimit, computeCapability);
+}
+
+bool relTensorServesBackward(const RelArgs& x, std::size_t sharedLimit, int computeCapability) {
+    return relTensorServesRows(x, sharedLimit, computeCapability) &&
+           relTensorServesColumns(x, sharedLimit, computeCapability);
 }
 
 std::size_t relTensorSharedBytes(const RelArgs& x, std::size_t sharedLimit) {
@@ -149,6 +170,26 @@ int launchRelTensorBackwardRows(const RelArgs* args, void* stream) {
 
 int launchRelTensorBackwardRowsTiled(const RelArgs* args, int tiling, void* stream) {
     return tiling < 0 ? cudaErrorInvalidValue : launch(*args, Pass::Rows, tiling, stream);
+}
+
+int launchRelTensorBackwardColumns(const RelArgs* args, void* stream) {
+    return launch(*args, Pass::Columns, kBest, stream);
+}
+
+int launchRelTensorBackwardColumnsTiled(const RelArgs* args, int tiling, void* stream) {
+    return tiling < 0 ? cudaErrorInvalidValue : launch(*args, Pass::Columns, tiling, stream);
+}
+
+int launchRelTensorBackward(const RelArgs* args, void* stream) {
+    DeviceLimits limits;
+    int error = currentLimits(limits);
+    // All or nothing is written.
+    if (!error && !relTensorServesBackward(*args, limits.sharedLimit, limits.computeCapability))
+        error = cudaErrorInvalidValue;
+    if (!error) error = launchRelTensorDelta(args, stream);
+    if (!error) error = launchRelTensorBackwardRows(args, stream);
+    if (!error) error = launchRelTensorBackwardColumns(args, stream);
+    return error;
 }
 
 }  // namespace relascope::core::kernels

@@ -10,8 +10,9 @@
 
 namespace relascope::core::kernels {
 
-/// How a block of the forward pass divides the work: the sizes of its tiles, how many tiles of keys
-/// are in shared memory at once, and how many groups of 8 heads have blocks of their own.
+/// How a block divides the work: the sizes of its tiles, how many of the tiles that it walks (of
+/// keys; in the backward pass of the keys, of queries) are in shared memory at once, and how many
+/// groups of 8 heads have blocks of their own.
 struct RelTensorTiling {
     int queries = 0, keys = 0, stages = 0, groups = 0;
     std::size_t sharedBytes = 0;
@@ -29,10 +30,16 @@ bool relTensorServes(const RelArgs& args, std::size_t sharedLimit, int computeCa
 std::size_t relTensorSharedBytes(const RelArgs& args, std::size_t sharedLimit);
 
 /// The same for the backward pass of the queries, where dRelated needs 16 bytes as well, and
-/// related, dOut, dq and dqRel need 4: the smaller model only. The rest of the backward pass has no
-/// kernels here.
+/// related, dOut, dq and dqRel need 4: the smaller model only.
 std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& args);
 bool relTensorServesRows(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+
+/// And for that of the keys, where q, qRel, dOut and dRelated need 16 bytes, and k, s, kRel, dk, ds
+/// and dkRel need 4: the smaller model as well.
+std::vector<RelTensorTiling> relTensorColumnsTilings(const RelArgs& args);
+bool relTensorServesColumns(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+/// Both: all of the backward pass.
+bool relTensorServesBackward(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
 
 // All return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
 // the current device does not serve.
@@ -41,11 +48,16 @@ extern "C" {
 int launchRelTensorForward(const RelArgs* args, void* stream);
 /// By the tiling of that number in relTensorTilings, to compare them.
 int launchRelTensorForwardTiled(const RelArgs* args, int tiling, void* stream);
-/// Writes delta in float32; the two below need it.
+/// Writes delta in float32; rows and columns need it.
 int launchRelTensorDelta(const RelArgs* args, void* stream);
 /// Writes dq and dqRel.
 int launchRelTensorBackwardRows(const RelArgs* args, void* stream);
 int launchRelTensorBackwardRowsTiled(const RelArgs* args, int tiling, void* stream);
+/// Writes dk, ds and dkRel.
+int launchRelTensorBackwardColumns(const RelArgs* args, void* stream);
+int launchRelTensorBackwardColumnsTiled(const RelArgs* args, int tiling, void* stream);
+/// All of the above but the forward pass; nothing where relTensorServesBackward is false.
+int launchRelTensorBackward(const RelArgs* args, void* stream);
 }
 
 }  // namespace relascope::core::kernels

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/kernels/rel_tensor.h"
-#include "model/kernels/rel_tensor_rows.cuh"
+#include "model/kernels/rel_tensor_columns.cuh"
 
 namespace relascope::core::kernels {
 
@@ -20,7 +20,7 @@ struct RelTensorInstance {
 /// The kernels of a type, for the published models of 343 million parameters and of 1.27 billion,
 /// each with the best first.
 struct RelTensorInstances {
-    std::vector<RelTensorInstance> forward, rows;
+    std::vector<RelTensorInstance> forward, rows, columns;
     void (*delta)(RelArgs);
 };
 RelTensorInstances bf16Instances();
@@ -51,6 +51,12 @@ RelTensorInstance rowsInstance() {
     return relTensorInstance<1, S>(RowsShared<S>::kBytes, relTensorRows<S, true>,
                                    relTensorRows<S, false>);
 }
+template <class Format, int Stages>
+RelTensorInstance columnsInstance() {
+    using S = TensorShape<Format, 8, 4, 64, 16, 16, Stages>;
+    return relTensorInstance<1, S>(ColumnsShared<S>::kBytes, relTensorColumns<S, true>,
+                                   relTensorColumns<S, false>);
+}
 
 template <class Format>
 RelTensorInstances relTensorInstances() {
@@ -60,6 +66,7 @@ RelTensorInstances relTensorInstances() {
              forwardInstance<Format, 2, 128, 16, 16, 2>(),
              forwardInstance<Format, 2, 128, 16, 16, 1>()},          // for an A100
             {rowsInstance<Format, 2>(), rowsInstance<Format, 1>()},  // for devices with 99 KiB
+            {columnsInstance<Format, 2>(), columnsInstance<Format, 1>()},
             relTensorDelta<Format>};
 }
 

@@ -98,52 +98,57 @@ __device__ inline void remakeWeights(const RelArgs& x, const TensorTile& tile,
     }
 }
 
-/// For the warp's own queries: the relations' part of dA to shared memory, and e_ij^l = factor
-/// sum_a A_ij^a dRelated_i^a[l] in the place of the relations.
+/// For one query, by one warp: the relations' part of dA to `slopes` [Heads][SlopeHead], and e_j^l
+/// = factor sum_a A_j^a dRelated^a[l] in the place of the relations.
+template <class S, int SlopeHead>
+__device__ inline void slopesOfQuery(float factor, const std::uint16_t* gradients,
+                                     const std::uint16_t* weights, std::uint16_t* relations,
+                                     float* slopes) {
+    const int lane = laneOf(), g = lane / 4, t = lane % 4;
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};  // [keys, heads]
+#pragma unroll
+    for (int part = 0; part < S::kRelations / 16; ++part) {
+        std::uint32_t cells[4], heads[2];
+        loadMatrixTransposed(
+            cells,
+            relations + swizzled<S::kOctets>(16 * part + lane % 8 + lane / 16 * 8, lane / 8 % 2));
+        loadMatrix(heads,
+                   gradients + swizzled<S::kRelations / 8>(lane % 8, 2 * part + lane / 8 % 2));
+        mma16(typename S::Format{}, sums, cells, heads);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) slopes[(2 * t + i % 2) * SlopeHead + g + 8 * (i / 2)] = sums[i];
+    __syncwarp();            // all lanes have read the relations
+    std::uint32_t cells[2];  // an octet each
+    loadMatrixTransposed(cells, weights + swizzled<S::kOctets>(lane % 8, lane / 8 % 2));
+#pragma unroll
+    for (int part = 0; part < S::kRelations / 16; ++part) {
+        std::uint32_t heads[2];
+        loadMatrixTransposed(
+            heads, gradients + swizzled<S::kRelations / 8>(lane % 8, 2 * part + lane / 8 % 2));
+#pragma unroll
+        for (int octet = 0; octet < S::kOctets; ++octet) {
+            float e[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            mma8(typename S::Format{}, e, heads, cells[octet]);
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                storePair(
+                    relations + 2 * t + swizzled<S::kOctets>(16 * part + g + 8 * half, octet),
+                    packed(typename S::Format{}, e[2 * half] * factor, e[2 * half + 1] * factor));
+        }
+    }
+}
+
+/// The same for the warp's own queries.
 template <class S>
 __device__ inline void slopesOfRelations(float factor, const RowsShared<S>& shared) {
-    const int lane = laneOf(), g = lane / 4, t = lane % 4;
 #pragma unroll
     for (int own = 0; own < S::kOwnQueries; ++own) {
         const int row = warpOf() * S::kOwnQueries + own;
-        const std::uint16_t* const gradients = shared.dRelated + row * RowsShared<S>::kGradientRow;
-        std::uint16_t* const relations = shared.relations + row * S::kRelationRow;
-        float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};  // [keys, heads]
-#pragma unroll
-        for (int part = 0; part < S::kRelations / 16; ++part) {
-            std::uint32_t cells[4], heads[2];
-            loadMatrixTransposed(
-                cells, relations + swizzled<S::kOctets>(16 * part + lane % 8 + lane / 16 * 8,
-                                                        lane / 8 % 2));
-            loadMatrix(heads,
-                       gradients + swizzled<S::kRelations / 8>(lane % 8, 2 * part + lane / 8 % 2));
-            mma16(typename S::Format{}, sums, cells, heads);
-        }
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            shared.slopes[row * RowsShared<S>::kSlopeRow + (2 * t + i % 2) * S::kKeys + g +
-                          8 * (i / 2)] = sums[i];
-        __syncwarp();              // all lanes have read the relations
-        std::uint32_t weights[2];  // an octet each
-        loadMatrixTransposed(weights, shared.weights + row * S::kWeightRow +
-                                          swizzled<S::kOctets>(lane % 8, lane / 8 % 2));
-#pragma unroll
-        for (int part = 0; part < S::kRelations / 16; ++part) {
-            std::uint32_t heads[2];
-            loadMatrixTransposed(
-                heads, gradients + swizzled<S::kRelations / 8>(lane % 8, 2 * part + lane / 8 % 2));
-#pragma unroll
-            for (int octet = 0; octet < S::kOctets; ++octet) {
-                float e[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-                mma8(typename S::Format{}, e, heads, weights[octet]);
-#pragma unroll
-                for (int half = 0; half < 2; ++half)
-                    storePair(
-                        relations + 2 * t + swizzled<S::kOctets>(16 * part + g + 8 * half, octet),
-                        packed(typename S::Format{}, e[2 * half] * factor,
-                               e[2 * half + 1] * factor));
-            }
-        }
+        slopesOfQuery<S, S::kKeys>(factor, shared.dRelated + row * RowsShared<S>::kGradientRow,
+                                   shared.weights + row * S::kWeightRow,
+                                   shared.relations + row * S::kRelationRow,
+                                   shared.slopes + row * RowsShared<S>::kSlopeRow);
     }
 }
 

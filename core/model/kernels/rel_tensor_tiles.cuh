@@ -68,20 +68,24 @@ __device__ inline void copyKeys(const RelArgs& x, const TensorTile& tile, int ke
     commitCopies();
 }
 
-/// Fragments A [16, 8 Registers / 2] of the rows of 16 queries, 0 beyond the queries.
+/// Fragments A [16, 8 Registers / 2] of 16 rows (queries or keys) of a tensor, 0 from row `rows`
+/// on.
+template <int Registers>
+__device__ inline void loadRows(std::uint32_t (&to)[Registers], const View& view, int b, int row0,
+                                int rows, int head, int column0) {
+    const int g = laneOf() / 4, t = laneOf() % 4;
+#pragma unroll
+    for (int i = 0; i < Registers; ++i) {
+        const int row = row0 + g + 8 * (i % 2);
+        const int column = column0 + 2 * t + 8 * (i / 2);
+        to[i] = row < rows ? loadPair(rowOf<const std::uint16_t>(view, b, row, head) + column) : 0u;
+    }
+}
 template <int Registers>
 __device__ inline void loadQueries(std::uint32_t (&to)[Registers], const RelArgs& x,
                                    const View& view, const TensorTile& tile, int row0, int head,
                                    int column0) {
-    const int g = laneOf() / 4, t = laneOf() % 4;
-#pragma unroll
-    for (int i = 0; i < Registers; ++i) {
-        const int query = tile.query0 + row0 + g + 8 * (i % 2);
-        const int column = column0 + 2 * t + 8 * (i / 2);
-        to[i] = query < x.queries
-                    ? loadPair(rowOf<const std::uint16_t>(view, tile.b, query, head) + column)
-                    : 0u;
-    }
+    loadRows(to, view, tile.b, tile.query0 + row0, x.queries, head, column0);
 }
 
 /// The products of a warp's queries [kRowTiles, kWidth / 16] with k [keys, kWidth] of its key head.

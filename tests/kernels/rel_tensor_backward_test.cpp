@@ -22,14 +22,17 @@ Problem sized(const std::string& name, int queries, int keys) {
 }
 
 std::vector<Problem> problems() {
-    std::vector<Problem> all = {sized("plain", 20, 37), sized("dropout, causal", 37, 37),
+    std::vector<Problem> all = {sized("plain", 20, 37),
+                                sized("dropout, causal", 37, 37),
                                 sized("two sequences with gaps", 5, 40),
                                 sized("after cached keys", 9, 41),
-                                sized("one key of a tile", 5, 66)};
+                                sized("one key of a tile", 5, 66),
+                                sized("no key of three tiles", 20, 83)};
     all[1].causal = true, all[1].dropThreshold = 6554;
     all[2].batch = 2, all[2].strided = true, all[2].dropThreshold = 19661;
     all[3].first = 32, all[3].causal = true, all[3].dropThreshold = 13107;
     all[4].first = 28, all[4].causal = true;
+    all[5].first = 13, all[5].causal = true, all[5].dropThreshold = 6554;
     for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"}) {
         all.push_back(sized(activation, 18, 21));
         all.back().activation = activation;
@@ -37,9 +40,9 @@ std::vector<Problem> problems() {
     return all;
 }
 
-class RelTensorRows : public testing::TestWithParam<Problem> {};
+class RelTensorBackward : public testing::TestWithParam<Problem> {};
 
-TEST_P(RelTensorRows, AgreesWithTheReferenceInEveryOrder) {
+TEST_P(RelTensorBackward, AgreesWithTheReferenceInEveryOrder) {
     const auto& p = GetParam();
     for (const auto type : typesFor(p)) {
         const bool isBf16 = type == DataType::BFloat16;
@@ -50,7 +53,7 @@ TEST_P(RelTensorRows, AgreesWithTheReferenceInEveryOrder) {
         const auto forward = referenceForward(p, in);
         const auto expected = referenceBackward(p, in, dOut, dRelated);
         const auto run = [&](int tiling, HostOrder order) {
-            return runRelTensorRows(p, in, forward, dOut, dRelated, type, tiling, order);
+            return runRelTensorBackward(p, in, forward, dOut, dRelated, type, tiling, order);
         };
         for (const int tiling : {0, 1}) {
             const auto first = run(tiling, HostOrder::Forward);
@@ -64,19 +67,20 @@ TEST_P(RelTensorRows, AgreesWithTheReferenceInEveryOrder) {
                 RecordProperty((isBf16 ? "bf16_" : "fp16_") + std::to_string(tiling) + "_" + part,
                                number.str());
             };
-            compare("dq", first.dq, expected.q);
-            compare("dqRel", first.dqRel, expected.qRel);
+            compare("dq", first.q, expected.q);
+            compare("dk", first.k, expected.k);
+            compare("ds", first.s, expected.s);
+            compare("dqRel", first.qRel, expected.qRel);
+            compare("dkRel", first.kRel, expected.kRel);
             if (isBf16) continue;
-            for (const auto order : {HostOrder::Backward, HostOrder::Shuffled}) {
-                const auto other = run(tiling, order);
-                EXPECT_TRUE(sameBits(first.dq, other.dq) && sameBits(first.dqRel, other.dqRel))
+            for (const auto order : {HostOrder::Backward, HostOrder::Shuffled})
+                EXPECT_TRUE(sameBits(first, run(tiling, order)))
                     << "tiling " << tiling << " in order " << static_cast<int>(order);
-            }
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, RelTensorRows, testing::ValuesIn(problems()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(, RelTensorBackward, testing::ValuesIn(problems()), [](const auto& info) {
     std::string name;
     for (const char c : info.param.name)
         if (std::isalnum(static_cast<unsigned char>(c))) name += c;
@@ -87,7 +91,7 @@ RelArgs served() {
     return argsOf(sized("", 40, 40), DataType::BFloat16);
 }
 
-TEST(RelTensorRowsLaunch, ServesTheSmallerModel) {
+TEST(RelTensorBackwardLaunch, ServesTheSmallerModel) {
     const auto tilings = relTensorRowsTilings(served());
     ASSERT_EQ(tilings.size(), 2u);
     EXPECT_EQ(tilings[0].sharedBytes, 128256u);
@@ -111,6 +115,58 @@ TEST(RelTensorRowsLaunch, ServesTheSmallerModel) {
     args.queries = 0;
     EXPECT_EQ(launchRelTensorDelta(&args, nullptr), cudaSuccess);
     EXPECT_EQ(launchRelTensorBackwardRows(&args, nullptr), cudaSuccess);
+}
+
+TEST(RelTensorBackwardLaunch, ColumnsServeTheSmallerModel) {
+    const auto tilings = relTensorColumnsTilings(served());
+    ASSERT_EQ(tilings.size(), 2u);
+    EXPECT_EQ(tilings[0].sharedBytes, 146176u);
+    EXPECT_EQ(tilings[1].sharedBytes, 97024u);
+    EXPECT_TRUE(relTensorServesColumns(served(), 163 * 1024, 80));
+    EXPECT_TRUE(relTensorServesColumns(served(), 99 * 1024, 89));
+    EXPECT_FALSE(relTensorServesColumns(served(), 227 * 1024, 75));
+    EXPECT_TRUE(relTensorServesBackward(served(), 99 * 1024, 89));
+    EXPECT_FALSE(relTensorServesBackward(served(), 96 * 1024 - 2048, 89));
+    auto large = served();
+    large.heads = 16, large.keyHeads = 8, large.relations = 128;
+    EXPECT_FALSE(relTensorServesColumns(large, 227 * 1024, 90));
+    EXPECT_EQ(launchRelTensorBackwardColumns(&large, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorBackward(&large, nullptr), cudaErrorInvalidValue);
+    for (const auto view : {&RelArgs::q, &RelArgs::qRel, &RelArgs::dOut, &RelArgs::dRelated,
+                            &RelArgs::dk, &RelArgs::ds, &RelArgs::dkRel}) {
+        auto args = served();
+        (args.*view).token = 513;
+        EXPECT_FALSE(relTensorServesColumns(args, 227 * 1024, 90));
+        EXPECT_EQ(launchRelTensorBackwardColumnsTiled(&args, 0, nullptr), cudaErrorInvalidValue);
+        EXPECT_EQ(launchRelTensorBackward(&args, nullptr), cudaErrorInvalidValue);
+    }
+    auto args = served();
+    args.q.token = 516;  // rows on 8 bytes: copied here, read in pairs by the kernel of rows
+    EXPECT_TRUE(relTensorServesRows(args, 227 * 1024, 90));
+    EXPECT_FALSE(relTensorServesBackward(args, 227 * 1024, 90));
+    EXPECT_EQ(launchRelTensorBackwardColumnsTiled(&args, -1, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorBackwardColumnsTiled(&args, 0, nullptr), cudaErrorInvalidValue);
+}
+
+Inputs gradientsOf(const Problem& p, int tiling) {
+    const auto in = rounded(randomInputs(p, 3), DataType::Float16);
+    const auto dOut =
+        rounded(randomTensor(p.batch, p.queries, p.heads, p.valueDim, 11), DataType::Float16);
+    const auto dRelated =
+        rounded(randomTensor(p.batch, p.queries, p.heads, p.relations, 12), DataType::Float16);
+    return runRelTensorBackward(p, in, referenceForward(p, in), dOut, dRelated, DataType::Float16,
+                                tiling, HostOrder::Forward);
+}
+
+TEST(RelTensorBackwardLaunch, AllOfItIsTheThreeKernels) {
+    const auto p = sized("", 3, 18);
+    EXPECT_TRUE(sameBits(gradientsOf(p, kBestTiling), gradientsOf(p, 0)));
+}
+
+TEST(RelTensorBackwardLaunch, KeysWithoutQueriesHaveNoGradient) {
+    const auto gradients = gradientsOf(sized("", 0, 18), kBestTiling);
+    for (const auto* tensor : {&gradients.k, &gradients.s, &gradients.kRel})
+        for (const double value : tensor->values) EXPECT_EQ(value, 0.0);
 }
 
 }  // namespace
