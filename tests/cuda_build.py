@@ -30,6 +30,7 @@ BUDGET = {
     # All instances. With 256 threads one block has a multiprocessor to itself, and a thread 255 registers at most.
     "relTensorForward": 255,
     "relTensorRows": 240,
+    "relTensorColumns": 252,
     "relTensorDelta": 48,
 }
 # Files that start kernels of other files only.
