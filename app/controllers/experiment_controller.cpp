@@ -130,7 +130,7 @@ bool ExperimentController::resumes() const {
     if (m_run.isEmpty() || !m_ofRun || live()) return false;
     const RunInfo* info = m_runs.info(m_run);
     if (!info) return false;
-    // A smaller batch is what a run without memory was told to go on with.
+    // A run that ended without memory names the smaller batch to resume it with.
     const bool failed = info->state == RunState::Failed;
     for (const auto& field : RunOptions::fieldTable())
         if (field.get(m_options) != field.get(*m_ofRun) && !keepsRun(field.spec.name) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A device whose memory is not enough: the sentence, the checkpoint, and the run that goes on with
-// a smaller batch. The device is the CPU with a limit on its tensors.
+// A device whose memory is not enough: the sentence, the checkpoint, and the run that continues
+// with a smaller batch. The device is the CPU with a limit on its tensors.
 #include "train/out_of_memory.h"
 
 #include <gtest/gtest.h>
