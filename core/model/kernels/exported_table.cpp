@@ -65,13 +65,10 @@ const char* errorText(int error) {
 }
 
 constexpr KernelTable wholeTable() {
-    KernelTable table = tableOfLaunches();
-    table.deviceCount = deviceCount;
-    table.deviceLimits = deviceLimits;
+    KernelTable table = tableOfLaunches(deviceCount, deviceLimits, errorText);
     table.deviceFacts = deviceFacts;
     table.freeMemory = freeMemory;
     table.versions = versions;
-    table.errorText = errorText;
     return table;
 }
 

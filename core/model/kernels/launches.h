@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The launches of a library of kernels as a table, without the functions that ask the devices: the
-// CUDA library and its stand-in on the CPU add their own.
+// The table of a library of kernels: its launches, and what the CUDA library and its stand-in on
+// the CPU have to say of the devices.
 #pragma once
 
 #include "model/kernels/kernel_table.h"
 
 namespace relascope::core::kernels {
 
-constexpr KernelTable tableOfLaunches() {
+constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
+                                      int (*deviceLimits)(int, DeviceLimits*),
+                                      const char* (*errorText)(int)) {
     KernelTable table;
+    table.deviceCount = deviceCount;
+    table.deviceLimits = deviceLimits;
+    table.errorText = errorText;
     table.relForward = launchRelForward;
     table.relDelta = launchRelDelta;
     table.relBackwardRows = launchRelBackwardRows;

@@ -21,19 +21,11 @@ const char* errorText(int) {
     return "refused by the stand-in";
 }
 
-constexpr KernelTable wholeTable() {
-    KernelTable table = tableOfLaunches();
-    table.deviceCount = deviceCount;
-    table.deviceLimits = deviceLimits;
-    table.errorText = errorText;
-    return table;
-}
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const KernelTable* relascope_kernels(
     int version) {
-    static constexpr KernelTable table = wholeTable();
+    static constexpr KernelTable table = tableOfLaunches(deviceCount, deviceLimits, errorText);
     return version == kKernelTableVersion ? &table : nullptr;
 }
 
