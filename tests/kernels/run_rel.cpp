@@ -25,12 +25,14 @@ public:
         m_view.token = headsFirst ? width : width * shape.heads + (strided ? 5 : 0);
         m_view.batch = headsFirst ? m_view.head * shape.heads + 2 : m_view.token * shape.tokens;
         std::int64_t end = 0;
-        forEach([&](std::int64_t at, std::size_t) { end = std::max(end, at + 1); });
+        forEachNumber(m_shape, m_view,
+                      [&](std::int64_t at, std::size_t) { end = std::max(end, at + 1); });
         m_values.assign(end, std::numeric_limits<T>::quiet_NaN());
         m_view.data = m_values.data();
     }
     void fill() {
-        forEach([&](std::int64_t at, std::size_t i) { m_values[at] = T(m_shape.values[i]); });
+        forEachNumber(m_shape, m_view,
+                      [&](std::int64_t at, std::size_t i) { m_values[at] = T(m_shape.values[i]); });
     }
     /// The batch elements of `shape` are one and the same.
     void share() {
@@ -40,7 +42,7 @@ public:
     Tensor4 read() const {
         Tensor4 to = m_shape;
         std::vector<bool> own(m_values.size());
-        forEach([&](std::int64_t at, std::size_t i) {
+        forEachNumber(m_shape, m_view, [&](std::int64_t at, std::size_t i) {
             to.values[i] = m_values[at];
             own[at] = true;
         });
@@ -52,15 +54,6 @@ public:
     const View& view() const { return m_view; }
 
 private:
-    template <class F>
-    void forEach(F f) const {
-        std::size_t i = 0;
-        for (int b = 0; b < m_shape.batch; ++b)
-            for (int t = 0; t < m_shape.tokens; ++t)
-                for (int h = 0; h < m_shape.heads; ++h)
-                    for (int c = 0; c < m_shape.width; ++c)
-                        f(b * m_view.batch + t * m_view.token + h * m_view.head + c, i++);
-    }
     Tensor4 m_shape;
     View m_view;
     std::vector<T> m_values;

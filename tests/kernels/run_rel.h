@@ -13,6 +13,17 @@ struct RelResults {
     Inputs gradients;
 };
 
+/// Calls visit(place, number) for each number of a tensor whose rows lie as the view says.
+template <class Visit>
+void forEachNumber(const Tensor4& shape, const View& view, Visit visit) {
+    std::size_t number = 0;
+    for (int b = 0; b < shape.batch; ++b)
+        for (int t = 0; t < shape.tokens; ++t)
+            for (int h = 0; h < shape.heads; ++h)
+                for (int c = 0; c < shape.width; ++c)
+                    visit(b * view.batch + t * view.token + h * view.head + c, number++);
+}
+
 Activation activationOf(const std::string& name);
 /// The sizes and options of a problem, without tensors.
 RelArgs argsOf(const Problem& problem, DataType type);

@@ -30,19 +30,20 @@ public:
         m_view.token = m_view.head * shape.heads + (strided ? 16 : 0);
         m_view.batch = m_view.token * shape.tokens;
         std::int64_t end = 0;
-        forEach([&](std::int64_t at, std::size_t) { end = std::max(end, at + 1); });
+        forEachNumber(m_shape, m_view,
+                      [&](std::int64_t at, std::size_t) { end = std::max(end, at + 1); });
         m_values.assign(static_cast<std::size_t>(end), kNan);
         m_view.data = m_values.data();
     }
     void fill() {
-        forEach([&](std::int64_t at, std::size_t i) {
+        forEachNumber(m_shape, m_view, [&](std::int64_t at, std::size_t i) {
             m_values[at] = narrowed(m_shape.values[i], m_type);
         });
     }
     Tensor4 read() const {
         Tensor4 to = m_shape;
         std::vector<bool> own(m_values.size());
-        forEach([&](std::int64_t at, std::size_t i) {
+        forEachNumber(m_shape, m_view, [&](std::int64_t at, std::size_t i) {
             to.values[i] = widened(m_values[at], m_type);
             own[at] = true;
         });
@@ -54,15 +55,6 @@ public:
 
 private:
     static constexpr std::uint16_t kNan = 0xffff;  // of both types
-    template <class F>
-    void forEach(F f) const {
-        std::size_t i = 0;
-        for (int b = 0; b < m_shape.batch; ++b)
-            for (int t = 0; t < m_shape.tokens; ++t)
-                for (int h = 0; h < m_shape.heads; ++h)
-                    for (int c = 0; c < m_shape.width; ++c)
-                        f(b * m_view.batch + t * m_view.token + h * m_view.head + c, i++);
-    }
     Tensor4 m_shape;
     DataType m_type;
     View m_view;
