@@ -33,11 +33,7 @@ TEST(Train, ResumesBitForBit) {
     {
         auto first = RunFolder::create(home / "parts", options);
         Control control;
-        const auto trained = trainIn(
-            first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
-                const auto* point = std::get_if<MetricPoint>(&event);
-                if (point && point->split == Split::Train && point->step == 8) stop.request_stop();
-            });
+        const auto trained = trainIn(first, control, tinyData(), stopAfter(8));
         EXPECT_EQ(trained.result.info.state, RunState::Interrupted);
         EXPECT_EQ(readRunInfo(home / "parts").state, RunState::Interrupted);
         EXPECT_EQ(trained.result.info.step, 8);
@@ -135,10 +131,7 @@ TEST(Train, AResumedRunTakesTheOptionsItIsGiven) {
     {
         auto first = RunFolder::create(home / "run", options);
         Control control;
-        trainIn(first, control, tinyData(), [](const TrainEvent& event, std::stop_source& stop) {
-            const auto* p = std::get_if<MetricPoint>(&event);
-            if (p && p->split == Split::Train && p->step == 8) stop.request_stop();
-        });
+        trainIn(first, control, tinyData(), stopAfter(8));
     }
     auto second = RunFolder::open(home / "run");
     options.train.learning_rate = 2e-3;
@@ -164,10 +157,7 @@ TEST(Train, ResumesWithFewerData) {
     {
         auto first = RunFolder::create(home / "run", options);
         Control control;
-        trainIn(first, control, tinyData(96), [](const TrainEvent& event, std::stop_source& stop) {
-            const auto* p = std::get_if<MetricPoint>(&event);
-            if (p && p->split == Split::Train && p->step == 8) stop.request_stop();
-        });
+        trainIn(first, control, tinyData(96), stopAfter(8));
     }
     auto second = RunFolder::open(home / "run");
     Control control;

@@ -38,6 +38,14 @@ inline Trained trainIn(RunFolder& folder, Control& control, const DataSplits& da
     return trained;
 }
 
+/// Watches for trainIn(): requests the end after that training step.
+inline auto stopAfter(std::int64_t step) {
+    return [step](const TrainEvent& event, std::stop_source& stop) {
+        const auto* point = std::get_if<MetricPoint>(&event);
+        if (point && point->split == Split::Train && point->step == step) stop.request_stop();
+    };
+}
+
 inline std::vector<double> losses(const std::string& run) {
     std::vector<double> all;
     for (const auto& p : readMetrics(run)) all.push_back(p.value("loss"));
