@@ -2,13 +2,11 @@
 #include "model/kernels/plugin.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+
+#include "model/kernels/find_library.h"
 
 namespace relascope::core::kernels {
 namespace {
@@ -16,36 +14,6 @@ namespace {
 constexpr const char* kName = "librelascope_cuda.so";
 constexpr const char* kBuildAgain =
     "; a build of Relascope with nvcc makes it (RELASCOPE_CUDA=ON bash app/setup.sh installs nvcc)";
-
-/// The kernels take their CUDA runtime from LibTorch, so that its library must be in first.
-bool torchCudaIsLoaded() {
-    static std::atomic<bool> loaded = false;
-    if (!loaded)
-        if (void* library = dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_NOLOAD)) {
-            dlclose(library);
-            loaded = true;
-        }
-    return loaded;
-}
-
-/// Of a library that was cut off, as by a full disk: the loader would map what is not there, and
-/// the program end by SIGBUS. Other damage is left to the loader.
-bool isCutOff(const std::filesystem::path& path) {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path, error);
-    std::ifstream file(path, std::ios::binary);
-    Elf64_Ehdr header{};
-    if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
-        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return false;
-    file.seekg(static_cast<std::streamoff>(header.e_phoff));
-    for (int i = 0; i < header.e_phnum; ++i) {
-        Elf64_Phdr part{};
-        if (!file.read(reinterpret_cast<char*>(&part), sizeof part)) return true;
-        if (part.p_offset > size || part.p_filesz > size - part.p_offset) return true;
-    }
-    return false;
-}
 
 std::string deviceProblem(const KernelTable& table, int device) {
     const std::string name = "NVIDIA GPU " + std::to_string(device);
@@ -93,12 +61,11 @@ KernelPlugin openKernelPlugin(const std::string& file) {
         plugin.problem = "Relascope's CUDA kernels " + named + "are not there" + kBuildAgain;
         return plugin;
     }
-    const bool cutOff = isCutOff(path);
-    void* library = cutOff ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    std::string reason;
+    void* library = openLibrary(path, reason);
     if (!library) {
-        const char* reason = cutOff ? "the file is shorter than it says" : dlerror();
-        plugin.problem = "Relascope's CUDA kernels " + named + "cannot be loaded (" +
-                         (reason ? reason : "no reason is given") + ")" + kBuildAgain;
+        plugin.problem =
+            "Relascope's CUDA kernels " + named + "cannot be loaded (" + reason + ")" + kBuildAgain;
         return plugin;
     }
     const auto tableOf = reinterpret_cast<KernelTableFunction>(dlsym(library, kKernelTableSymbol));
@@ -125,12 +92,7 @@ KernelPlugin openKernelPlugin(const std::string& file) {
 std::string kernelPluginFile() {
     if (const char* named = std::getenv("RELASCOPE_CUDA_PLUGIN"); named && *named)
         return std::string(named) == "off" ? "" : named;
-    std::error_code error;
-    const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    const auto beside = folder / kName, installed = folder.parent_path() / "lib/relascope" / kName;
-    const bool useInstalled =
-        !std::filesystem::exists(beside, error) && std::filesystem::exists(installed, error);
-    return (useInstalled ? installed : beside).string();
+    return libraryBesideProgram(kName);
 }
 
 const KernelPlugin& kernelPlugin() {
