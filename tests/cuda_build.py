@@ -123,6 +123,12 @@ if "libcudart.so.13" not in needed(plugin):
 exported = re.findall(r"^\S+ [^Uw] (\S+)$", output("nm", "-D", "--defined-only", plugin), re.M)
 if exported != ["relascope_kernels"]:
     problems.append(f"{plugin} exports {exported}, not relascope_kernels alone")
+graphs = f"{build}/bin/librelascope_cuda_graphs.so"
+for library in needed(graphs):
+    if not NEEDED.match(library) and not re.match(r"lib(torch_cuda|torch_cpu|c10_cuda|c10)\.so$|ld-linux", library):
+        problems.append(f"{graphs} needs {library}")
+if "relascope_cuda_graphs" not in output("nm", "-D", "--defined-only", graphs):
+    problems.append(f"{graphs} does not export relascope_cuda_graphs")
 size = os.path.getsize(plugin)
 if size > 6e6:
     problems.append(f"{plugin} has {size / 1e6:.1f} MB; 6 MB are enough for all kernels")

@@ -16,8 +16,13 @@ constexpr double kNormEps = 1e-3;  // of the framework the Abstractor was publis
 
 }  // namespace
 
-torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first) {
-    const auto pe = halvedSinusoids(first + x.size(-2), x.size(-1)).slice(0, first).to(x.options());
+torch::Tensor HalvedPositions::rows(std::int64_t n, std::int64_t width,
+                                    const torch::TensorOptions& options) {
+    return m_table.get({n, width}, options, [&] { return halvedSinusoids(n, width); });
+}
+
+torch::Tensor HalvedPositions::addedTo(const torch::Tensor& x, std::int64_t first) {
+    const auto pe = rows(first + x.size(-2), x.size(-1), x.options()).slice(0, first);
     return x * std::sqrt(static_cast<double>(x.size(-1))) + pe;
 }
 
@@ -183,7 +188,7 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
                                             std::to_string(symbols.size(0)) + " learned symbols");
         a = symbols.slice(0, 0, n);
     } else if (!symbol_retriever) {
-        a = halvedSinusoids(n, m_options.d_model).to(x.options());
+        a = m_positions.rows(n, m_options.d_model, x.options());
     } else {
         auto retrieved = symbol_retriever->retrieve(x, 0);
         if (retrieved.relative()) {
@@ -193,7 +198,7 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
             a = retrieved.values;
         }
     }
-    if (m_options.symbol_positions) a = withHalvedPositions(a);
+    if (m_options.symbol_positions) a = m_positions.addedTo(a);
     if (a.dim() == 2) a = a.unsqueeze(0).expand({x.size(0), n, m_options.d_model});
     for (const auto& layer : *layers) a = layer->as<AbstractorBlockImpl>()->forward(a, x, relative);
     return a;

@@ -10,8 +10,21 @@
 #include "model/attention/attention.h"
 #include "model/attention/symbols.h"
 #include "model/blocks/layers.h"
+#include "model/graph/kept_tensor.h"
 
 namespace relascope::core {
+
+/// Sinusoidal positions, sines before cosines, for any length.
+class HalvedPositions {
+public:
+    /// The first n positions, [n, width], of the type and on the device of `options`.
+    torch::Tensor rows(std::int64_t n, std::int64_t width, const torch::TensorOptions& options);
+    /// x sqrt(d) + rows: x [b, n, d] or [n, d], whose row 0 has position `first`.
+    torch::Tensor addedTo(const torch::Tensor& x, std::int64_t first = 0);
+
+private:
+    KeptTensor m_table;
+};
 
 /// Attention of the Abstractor models: every projection has a bias and every head has the width
 /// `key_dim`, independent of d_model.
@@ -88,6 +101,7 @@ struct AbstractorImpl : torch::nn::Module {
 
 private:
     AbstractorOptions m_options;
+    HalvedPositions m_positions;
 };
 TORCH_MODULE(Abstractor);
 
@@ -97,8 +111,5 @@ TORCH_MODULE(Abstractor);
 /// starts soft, and it learns an order from the lengths of its projections; with these weights it
 /// stays at chance, as published.
 void initGlorot(torch::nn::Module& model);
-
-/// `x sqrt(d) + pe`, sines before cosines, for any length; row 0 has position `first`.
-torch::Tensor withHalvedPositions(const torch::Tensor& x, std::int64_t first = 0);
 
 }  // namespace relascope::core

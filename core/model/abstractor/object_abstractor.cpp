@@ -20,7 +20,7 @@ struct ObjectAbstractorImpl : ModelWith<ObjectAbstractorOptions> {
     }
     torch::Tensor outputs(const torch::Tensor& objects) override {
         // With positions (x sqrt(d) + pe), as in the sorting models.
-        const auto x = withHalvedPositions(source_embedder(objects));  // [b, n, d]
+        const auto x = m_positions.addedTo(source_embedder(objects));  // [b, n, d]
         const auto a = abstractor(x);                                  // [b, n, d]
         return final_out(torch::relu(hidden(a.flatten(1))));           // [b, out_dim]
     }
@@ -28,6 +28,9 @@ struct ObjectAbstractorImpl : ModelWith<ObjectAbstractorOptions> {
     SequenceEmbedder source_embedder{nullptr};
     Abstractor abstractor{nullptr};
     Linear hidden{nullptr}, final_out{nullptr};
+
+private:
+    HalvedPositions m_positions;
 };
 
 const auto model = RegisterModel::of<ObjectAbstractorImpl>("ObjectAbstractor", initGlorot);

@@ -56,7 +56,8 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     /// The encoder's output and the last abstractor's.
     std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override {
         source_embedder->check(source, m_options.in_block_size, "source");
-        const auto objects = m_dropout(withHalvedPositions(source_embedder(source)));  // [b, n, d]
+        const auto objects =
+            m_dropout(m_sourcePositions.addedTo(source_embedder(source)));  // [b, n, d]
         auto encoded = objects;
         for (const auto& block : *encoder_blocks)
             encoded = block->as<AbstractorBlockImpl>()->forward(encoded, {});
@@ -71,7 +72,7 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
         auto* cache = activeCache();
         const std::int64_t past = cache ? cache->past() : 0;
         target_embedder->check(target, m_options.out_block_size - past, "target");
-        auto y = m_dropout(withHalvedPositions(target_embedder(target), past));  // [b, m, d]
+        auto y = m_dropout(m_targetPositions.addedTo(target_embedder(target), past));  // [b, m, d]
         std::size_t index = 0;
         for (const auto& block : *decoder_blocks) {
             const auto& context = contexts[m_options.inTurn() && index % 2 == 0 ? 0 : 1];
@@ -106,6 +107,7 @@ private:
     }
 
     Options m_options;
+    HalvedPositions m_sourcePositions, m_targetPositions;
     Dropout m_dropout{nullptr};
 };
 

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "model/graph/device_graph.h"
+#include "types/error.h"
+
 namespace relascope::core {
 namespace {
 
@@ -154,6 +157,10 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
     static torch::Tensor forward(AutogradContext* context,
                                  const c10::intrusive_ptr<RecomputePlan>& plan,
                                  const torch::Tensor& x) {
+        if (isRecordingGraph())
+            throw Error(
+                "with train.activation_checkpointing the state of random numbers is saved in each "
+                "block, which a graph cannot repeat");
         context->save_for_backward({x});
         plan->before = Generators::save(x.device());
         context->saved_data["plan"] = at::IValue::make_capsule(plan);

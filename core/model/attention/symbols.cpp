@@ -133,8 +133,9 @@ torch::Tensor RelationalSymbolicAttentionImpl::neighbours(std::int64_t n) const 
 }
 
 Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
-    const auto index = neighbours(x.size(1)).to(x.device());  // [n, m]
-    const auto query = splitHeads(q_proj(x), m_heads);        // [b, h, n, w]
+    const auto index = m_neighbours.get({x.size(1)}, x.options().dtype(torch::kLong),
+                                        [&] { return neighbours(x.size(1)); });  // [n, m]
+    const auto query = splitHeads(q_proj(x), m_heads);                           // [b, h, n, w]
     const auto keys = splitHeads(k_proj(x), m_heads)
                           .index_select(2, index.flatten())
                           .unflatten(2, {index.size(0), index.size(1)});    // [b, h, n, m, w]

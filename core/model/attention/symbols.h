@@ -11,6 +11,7 @@
 #include "model/attention/dropout.h"
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
+#include "model/graph/kept_tensor.h"
 #include "types/option_groups.h"
 
 namespace relascope::core {
@@ -87,6 +88,7 @@ struct RelationalSymbolicAttentionImpl : SymbolRetrieverImpl {
 private:
     torch::Tensor neighbours(std::int64_t n) const;  // [n, neighbours] int64
 
+    KeptTensor m_neighbours;
     std::int64_t m_heads, m_delta;
     bool m_causal, m_self, m_normalize;
     double m_scale;

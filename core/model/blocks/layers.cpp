@@ -10,6 +10,7 @@
 
 #include "model/attention/dropout.h"
 #include "model/blocks/fused_activation.h"
+#include "model/graph/device_graph.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -102,6 +103,7 @@ torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start
             torch::outer(torch::arange(std::max(known, start + n), options), frequency).to(type);
         m_rotaryTable = torch::complex(angle.cos(), angle.sin());
     }
+    keepForGraph(m_rotaryTable);
     const auto pairs = torch::view_as_complex(x.to(type).contiguous().unflatten(3, {width / 2, 2}));
     return torch::view_as_real(pairs * m_rotaryTable.slice(0, start, start + n))
         .flatten(3)

@@ -126,3 +126,14 @@ target_include_directories(relascope_cuda SYSTEM PRIVATE "${cuda_include}")
 target_link_libraries(relascope_cuda PRIVATE relascope_flags "${cudart}")
 target_link_options(relascope_cuda PRIVATE -Wl,--as-needed $<$<CONFIG:Release,MinSizeRel>:-s>)
 set_target_properties(relascope_cuda PROPERTIES SKIP_BUILD_RPATH ON)
+
+# What needs LibTorch's CUDA library: plain C++, with the headers of CUDA's runtime.
+add_library(relascope_cuda_graphs MODULE model/graph/cuda_graph.cpp)
+set_target_properties(relascope_cuda_graphs PROPERTIES CXX_VISIBILITY_PRESET hidden SKIP_BUILD_RPATH ON
+                      LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+target_include_directories(relascope_cuda_graphs PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(relascope_cuda_graphs SYSTEM PRIVATE "${cuda_include}")
+target_link_libraries(relascope_cuda_graphs PRIVATE relascope_flags types torch_torch_cpu torch_c10
+                      "${RELASCOPE_TORCH_DIR}/lib/libtorch_cuda.so" "${RELASCOPE_TORCH_DIR}/lib/libc10_cuda.so" "${cudart}")
+target_link_options(relascope_cuda_graphs PRIVATE -Wl,--as-needed -Wl,-z,defs -Wl,--allow-shlib-undefined
+                    $<$<CONFIG:Release,MinSizeRel>:-s>)

@@ -73,7 +73,7 @@ torch::Tensor solveTogether(const torch::Tensor& symbols, const torch::Tensor& o
     p.z = torch::zeros_like(p.b);
     p.y = torch::zeros_like(p.b);
     p.rho = torch::ones({examples, 1}, like);
-    p.place = torch::arange(examples, torch::kLong).to(like.device());
+    p.place = torch::arange(examples, like.dtype(torch::kLong));
     auto answer = torch::zeros({examples, m}, like);
     for (int round = 1; round <= kRounds && p.b.size(0) > 0; ++round) {
         const auto u = times(p.inverse, p.b + p.z - p.y);

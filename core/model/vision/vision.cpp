@@ -23,7 +23,7 @@ torch::Tensor PatchEmbeddingImpl::forward(const torch::Tensor& images) {
     return m_norm(m_projection(m_patchNorm(patches)));  // [b, patches, d]
 }
 
-torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet) {
+torch::Tensor Standardisation::of(const torch::Tensor& images, const std::string& dataSet) {
     if (dataSet == "none") return images;
     struct Statistics {
         std::vector<float> mean, deviation;
@@ -33,10 +33,11 @@ torch::Tensor standardised(const torch::Tensor& images, const std::string& dataS
         {"cifar100", {{0.5071F, 0.4867F, 0.4408F}, {0.2675F, 0.2565F, 0.2761F}}},
         {"fashion-mnist", {{0.2860F}, {0.3530F}}}};
     const auto& s = known.at(dataSet);
-    const auto row = [&](const std::vector<float>& values) {
-        return torch::tensor(values, images.options()).view({1, -1, 1, 1});
+    const auto row = [&](KeptTensor& kept, const std::vector<float>& values) {
+        return kept.get({}, images.options(), [&] { return torch::tensor(values); })
+            .view({1, -1, 1, 1});
     };
-    return (images - row(s.mean)) / row(s.deviation);
+    return (images - row(m_mean, s.mean)) / row(m_deviation, s.deviation);
 }
 
 VisionModelImpl::VisionModelImpl(const VisionTransformerOptions& options) : m_options(options) {
@@ -63,11 +64,12 @@ void VisionModelImpl::addClassifier() {
 
 torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     requireInput(images.x, m_options);
-    auto x = to_patch_embedding(standardised(images.x, m_options.image_norm));  // [b, patches, d]
-    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);        // [b, n, d]
-    x = encode(m_dropout(x + pos_embedding));                                   // [b, n, d]
-    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);                   // [b, d]
-    return final_out(m_options.final_norm ? final_norm(x) : x);                 // [b, classes]
+    auto x = to_patch_embedding(
+        m_standardisation.of(images.x, m_options.image_norm));            // [b, patches, d]
+    x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);  // [b, n, d]
+    x = encode(m_dropout(x + pos_embedding));                             // [b, n, d]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);             // [b, d]
+    return final_out(m_options.final_norm ? final_norm(x) : x);           // [b, classes]
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options)

@@ -10,6 +10,7 @@
 
 #include "model/attention/symbols.h"
 #include "model/blocks/dual_attention.h"
+#include "model/graph/kept_tensor.h"
 #include "model/model.h"
 #include "model/vision/vision_options.h"
 
@@ -30,7 +31,13 @@ TORCH_MODULE(PatchEmbedding);
 
 /// Images [b, c, H, W] in 0..1 with a data set's mean and deviation taken out (experiments.md
 /// section 3): "none", "cifar10", "cifar100", "fashion-mnist".
-torch::Tensor standardised(const torch::Tensor& images, const std::string& dataSet);
+class Standardisation {
+public:
+    torch::Tensor of(const torch::Tensor& images, const std::string& dataSet);
+
+private:
+    KeptTensor m_mean, m_deviation;
+};
 
 /// Common base of both models: patches, class token, learned positions, pooling and the classifier.
 struct VisionModelImpl : ModelImpl {
@@ -51,6 +58,7 @@ protected:
     void addClassifier();
 
     VisionTransformerOptions m_options;
+    Standardisation m_standardisation;
     Dropout m_dropout{nullptr};
 };
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// librelascope_cuda_graphs.so: CUDA graphs and philox states by LibTorch's CUDA library.
+#include <ATen/Context.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/version.h>
+
+#include <cstring>
+
+#include "model/graph/graph_library.h"
+
+namespace relascope::core {
+namespace {
+
+class CudaGraph : public DeviceGraph {
+public:
+    explicit CudaGraph(c10::DeviceIndex device)
+        : m_device(device), m_stream(c10::cuda::getStreamFromPool(false, device)) {}
+    ~CudaGraph() override {
+        // The kernels of a replay may still read what the graph holds.
+        if (m_recorded) c10::cuda::getCurrentCUDAStream(m_device).synchronize();
+    }
+
+    void rehearse(const std::function<void()>& work) override { apart(work); }
+
+    void replay() override { m_graph.replay(); }
+
+protected:
+    void recordWork(const std::function<void()>& work) override {
+        apart([&] {
+            m_stream.synchronize();
+            // Other threads prepare batches and may allocate memory meanwhile.
+            m_graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+            try {
+                work();
+            } catch (...) {
+                // Ends the capture of the stream; what was recorded is of no use.
+                try {
+                    m_graph.capture_end();
+                } catch (const std::exception&) {
+                }
+                throw;
+            }
+            m_graph.capture_end();
+        });
+        m_recorded = true;
+    }
+
+private:
+    /// On the stream of the recording: CUDA records no default stream. It waits for what was given
+    /// to the current stream, which waits for it.
+    void apart(const std::function<void()>& work) {
+        const auto current = c10::cuda::getCurrentCUDAStream(m_device);
+        const auto follow = [this](const c10::cuda::CUDAStream& first,
+                                   const c10::cuda::CUDAStream& second) {
+            c10::Event event(c10::DeviceType::CUDA);
+            event.record(first.unwrap());
+            event.block(second.unwrap());
+        };
+        follow(current, m_stream);
+        {
+            const c10::cuda::CUDAStreamGuard guard(m_stream);
+            work();
+        }
+        follow(m_stream, current);
+    }
+
+    c10::DeviceIndex m_device;
+    c10::cuda::CUDAStream m_stream;
+    at::cuda::CUDAGraph m_graph;
+    bool m_recorded = false;
+};
+
+DeviceGraph* makeGraph(int device) {
+    return new CudaGraph(static_cast<c10::DeviceIndex>(device));
+}
+
+kernels::Philox drawPhilox(int device, std::uint64_t numbers) {
+    auto generator = at::globalContext().defaultGenerator(
+        torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(device)));
+    const std::lock_guard lock(generator.mutex());
+    const auto state =
+        at::check_generator<at::CUDAGeneratorImpl>(generator)->philox_cuda_state(numbers);
+    kernels::Philox drawn;
+    drawn.captured = state.captured_;
+    if (state.captured_) {
+        drawn.seed = state.seed_.ptr;
+        drawn.offset = state.offset_.ptr;
+        drawn.within = state.offset_intragraph_;
+    } else {
+        drawn.seedValue = state.seed_.val;
+        drawn.offsetValue = state.offset_.val;
+    }
+    return drawn;
+}
+
+constexpr GraphTable kTable{sizeof(GraphTable), makeGraph, drawPhilox};
+
+}  // namespace
+}  // namespace relascope::core
+
+extern "C" __attribute__((visibility("default"))) const relascope::core::GraphTable*
+relascope_cuda_graphs(int version, const char* torch) {
+    const bool fits =
+        version == relascope::core::kGraphLibraryVersion && std::strcmp(torch, TORCH_VERSION) == 0;
+    return fits ? &relascope::core::kTable : nullptr;
+}
