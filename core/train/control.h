@@ -46,6 +46,10 @@ public:
     bool paused() const {
         return get([](const Requests& r) { return r.paused; });
     }
+    /// Whether the loop is to be held, or something waits to be served.
+    bool hasRequests() const {
+        return get([](const Requests& r) { return r.paused || !r.edits.empty() || r.probe; });
+    }
     bool stopping() const {
         return get([](const Requests& r) { return r.stop; });
     }

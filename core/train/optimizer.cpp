@@ -14,6 +14,11 @@
 #include "types/error.h"
 
 namespace relascope::core {
+namespace {
+
+constexpr double kClipEpsilon = 1e-6;  // as torch.nn.utils.clip_grad_norm_
+
+}  // namespace
 
 Optimizer::Optimizer(ModelImpl& model, const TrainOptions& options) : m_options(options) {
     for (const auto& entry : stateOf(model)) {
@@ -31,41 +36,85 @@ void Optimizer::zeroGradients() {
     for (auto& parameter : m_parameters) parameter.mutable_grad() = torch::Tensor();
 }
 
-double Optimizer::clipGradNorm() {
-    std::vector<torch::Tensor> gradients;
+std::vector<torch::Tensor> Optimizer::gradients() const {
+    std::vector<torch::Tensor> all;
     for (const auto& parameter : m_parameters)
-        if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-    if (gradients.empty()) return 0.0;
-    const double norm = torch::stack(at::_foreach_norm(gradients)).norm().item<double>();
+        if (parameter.grad().defined()) all.push_back(parameter.grad());
+    return all;
+}
+
+torch::Tensor Optimizer::gradientNorm() const {
+    const auto all = gradients();
+    if (all.empty()) return torch::zeros({}, m_steps.front().options());
+    return torch::stack(at::_foreach_norm(all)).norm();
+}
+
+double Optimizer::clipGradNorm() {
+    const auto all = gradients();
+    if (all.empty()) return 0.0;
+    const double norm = gradientNorm().item<double>();
     if (m_options.clip_norm > 0 && norm > m_options.clip_norm)
-        at::_foreach_mul_(gradients, m_options.clip_norm / (norm + 1e-6));
+        at::_foreach_mul_(all, m_options.clip_norm / (norm + kClipEpsilon));
     return norm;
+}
+
+std::vector<Optimizer::Group> Optimizer::groups() const {
+    const auto& o = m_options;
+    const bool apart = o.weight_decay > 0 && o.weight_decay_on == "matrices";
+    std::vector<Group> all;
+    for (const bool decays : {true, false}) {
+        Group group;
+        group.decay = decays ? o.weight_decay : 0.0;
+        for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+            if (!m_parameters[i].grad().defined()) continue;
+            if ((!apart || m_parameters[i].dim() >= 2) != decays) continue;
+            group.parameters.push_back(m_parameters[i]);
+            group.gradients.push_back(m_parameters[i].grad());
+            group.means.push_back(m_mean[i]);
+            group.squares.push_back(m_square[i]);
+            group.steps.push_back(m_steps[i]);
+        }
+        if (!group.parameters.empty()) all.push_back(std::move(group));
+    }
+    return all;
 }
 
 void Optimizer::step(double learningRate) {
     const torch::NoGradGuard noGrad;
     const auto& o = m_options;
-    const bool apart = o.weight_decay > 0 && o.weight_decay_on == "matrices";
-    for (const bool decays : {true, false}) {
-        std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
-        for (std::size_t i = 0; i < m_parameters.size(); ++i) {
-            if (!m_parameters[i].grad().defined()) continue;
-            if ((!apart || m_parameters[i].dim() >= 2) != decays) continue;
-            parameters.push_back(m_parameters[i]);
-            gradients.push_back(m_parameters[i].grad());
-            means.push_back(m_mean[i]);
-            squares.push_back(m_square[i]);
-            steps.push_back(m_steps[i]);
-        }
-        if (parameters.empty()) continue;
-        at::_foreach_add_(steps, 1);
-        const double decay = decays ? o.weight_decay : 0.0;
+    for (auto& g : groups()) {
+        at::_foreach_add_(g.steps, 1);
         if (o.optimizer == "adamw")
-            at::_fused_adamw_(parameters, gradients, means, squares, {}, steps, learningRate,
-                              o.beta1, o.beta2, decay, o.eps, false, false);
+            at::_fused_adamw_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                              learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false);
         else
-            at::_fused_adam_(parameters, gradients, means, squares, {}, steps, learningRate,
-                             o.beta1, o.beta2, decay, o.eps, false, false);
+            at::_fused_adam_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                             learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false);
+    }
+}
+
+void Optimizer::step(const torch::Tensor& learningRate, const torch::Tensor& norm,
+                     const torch::Tensor& failed) {
+    const torch::NoGradGuard noGrad;
+    const auto& o = m_options;
+    if (const auto all = gradients(); o.clip_norm > 0 && !all.empty()) {
+        // The same bits as clipGradNorm.
+        const auto wide = norm.to(torch::kDouble);
+        const auto factor = torch::where(wide > o.clip_norm, o.clip_norm / (wide + kClipEpsilon),
+                                         torch::ones_like(wide));
+        at::_foreach_mul_(all, factor.to(torch::kFloat));
+    }
+    const auto one = 1 - failed;
+    for (auto& g : groups()) {
+        at::_foreach_add_(g.steps, one);
+        if (o.optimizer == "adamw")
+            at::_fused_adamw_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                              learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
+                              failed);
+        else
+            at::_fused_adam_(g.parameters, g.gradients, g.means, g.squares, {}, g.steps,
+                             learningRate, o.beta1, o.beta2, g.decay, o.eps, false, false, {},
+                             failed);
     }
 }
 

@@ -24,12 +24,26 @@ public:
     double clipGradNorm();
     void step(double learningRate);
 
+    /// The same without the host: clips by the norm of all gradients, and changes nothing where
+    /// `failed` is 1. All are 0-dimensional floats on the device, which is not the CPU.
+    torch::Tensor gradientNorm() const;
+    void step(const torch::Tensor& learningRate, const torch::Tensor& norm,
+              const torch::Tensor& failed);
+
     /// "exp_avg/NAME", "exp_avg_sq/NAME", "step": for the checkpoint.
     std::vector<std::pair<std::string, torch::Tensor>> state() const;
     /// Throws Error naming a tensor that is missing or has another shape; nothing is changed then.
     void load(const std::vector<std::pair<std::string, torch::Tensor>>& state);
 
 private:
+    /// The parameters that have a gradient, and what goes with them, in their order.
+    struct Group {
+        std::vector<torch::Tensor> parameters, gradients, means, squares, steps;
+        double decay = 0.0;
+    };
+    std::vector<Group> groups() const;
+    std::vector<torch::Tensor> gradients() const;
+
     std::vector<std::string> m_names;
     std::vector<torch::Tensor> m_parameters, m_mean, m_square, m_steps;
     TrainOptions m_options;

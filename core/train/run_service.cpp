@@ -20,6 +20,10 @@ void RunService::answerRequests() {
     answerProbe();
 }
 
+bool RunService::isWanted() const {
+    return m_job.stop.stop_requested() || m_control.hasRequests();
+}
+
 void RunService::serve() {
     if (m_job.stop.stop_requested()) throw Cancelled();
     answerRequests();

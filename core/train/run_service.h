@@ -13,6 +13,8 @@ class RunService {
 public:
     RunService(TrainJob& job, Control& control);
 
+    /// Whether serve() has anything to do.
+    bool isWanted() const;
     /// Answers what was asked since the last call; waits while the run is paused. Throws Cancelled.
     void serve();
     /// Sends step, rate and remaining time, 25 times a second at most unless `force`.

@@ -17,6 +17,12 @@ bool isYesNo(const torch::Tensor& scores, const Batch& batch) {
     return batch.kind == TargetKind::Class && scores.size(-1) == 1;
 }
 
+// The predicted classes, tokens or bits.
+torch::Tensor guesses(const torch::Tensor& scores, const Batch& batch) {
+    const bool signs = batch.kind == TargetKind::MultiLabel || isYesNo(scores, batch);
+    return signs ? scores.detach().gt(0).to(torch::kLong) : scores.detach().argmax(-1);
+}
+
 }  // namespace
 
 ModelInput inputOf(const Batch& batch, const torch::Device& device) {
@@ -56,18 +62,30 @@ void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore
                                           " classes");
 }
 
+std::int64_t answersIn(const Batch& batch, std::int64_t ignore) {
+    if (batch.kind != TargetKind::Tokens || ignore < 0) return batch.targets.numel();
+    return batch.targets.ne(ignore).sum().item<std::int64_t>();
+}
+
+torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore) {
+    const auto number = scores.options().dtype(torch::kDouble);
+    if (batch.kind == TargetKind::Regression) return torch::full({}, kNaN, number);
+    const auto wanted = batch.kind == TargetKind::MultiLabel
+                            ? batch.targets.round().to(torch::kLong)
+                            : batch.targets;
+    auto right = guesses(scores, batch).view_as(wanted).eq(wanted);
+    if (batch.kind == TargetKind::Tokens && ignore >= 0)
+        right = right.logical_and(wanted.ne(ignore));
+    return right.sum().to(torch::kDouble);
+}
+
 MetricAccumulator::MetricAccumulator(std::int64_t outputs, std::int64_t ignore)
     : m_ignore(ignore),
       m_classRight(static_cast<std::size_t>(outputs == 1 ? 2 : outputs), 0),
       m_classSeen(m_classRight) {}
 
-std::int64_t MetricAccumulator::answers(const Batch& batch) const {
-    if (batch.kind != TargetKind::Tokens || m_ignore < 0) return batch.targets.numel();
-    return batch.targets.ne(m_ignore).sum().item<std::int64_t>();
-}
-
 void MetricAccumulator::addLoss(double mean, const Batch& batch) {
-    const auto count = answers(batch);
+    const auto count = answersIn(batch, m_ignore);
     m_loss += mean * static_cast<double>(count);
     m_counted += count;
 }
@@ -89,10 +107,7 @@ void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
     const auto wanted = batch.kind == TargetKind::MultiLabel
                             ? batch.targets.round().to(torch::kLong).contiguous()
                             : batch.targets;
-    const bool signs = batch.kind == TargetKind::MultiLabel || isYesNo(scores, batch);
-    const auto guess = (signs ? scores.detach().gt(0).to(torch::kLong) : scores.detach().argmax(-1))
-                           .to(torch::kCPU)
-                           .contiguous();
+    const auto guess = guesses(scores, batch).to(torch::kCPU).contiguous();
     const auto *a = guess.const_data_ptr<std::int64_t>(),
                *b = wanted.const_data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < wanted.numel(); ++i) {

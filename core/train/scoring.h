@@ -25,6 +25,13 @@ torch::Tensor lossOf(const torch::Tensor& scores, const Batch& batch, std::int64
 /// make the device unusable. Models with one output have two classes.
 void requireLabels(const Batch& batch, std::int64_t outputs, std::int64_t ignore = -1);
 
+/// The number of targets of a batch that count: all of them, but tokens equal to `ignore` (-1:
+/// none).
+std::int64_t answersIn(const Batch& batch, std::int64_t ignore);
+/// How many of them are right, a 0-dimensional double on the device of the scores; NaN for
+/// regression. The batch is on that device too.
+torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+
 /// Accumulates metrics over batches.
 class MetricAccumulator {
 public:
@@ -42,8 +49,6 @@ public:
     /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
     /// a largest error below 0.001. Empty otherwise.
     std::vector<std::pair<std::string, double>> values() const;
-    /// The number of targets of a batch that count.
-    std::int64_t answers(const Batch& batch) const;
 
 private:
     std::int64_t m_ignore, m_examples = 0, m_answers = 0, m_right = 0, m_counted = 0;

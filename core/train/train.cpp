@@ -11,6 +11,7 @@
 #include "train/nonfinite.h"
 #include "train/out_of_memory.h"
 #include "train/run_service.h"
+#include "train/train_step.h"
 
 namespace relascope::core {
 namespace {
@@ -23,7 +24,7 @@ struct NonFinite : Error {
 class Trainer {
 public:
     Trainer(TrainJob& job, Control& control)
-        : m_job(job), m_service(job, control), m_measurements(job) {}
+        : m_job(job), m_service(job, control), m_measurements(job), m_step(job) {}
     void run();
 
 private:
@@ -31,22 +32,43 @@ private:
     void endOutOfMemory(const std::string& shortage);
     void trainEpochs();
     void trainEpoch();
-    void step(const std::vector<Batch>& batches);
-    /// Accumulates the gradients of the batches; returns the mean loss and the fraction of correct
-    /// targets.
-    std::pair<double, double> accumulate(const std::vector<Batch>& batches);
+    void step(std::vector<Batch> batches);
+    /// Enters the results of the steps that were started. Throws NonFinite.
+    void takeResults();
+    [[noreturn]] void throwNonFinite(const std::vector<Batch>& batches);
+    bool evaluationIsDue(std::int64_t step, bool epochEnds) const;
+    bool captureIsDue(std::int64_t step) const;
+    bool checkpointIsDue(std::int64_t step, bool epochEnds) const;
+    /// Whether the next step may start before the results of the last one are entered.
+    bool canRunAhead(bool epochEnds) const;
+    /// The steps and batches of this epoch that were started, whether their results are known yet
+    /// or not.
+    std::int64_t startedStep() const {
+        return m_job.state.step + static_cast<std::int64_t>(m_started.size());
+    }
+    std::int64_t startedBatches() const;
     /// The seed for mixing the images of the batch that follows `ahead` waiting ones.
     std::uint64_t batchSeed(std::size_t ahead) const {
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
         return ((static_cast<std::uint64_t>(m_job.folder.info().seed) * odd +
                  static_cast<std::uint64_t>(m_job.state.epoch)) *
                 odd) +
-               static_cast<std::uint64_t>(m_job.state.batch) + ahead;
+               static_cast<std::uint64_t>(startedBatches()) + ahead;
     }
+
+    /// A step whose results have not been entered.
+    struct Started {
+        std::vector<Batch> batches;
+        double rate;
+        torch::Tensor generator;  ///< its state before the step
+    };
 
     TrainJob& m_job;
     RunService m_service;
     Measurements m_measurements;
+    TrainStep m_step;
+    std::vector<Started> m_started;
+    Clock::time_point m_lastTaken = Clock::now();
     /// Whether the weights are those of state.step, and may be saved as such.
     bool m_weightsOfStep = true;
 };
@@ -85,7 +107,7 @@ void Trainer::run() {
 void Trainer::endOutOfMemory(const std::string& shortage) {
     m_job.optimizer->zeroGradients();
     releaseDeviceMemory();
-    if (m_weightsOfStep) try {
+    if (m_weightsOfStep && m_started.empty()) try {
             m_job.checkpoint();
         } catch (const std::exception&) {  // the last checkpoint is kept
         }
@@ -146,93 +168,113 @@ void Trainer::trainEpoch() {
             mixImages(*batch, m_job.data.mix, m_job.options.model.outputs(),
                       batchSeed(group.size()));
         group.push_back(std::move(*batch));
-        const auto seen = m_job.state.batch + static_cast<std::int64_t>(group.size());
+        const auto seen = startedBatches() + static_cast<std::int64_t>(group.size());
         const bool epochEnds = seen == m_job.epochBatches();
         if (static_cast<std::int64_t>(group.size()) < m_job.batchesPerStep() && !epochEnds)
             continue;
-        m_service.serve();
-        step(group);
-        group.clear();
+        if (m_service.isWanted()) {
+            takeResults();
+            m_service.serve();
+        }
+        step(std::exchange(group, {}));
+        if (canRunAhead(epochEnds)) continue;
+        takeResults();
         if (epochEnds) ++m_job.state.epoch, m_job.state.batch = 0;
-        const bool due = m_job.state.evaluateEvery > 0
-                             ? m_job.state.step % m_job.state.evaluateEvery == 0
-                             : epochEnds;
-        if (due) m_measurements.evaluate();
-        if (m_job.state.captureEvery > 0 ? m_job.state.step % m_job.state.captureEvery == 0
-                                         : isGrowingCaptureStep(m_job.state.step))
-            m_measurements.capture();
-        // Saves within long epochs, so that less is lost.
-        const bool timed = secondsSince(m_job.lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
-        if (train.checkpoint_every > 0 ? m_job.state.step % train.checkpoint_every == 0 : timed)
-            m_job.checkpoint();
+        if (evaluationIsDue(m_job.state.step, epochEnds)) m_measurements.evaluate();
+        if (captureIsDue(m_job.state.step)) m_measurements.capture();
+        if (checkpointIsDue(m_job.state.step, epochEnds)) m_job.checkpoint();
         m_service.progress();
         if (m_job.state.step >= m_job.totalSteps || m_job.stoppedEarly || epochEnds) return;
     }
 }
 
-std::pair<double, double> Trainer::accumulate(const std::vector<Batch>& batches) {
-    std::int64_t answers = 0;
-    const std::int64_t ignore = m_job.options.model.ignoredTarget();
-    MetricAccumulator metrics(m_job.options.model.outputs(), ignore);
-    for (const auto& batch : batches) answers += metrics.answers(batch);
-    double loss = 0.0;
-    for (const auto& batch : batches) {
-        if (m_job.stop.stop_requested()) throw Cancelled();
-        torch::Tensor scores;
-        {
-            const AutocastScope autocast(m_job.bfloat16());
-            scores = m_job.model->forward(relascope::core::inputOf(batch, m_job.device))
-                         .to(torch::kFloat);
-        }
-        const double weight = static_cast<double>(metrics.answers(batch)) /
-                              static_cast<double>(std::max<std::int64_t>(1, answers));
-        const auto mean = lossOf(scores, batch, ignore);
-        (batches.size() == 1 ? mean : mean * weight).backward();
-        loss += weight * mean.item<double>();
-        metrics.add(scores, batch);
-    }
-    return {loss, metrics.accuracy()};
+bool Trainer::evaluationIsDue(std::int64_t step, bool epochEnds) const {
+    return m_job.state.evaluateEvery > 0 ? step % m_job.state.evaluateEvery == 0 : epochEnds;
 }
 
-void Trainer::step(const std::vector<Batch>& batches) {
-    std::int64_t examples = 0;
-    for (const auto& batch : batches) {
+bool Trainer::captureIsDue(std::int64_t step) const {
+    return m_job.state.captureEvery > 0 ? step % m_job.state.captureEvery == 0
+                                        : isGrowingCaptureStep(step);
+}
+
+bool Trainer::checkpointIsDue(std::int64_t step, bool epochEnds) const {
+    const auto every = m_job.options.train.checkpoint_every;
+    // Saves within long epochs, so that less is lost.
+    return every > 0 ? step % every == 0
+                     : secondsSince(m_job.lastCheckpoint) >= (epochEnds ? 10.0 : 300.0);
+}
+
+bool Trainer::canRunAhead(bool epochEnds) const {
+    constexpr double shown = 0.04;  // seconds: results are entered as often as progress is shown
+    const auto step = startedStep();
+    return m_step.runsAhead() && !epochEnds && step < m_job.totalSteps &&
+           static_cast<std::int64_t>(m_started.size()) < TrainStep::kMostAhead &&
+           secondsSince(m_lastTaken) < shown && !evaluationIsDue(step, epochEnds) &&
+           !captureIsDue(step) && !checkpointIsDue(step, epochEnds);
+}
+
+std::int64_t Trainer::startedBatches() const {
+    std::int64_t count = m_job.state.batch;
+    for (const auto& started : m_started)
+        count += static_cast<std::int64_t>(started.batches.size());
+    return count;
+}
+
+void Trainer::step(std::vector<Batch> batches) {
+    for (const auto& batch : batches)
         requireLabels(batch, m_job.options.model.outputs(), m_job.options.model.ignoredTarget());
-        examples += batch.size();
-    }
-    const auto generator = saveGenerator(m_job.device);
-    m_job.model->train();
-    m_job.optimizer->zeroGradients();
-    double loss = 0.0, accuracy = 0.0;
+    const double rate =
+        scheduledRate(m_job.options.train, m_job.state.baseRate, startedStep(), m_job.totalSteps);
+    auto generator = saveGenerator(m_job.device);
     try {
-        std::tie(loss, accuracy) = accumulate(batches);
+        m_step.run(batches, rate);
     } catch (...) {
         restoreGenerator(m_job.device, generator);  // the step is undone
+        m_weightsOfStep = false;                    // as long as those before are not known
+        takeResults();
+        m_weightsOfStep = m_step.weightsAreWhole();
         throw;
     }
-    const double norm = m_job.optimizer->clipGradNorm();
-    if (!std::isfinite(loss) || !std::isfinite(norm)) {
-        restoreGenerator(m_job.device, generator);
-        throw NonFinite(
-            "the loss is not finite at step " + std::to_string(m_job.state.step + 1) + ": " +
-            firstNonFinite(*m_job.model, relascope::core::inputOf(batches.front(), m_job.device)) +
-            "; lower train.learning_rate or set train.clip_norm; the weights of step " +
-            std::to_string(m_job.state.step) + " are kept");
-    }
-    const double rate = scheduledRate(m_job.options.train, m_job.state.baseRate, m_job.state.step,
-                                      m_job.totalSteps);
-    m_weightsOfStep = false;
-    m_job.optimizer->step(rate);
+    m_started.push_back({std::move(batches), rate, std::move(generator)});
+}
 
-    ++m_job.state.step, m_job.state.batch += static_cast<std::int64_t>(batches.size());
-    m_job.state.examples += examples;
-    m_job.state.windowExamples += examples;
-    m_job.state.sinceExamples += examples;
-    m_job.state.sinceLoss += loss * static_cast<double>(examples);
-    m_job.state.lossSum += loss * static_cast<double>(examples);
-    m_job.state.accuracySum += accuracy * static_cast<double>(examples);
-    m_weightsOfStep = true;
-    m_measurements.recordStep(rate, norm);
+void Trainer::takeResults() {
+    m_lastTaken = Clock::now();
+    const auto results = m_step.take();
+    const auto started = std::exchange(m_started, {});
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const auto& [batches, rate, generator] = started[i];
+        const auto& found = results[i];
+        if (!found.finite()) {
+            restoreGenerator(m_job.device, generator);
+            throwNonFinite(batches);
+        }
+        std::int64_t examples = 0;
+        for (const auto& batch : batches) examples += batch.size();
+        const auto weight = static_cast<double>(examples);
+        ++m_job.state.step, m_job.state.batch += static_cast<std::int64_t>(batches.size());
+        m_job.state.examples += examples;
+        m_job.state.windowExamples += examples;
+        m_job.state.sinceExamples += examples;
+        m_job.state.sinceLoss += found.loss * weight;
+        m_job.state.lossSum += found.loss * weight;
+        m_job.state.accuracySum += found.accuracy * weight;
+        m_measurements.recordStep(rate, found.norm);
+    }
+}
+
+void Trainer::throwNonFinite(const std::vector<Batch>& batches) {
+    // The gradients of the steps that were started later are not those of this one.
+    if (m_step.runsAhead()) {
+        const auto generator = saveGenerator(m_job.device);
+        m_step.computeGradients(batches);
+        restoreGenerator(m_job.device, generator);
+    }
+    throw NonFinite(
+        "the loss is not finite at step " + std::to_string(m_job.state.step + 1) + ": " +
+        firstNonFinite(*m_job.model, relascope::core::inputOf(batches.front(), m_job.device)) +
+        "; lower train.learning_rate or set train.clip_norm; the weights of step " +
+        std::to_string(m_job.state.step) + " are kept");
 }
 
 // Trains the pretraining stage in `before/`, a run folder of its own, unless that is done. Its

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One optimizer step: forward and backward passes, clipping, the update of the weights. On the CPU
+// its results are known when it ends. On a GPU they stay there until they are asked for, so that
+// the host prepares the next steps meanwhile, and a step that was done three times is recorded and
+// repeated from then on (model/graph/device_graph.h). Private to core/train.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/batches.h"
+#include "model/graph/device_graph.h"
+#include "train/step_inputs.h"
+#include "train/train_job.h"
+
+namespace relascope::core {
+
+struct StepFigures {
+    double loss = 0.0;      ///< mean over the targets that count
+    double accuracy = 0.0;  ///< fraction of correct targets; NaN for regression
+    double norm = 0.0;      ///< of the gradients, before clipping
+    bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
+};
+
+class TrainStep {
+public:
+    explicit TrainStep(TrainJob& job);
+
+    /// Starts a step with the gradients of all the batches together. The weights stay as they are
+    /// if the loss or the gradients are not finite, in this step and all that follow. Throws
+    /// Cancelled before they change, and what LibTorch throws.
+    void run(const std::vector<Batch>& batches, double rate);
+    /// The results of the steps since the last call, in their order; waits for them.
+    std::vector<StepFigures> take();
+    /// Computes the gradients of the batches alone.
+    void computeGradients(const std::vector<Batch>& batches);
+
+    /// Whether a step may start before the results of the one before are taken.
+    bool runsAhead() const { return m_ahead; }
+    /// At most so many steps.
+    static constexpr std::int64_t kMostAhead = 64;
+    /// False after an exception while the weights were changed.
+    bool weightsAreWhole() const { return m_whole; }
+
+private:
+    void runOnHost(const std::vector<Batch>& batches, double rate);
+    void runAhead(const std::vector<Batch>& batches, double rate);
+    /// False where the device cannot record the step: it has not been started then.
+    bool runRecorded(const std::vector<Batch>& batches);
+    /// All of a step with tensors of the device alone.
+    void compute(const StepInputs& inputs);
+    torch::Tensor forward(const Batch& batch);
+    void throwIfCancelled() const;
+
+    TrainJob& m_job;
+    bool m_ahead, m_whole = true;
+    std::int64_t m_ignore;
+    std::vector<StepFigures> m_known;  ///< of the host's steps
+
+    std::int64_t m_started = 0;  ///< steps whose results are on the device
+    /// On the device: the learning rate and the failure flag, float; the results of kMostAhead
+    /// steps [kMostAhead, 3], double; the number of the next result, and those numbers, int64.
+    torch::Tensor m_rate, m_failed, m_figures, m_slot, m_slots;
+
+    std::unique_ptr<DeviceGraph> m_graph;
+    std::unique_ptr<StepInputs> m_inputs;  ///< of the graph
+    int m_rehearsals = 0;
+    bool m_recorded = false, m_records = true;
+};
+
+}  // namespace relascope::core
