@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Training on a GPU played by the CPU: the host runs ahead of the device, and steps are repeated as
+// a graph, with the bits of steps that are done one by one.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "checkpoint/tensor_io.h"
+#include "options/estimates.h"
+#include "support/host_gpu.h"
+#include "support/tiny_run.h"
+#include "support/trained.h"
+#include "train/checkpoints.h"
+#include "train/devices.h"
+
+namespace relascope {
+namespace {
+
+using namespace testing_support;
+
+class TrainStep : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!hostGpuServes()) GTEST_SKIP() << "LibTorch's CUDA library is there";
+    }
+    RunOptions options() const {
+        auto o = tinyOptions();
+        o.train.device = "cuda:0";
+        o.train.epochs = 3;
+        o.train.clip_norm = 0.5;
+        o.train.learning_rate = 0.001953125;  // the same as float
+        o.model.set("dropout_rate", 0.2);
+        return o;
+    }
+    Trained train(const std::string& name, const RunOptions& options,
+                  std::function<void(const TrainEvent&, std::stop_source&)> watch = {},
+                  const DataSplits& data = tinyData()) {
+        const auto path = m_home / name;
+        auto folder = isRunFolder(path) ? RunFolder::open(path) : RunFolder::create(path, options);
+        return trainIn(folder, m_control, data, std::move(watch));
+    }
+    std::string path(const std::string& name) const { return m_home / name; }
+    std::vector<std::vector<double>> points(const std::string& name) const {
+        std::vector<std::vector<double>> all;
+        for (const auto& p : readMetrics(path(name))) {
+            std::vector<double> numbers = {static_cast<double>(p.step), p.epoch,
+                                           static_cast<double>(p.examples)};
+            for (const auto& [key, value] : p.values) numbers.push_back(value);
+            all.push_back(numbers);
+        }
+        return all;
+    }
+    void expectSameWeights(const std::string& a, const std::string& b) const {
+        const auto tensors = [&](const std::string& name) {
+            return readTensors(newestCheckpoint(path(name) + "/checkpoints") +
+                               "/model.safetensors");
+        };
+        const auto first = tensors(a), second = tensors(b);
+        ASSERT_EQ(first.size(), second.size());
+        for (const auto& [tensor, value] : first)
+            EXPECT_TRUE(torch::equal(value, second.at(tensor))) << tensor;
+    }
+
+    FakeDevicesScope m_devices{
+        {{.name = "cpu", .title = "CPU"}, {.name = "cuda:0", .title = "a GPU played by the CPU"}},
+        [](const std::string&) {
+            return DeviceMemory{std::uint64_t{8} << 30, std::uint64_t{8} << 30};
+        }};
+    TemporaryFolder m_home{"train-step"};
+    Control m_control;
+};
+
+TEST_F(TrainStep, AGraphHasTheBitsOfStepsOneByOne) {
+    const auto eager = train("eager", options());
+    EXPECT_EQ(eager.result.info.state, RunState::Done) << eager.result.info.message;
+    EXPECT_EQ(eager.result.info.step, 18);
+    Trained repeated;
+    {
+        const HostGpuGraphsScope graphs;
+        repeated = train("graph", options());
+    }
+    EXPECT_EQ(repeated.result.info.state, RunState::Done) << repeated.result.info.message;
+    EXPECT_EQ(repeated.notes(), eager.notes());
+    EXPECT_EQ(points("graph"), points("eager"));
+    EXPECT_EQ(points("graph").size(), 18u + 4u);
+    expectSameWeights("graph", "eager");
+}
+
+TEST_F(TrainStep, AGraphWorksLessThanStepsOneByOneAndReadsSeldom) {
+    // No evaluation, capture or checkpoint between: 40 steps of one epoch.
+    auto o = options();
+    o.train.steps = 40, o.train.evaluate_every = 1000, o.train.capture_samples = 0;
+    const auto data = tinyData(16 * 60, 16);
+    const auto reads = [&](const std::string& name) {
+        const auto before = hostGpuCounts();
+        train(name, o, {}, data);
+        const auto after = hostGpuCounts();
+        return std::pair{after.operations - before.operations, after.reads - before.reads};
+    };
+    const auto [eagerOperations, eagerReads] = reads("eager");
+    const HostGpuGraphsScope graphs;
+    const auto [operations, numbers] = reads("graph");
+    EXPECT_LT(operations * 3, eagerOperations);
+    EXPECT_EQ(points("graph"), points("eager"));
+}
+
+TEST_F(TrainStep, TheCpuComesToTheSameLosses) {
+    auto o = options();
+    o.model.set("dropout_rate", 0.0);
+    const HostGpuGraphsScope graphs;
+    train("gpu", o);
+    o.train.device = "cpu";
+    train("cpu", o);
+    const auto gpu = points("gpu"), cpu = points("cpu");
+    ASSERT_EQ(gpu.size(), cpu.size());
+    for (std::size_t i = 0; i < gpu.size(); ++i) {
+        ASSERT_EQ(gpu[i].size(), cpu[i].size());
+        for (std::size_t j = 0; j < gpu[i].size(); ++j)
+            EXPECT_NEAR(gpu[i][j], cpu[i][j], 2e-3 * std::max(1.0, std::abs(cpu[i][j])))
+                << i << " " << j;
+    }
+}
+
+TEST_F(TrainStep, SeveralBatchesAStepAndAShortLastOne) {
+    auto o = options();
+    o.train.tokens_per_step = 17 * o.model.tokens();
+    ASSERT_EQ(stepBatches(o), 2);
+    const auto data = tinyData(16 * 5 + 3, 16);  // the last step of an epoch has 16 and 3
+    train("eager", o, {}, data);
+    const HostGpuGraphsScope graphs;
+    const auto trained = train("graph", o, {}, data);
+    EXPECT_EQ(trained.result.info.step, 9);
+    EXPECT_EQ(points("graph"), points("eager"));
+    expectSameWeights("graph", "eager");
+}
+
+TEST_F(TrainStep, ResumesBitForBit) {
+    const HostGpuGraphsScope graphs;
+    train("whole", options());
+    train("parts", options(), stopAfter(8));
+    const auto trained = train("parts", options());
+    EXPECT_EQ(trained.result.info.state, RunState::Done);
+    EXPECT_EQ(points("parts"), points("whole"));
+    expectSameWeights("parts", "whole");
+}
+
+TEST_F(TrainStep, ACancelledRunKeepsTheStepsThatWereStarted) {
+    const HostGpuGraphsScope graphs;
+    auto o = options();
+    o.train.steps = 200, o.train.evaluate_every = 1000, o.train.capture_samples = 0;
+    const auto data = tinyData(16 * 300, 16);
+    const auto cut = train("cut", o, stopAfter(50), data);
+    EXPECT_EQ(cut.result.info.state, RunState::Interrupted);
+    EXPECT_GE(cut.result.info.step, 50);
+    EXPECT_LT(cut.result.info.step, 200);
+    train("cut", o, {}, data);
+    train("whole", o, {}, data);
+    EXPECT_EQ(points("cut"), points("whole"));
+    expectSameWeights("cut", "whole");
+}
+
+TEST_F(TrainStep, ANewLearningRateReachesTheGraph) {
+    auto o = options();
+    const auto edit = [this](const TrainEvent& event, std::stop_source&) {
+        const auto* point = std::get_if<MetricPoint>(&event);
+        if (point && point->split == Split::Validation && point->step == 6)
+            m_control.edit("train.learning_rate", 0.0078125);
+    };
+    train("eager", o, edit);
+    const HostGpuGraphsScope graphs;
+    train("graph", o, edit);
+    EXPECT_EQ(points("graph"), points("eager"));
+    const auto rates = points("graph");
+    EXPECT_NE(rates.front(), rates.back());
+    train("unchanged", o);
+    EXPECT_NE(points("graph"), points("unchanged"));
+}
+
+TEST_F(TrainStep, AScheduleReachesTheGraph) {
+    auto o = options();
+    o.train.schedule = "cosine", o.train.warmup_steps = 4;
+    train("eager", o);
+    const HostGpuGraphsScope graphs;
+    train("graph", o);
+    EXPECT_EQ(points("graph"), points("eager"));
+}
+
+TEST_F(TrainStep, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
+    auto o = options();
+    o.train.learning_rate = 1e30, o.train.clip_norm = 0.0;
+    for (const bool graph : {false, true}) {
+        std::optional<HostGpuGraphsScope> graphs;
+        if (graph) graphs.emplace();
+        const std::string name = graph ? "graph" : "eager";
+        const auto trained = train(name, o);
+        EXPECT_EQ(trained.result.info.state, RunState::Failed);
+        EXPECT_LT(trained.result.info.step, 6);
+        const auto& message = trained.result.info.message;
+        EXPECT_NE(
+            message.find("not finite at step " + std::to_string(trained.result.info.step + 1)),
+            std::string::npos)
+            << message;
+        EXPECT_EQ(message.find("could not be located"), std::string::npos) << message;
+        for (const auto& [tensor, value] :
+             readTensors(newestCheckpoint(path(name) + "/checkpoints") + "/model.safetensors"))
+            EXPECT_TRUE(torch::isfinite(value).all().item<bool>()) << tensor;
+    }
+    expectSameWeights("graph", "eager");
+}
+
+TEST_F(TrainStep, StepsThatCannotBeRecordedAreDoneOneByOne) {
+    auto o = options();
+    o.train.activation_checkpointing = true;
+    train("eager", o);
+    const HostGpuGraphsScope graphs;
+    const auto trained = train("graph", o);
+    EXPECT_EQ(trained.result.info.state, RunState::Done) << trained.result.info.message;
+    EXPECT_EQ(points("graph"), points("eager"));
+    const auto notes = trained.notes();
+    EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
+                            [](const std::string& text) {
+                                return text.find("not repeated as a CUDA graph") !=
+                                           std::string::npos &&
+                                       text.find("activation_checkpointing") != std::string::npos;
+                            }),
+              1);
+}
+
+}  // namespace
+}  // namespace relascope

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A device like a GPU whose memory and arithmetic are the CPU's, so that what the program does on a
+// GPU is tested without one: tensors of another device, and what CUDA graphs allow and forbid.
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+
+#include "model/graph/device_graph.h"
+
+namespace relascope::testing_support {
+
+/// The device, "cuda:0". Operations between it and the CPU fail as on a GPU, but for numbers
+/// without dimensions.
+torch::Device hostGpu();
+/// False where LibTorch's CUDA library is there: that is tested then.
+bool hostGpuServes();
+
+struct HostGpuCounts {
+    std::int64_t operations = 0;
+    std::int64_t reads = 0;    ///< copies to the CPU: the host waits for the device
+    std::int64_t uploads = 0;  ///< copies from the CPU
+};
+HostGpuCounts hostGpuCounts();
+
+/// Graphs of the device as CUDA's are: while one is recorded nothing is computed, reading a number
+/// or copying from the host is an error, and what the host passes by value is frozen.
+class HostGpuGraph : public core::DeviceGraph {
+public:
+    HostGpuGraph();
+    ~HostGpuGraph() override;
+    void rehearse(const std::function<void()>& work) override { work(); }
+    void replay() override;
+
+    struct Recording;
+
+protected:
+    void recordWork(const std::function<void()>& work) override;
+
+private:
+    std::unique_ptr<Recording> m_recording;
+};
+
+/// Has the host GPU's graphs serve core::makeDeviceGraph in its scope and for all threads.
+class HostGpuGraphsScope {
+public:
+    HostGpuGraphsScope();
+    ~HostGpuGraphsScope();
+    HostGpuGraphsScope(const HostGpuGraphsScope&) = delete;
+    HostGpuGraphsScope& operator=(const HostGpuGraphsScope&) = delete;
+};
+
+}  // namespace relascope::testing_support
