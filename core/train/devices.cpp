@@ -223,8 +223,8 @@ std::string attentionText(const DeviceInfo& device, const kernels::KernelProblem
     const bool narrow = types.back() == "float16";
     return std::string("attention by Relascope's kernels for ") +
            (!narrow              ? "float32"
-            : types.size() == 2u ? "16 bits at the published sizes"
-                                 : "float32, and for 16 bits at the published sizes") +
+            : types.size() == 2u ? "16 bits at some published sizes"
+                                 : "float32, and for 16 bits at some published sizes") +
            (problems.empty() ? "" : "; " + problems);
 }
 

@@ -338,19 +338,45 @@ TEST_F(CudaTensorAttention, WidensWhatTensorCoresDoNotServe) {
     }
 }
 
-// The larger model has no kernels for its gradients.
-TEST_F(CudaTensorAttention, NeedsTheKernelsOfBothPassesInTraining) {
+// The published sizes of 1.27 billion parameters.
+Tensors largerInputs(std::int64_t n) {
     torch::manual_seed(3);
-    Tensors in = {torch::randn({1, 16, 30, 64}), torch::randn({1, 8, 30, 64}),
-                  torch::randn({1, 8, 30, 64}),  torch::randn({1, 128, 30, 8}),
-                  torch::randn({1, 128, 30, 8}), torch::randn({16, 64, 128})};
+    return {torch::randn({1, 16, n, 64}), torch::randn({1, 8, n, 64}),
+            torch::randn({1, 8, n, 64}),  torch::randn({1, 128, n, 8}),
+            torch::randn({1, 128, n, 8}), 0.1 * torch::randn({16, 64, 128})};
+}
+
+TEST_F(CudaTensorAttention, TrainsTheLargerModel) {
+    constexpr std::int64_t n = 37;
+    const auto keep = torch::ones({1, 16, n, n});
+    const auto matrices = [&](const auto& x) { return plainly(x, kPublished, keep); };
+    const auto kernels = [&](const auto& x) {
+        return cudaAttention(x, kPublished, chosenCuda(AttentionForm::Automatic, x, kPublished));
+    };
+    const auto in = largerInputs(n);
+    for (const auto type : kTypes)
+        expectAsExact(results(in, type, torch::kDouble, matrices),
+                      results(in, type, type, matrices), results(in, type, type, kernels), type,
+                      std::string("larger_") + torch::toString(type));
+    EXPECT_EQ(kernelCalls(), (KernelCalls{0, 0, 2, 2}));
+}
+
+// A device with room for the larger model's forward pass only.
+TEST_F(CudaTensorAttention, NeedsTheKernelsOfBothPassesInTraining) {
+    auto smaller = hostKernels();
+    smaller.deviceLimits = [](int, kernels::DeviceLimits* limits) {
+        *limits = {8, 0, 108, 150 * 1024};
+        return 0;
+    };
+    const CpuKernelsScope scope(smaller);
+    auto in = largerInputs(30);
     for (auto& x : in) x = x.to(torch::kBFloat16);
     EXPECT_EQ(servingCuda(inputOf(in), kPublished), CudaKernels::Tensor);
     auto dropping = kPublished;
     dropping.dropout = 0.1;
-    EXPECT_EQ(servingCuda(inputOf(in), dropping), CudaKernels::Float32) << "recomputed with masks";
+    EXPECT_NE(servingCuda(inputOf(in), dropping), CudaKernels::Tensor) << "recomputed with masks";
     in[4].requires_grad_(true);
-    EXPECT_EQ(servingCuda(inputOf(in), kPublished), CudaKernels::Float32);
+    EXPECT_NE(servingCuda(inputOf(in), kPublished), CudaKernels::Tensor);
     const torch::NoGradGuard guard;
     EXPECT_EQ(servingCuda(inputOf(in), kPublished), CudaKernels::Tensor);
     const auto out = cudaAttention(inputOf(in), kPublished, CudaKernels::Tensor);

@@ -61,7 +61,7 @@ TEST(DeviceFacts, AreLeftOutWhereTheyAreNotKnown) {
 TEST(DeviceFacts, SayWhatTheCheckOfTheKernelsFound) {
     const core::DeviceInfo gpu{.name = "cuda:0", .title = "NVIDIA H100", .capability = "9.0"};
     const std::string own = "attention by Relascope's kernels for ",
-                      narrow = "at the published sizes";
+                      narrow = "at some published sizes";
     EXPECT_EQ(attentionText(gpu), own + "float32, and for 16 bits " + narrow) << "not checked yet";
     EXPECT_EQ(attentionText(gpu, {"", "no"}), own + "float32; no");
     EXPECT_EQ(attentionText(gpu, {"no", ""}), own + "16 bits " + narrow + "; no");

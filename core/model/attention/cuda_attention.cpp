@@ -73,6 +73,7 @@ struct CudaPlan : torch::CustomClassHolder {
     decltype(KernelTable::relForward) forward = nullptr;
     decltype(KernelTable::relBackward) backward = nullptr;
     decltype(KernelTable::errorText) errorText = nullptr;
+    std::size_t workspace = 0;  // bytes that the backward pass needs
     bool symmetric = false;
 
     void require(int error, const char* pass) const {
@@ -178,6 +179,12 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
         if (plan->symmetric) found.push_back(emptyLike(in[3]));
         a.dq = viewOf(found[1]), a.dk = viewOf(found[2]), a.ds = viewOf(found[3]);
         if (a.relations > 0) a.dqRel = viewOf(found[4]), a.dkRel = viewOf(found[5]);
+        torch::Tensor workspace;
+        if (plan->workspace > 0) {
+            const auto bytes = static_cast<std::int64_t>(plan->workspace);
+            workspace = torch::empty({bytes}, q.options().dtype(torch::kByte));
+            a.workspace = workspace.mutable_data_ptr();
+        }
         plan->require(plan->backward(&a, streamOf(q.device())), "backward");
         if (plan->symmetric) {
             found[4] += found[5];
@@ -304,6 +311,7 @@ torch::Tensor cudaAttention(const KernelTable& table, const CudaAttentionInput& 
     plan->forward = tensor ? table.relTensorForward : table.relForward;
     plan->backward = tensor ? table.relTensorBackward : table.relBackward;
     plan->errorText = table.errorText;
+    if (tensor) plan->workspace = table.tensorWorkspace(plan->args);
     if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
     auto s = in.v.to(computed);
     if (in.maxOffset >= 0)

@@ -55,6 +55,7 @@ struct KernelTable {
     decltype(&launchMaps) maps = nullptr;
 
     decltype(&relSharedBytes) relShared = nullptr;
+    decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
     decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
     decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;

@@ -25,6 +25,7 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.maps = launchMaps;
     table.relShared = relSharedBytes;
     table.tensorServes = relTensorServes;
+    table.tensorWorkspace = relTensorWorkspaceBytes;
     table.tensorServesBackward = relTensorServesBackward;
     table.mapWorkspace = mapWorkspaceBytes;
     return table;
