@@ -100,6 +100,10 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     const bool serves = device.kernelsProblem.empty();
     object["kernels"] = serves ? core::kernels::kernelPluginFile() : "";
     object["kernels_reason"] = device.kernelsProblem;
+    const auto found = core::kernelProblems(device);
+    object["kernel_types"] = core::kernelTypes(device, found);
+    for (const auto& problem : {found.float32, found.tensor})
+        if (!problem.empty()) object["kernel_problems"].push_back(problem);
     return object;
 }
 
@@ -109,6 +113,7 @@ int listDevices(bool json) {
     Json list = Json::array();
     for (const auto& device : core::devices()) {
         const auto memory = device.usable ? core::deviceMemory(device.name) : core::DeviceMemory{};
+        core::checkKernels(device);
         list.push_back(deviceJson(device, memory));
         const std::string attention = core::attentionText(device);
         if (!json)

@@ -114,6 +114,8 @@ std::shared_ptr<const std::vector<float>> MapCollector::columnsOf(const torch::T
     return columns;
 }
 
+// The factors come to the CPU also from a GPU: they are a fraction of the maps, outlive the model,
+// and make a map in about a millisecond when it is read, which copying the map would take as well.
 void MapCollector::add(MapKind kind, int layer, const InnerProducts& products) {
     const auto q = products.q.detach()[0], k = products.k.detach()[0];  // [maps or groups, n, w]
     MapFactors f;

@@ -169,6 +169,15 @@ double ownMb(const char* name) {
     return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
 }
 
+// What the relational heads computed last by, as they say; "none" where there are none.
+std::string lastFormOf(const ModelImpl& model) {
+    std::string form = "none";
+    for (const auto& module : model.modules())
+        if (const auto* heads = dynamic_cast<const RelationalHeadsImpl*>(module.get()))
+            form = heads->lastForm();
+    return form;
+}
+
 // The peak memory that one step adds, for texts of growing length.
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
                    BenchmarkResult& result) {
@@ -258,15 +267,13 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     result.name = name;
     result.device = deviceName;
     result.parameters = parameterCount(options);
-    result.form = "none";
-    for (const auto& module : model->modules())
-        if (const auto* heads = dynamic_cast<const RelationalAttentionImpl*>(module.get()))
-            result.form = attentionFormName(heads->chosenForm(options.tokens(), device, batch));
     if (name == "lm_dat_memory") {
         measureMemory(*model, options, optimizer, result);
+        result.form = lastFormOf(*model);
     } else if (name == "generate_256") {
         model->eval();
         measureGeneration(*model, options, seconds, result);
+        result.form = lastFormOf(*model);
     } else {
         const bool half = name == "lm_dat_343m";
         const auto input = randomBatch(options, batch, options.tokens(), device);
@@ -291,6 +298,7 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
             step();
             cpuTimes.push_back(processMs() - before);
         });
+        result.form = lastFormOf(*model);
         if (name == "contended") {
             const BusyNeighbour busy;
             const double beside = median(timed(seconds, device.is_cuda(), step));

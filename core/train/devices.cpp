@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "files/memory.h"
-#include "model/kernels/plugin.h"
+#include "model/attention/cuda_check.h"
 #include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -192,10 +192,44 @@ std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemor
     return facts;
 }
 
-std::string attentionText(const DeviceInfo& device) {
+void checkKernels(const DeviceInfo& device) {
+    if (device.usable && device.kernelsProblem.empty()) checkedKernels(torch::Device(device.name));
+}
+
+kernels::KernelProblems kernelProblems(const DeviceInfo& device) {
+    if (device.name == "cpu" || !device.usable) return {};
+    return foundKernelProblems(indexOf(torch::Device(device.name)))
+        .value_or(kernels::KernelProblems{});
+}
+
+std::vector<std::string> kernelTypes(const DeviceInfo& device,
+                                     const kernels::KernelProblems& found) {
+    std::vector<std::string> types;
+    if (device.name == "cpu" || !device.kernelsProblem.empty()) return types;
+    if (found.float32.empty()) types.emplace_back("float32");
+    const bool tensorCores = std::atof(device.capability.c_str()) >= 8.0;
+    if (tensorCores && found.tensor.empty()) types.insert(types.end(), {"bfloat16", "float16"});
+    return types;
+}
+
+std::string attentionText(const DeviceInfo& device, const kernels::KernelProblems& found) {
     if (device.name == "cpu") return {};
-    return device.kernelsProblem.empty() ? "attention by Relascope's kernels"
-                                         : "attention by LibTorch: " + device.kernelsProblem;
+    std::string problems = device.kernelsProblem;
+    for (const auto& problem : {found.float32, found.tensor})
+        if (!problem.empty()) problems += (problems.empty() ? "" : "; ") + problem;
+    const auto types = kernelTypes(device, found);
+    if (types.empty()) return "attention by LibTorch: " + problems;
+    // Tensor cores have kernels for few sizes.
+    const bool narrow = types.back() == "float16";
+    return std::string("attention by Relascope's kernels for ") +
+           (!narrow              ? "float32"
+            : types.size() == 2u ? "16 bits at some published sizes"
+                                 : "float32, and for 16 bits at some published sizes") +
+           (problems.empty() ? "" : "; " + problems);
+}
+
+std::string attentionText(const DeviceInfo& device) {
+    return attentionText(device, kernelProblems(device));
 }
 
 void requireMemory(const RunOptions& options, const std::string& device) {

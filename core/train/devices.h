@@ -13,7 +13,8 @@ namespace relascope::core {
 
 namespace kernels {
 struct KernelPlugin;
-}
+struct KernelProblems;
+}  // namespace kernels
 
 struct DeviceInfo {
     std::string name;   ///< "cpu", "cuda:0"
@@ -53,7 +54,17 @@ DeviceMemory deviceMemory(const std::string& device);
 std::uint64_t freeMemory(const std::string& device);
 /// What is known, in words: title, memory, compute capability, driver, or why it is not usable.
 std::vector<std::string> deviceFacts(const DeviceInfo& device, const DeviceMemory& memory);
-/// Of CUDA: "attention by Relascope's kernels", or by LibTorch and why; empty of the CPU.
+/// Has the kernels of a CUDA device checked (cuda_check.h), if that was not done yet: takes part of
+/// a second and, as a run would, memory of the device.
+void checkKernels(const DeviceInfo& device);
+/// What a check has found so far; nothing before one, and of devices without kernels.
+kernels::KernelProblems kernelProblems(const DeviceInfo& device);
+/// The types for which Relascope's kernels serve a device: "float32", "bfloat16", "float16".
+std::vector<std::string> kernelTypes(const DeviceInfo& device,
+                                     const kernels::KernelProblems& found);
+/// Of CUDA: "attention by Relascope's kernels for float32", or by LibTorch and why; empty of the
+/// CPU.
+std::string attentionText(const DeviceInfo& device, const kernels::KernelProblems& found);
 std::string attentionText(const DeviceInfo& device);
 /// Throws OptionError with advice if the training does not fit into the memory of the device.
 void requireMemory(const RunOptions& options, const std::string& device);

@@ -29,10 +29,12 @@ nlohmann::json cudaDevice(const std::string& plugin) {
     const std::string reason = device["kernels_reason"], file = device["kernels"];
     EXPECT_EQ(file.empty(), !reason.empty()) << device;
     EXPECT_EQ(text.code, 0);
-    EXPECT_NE(text.out.find(reason.empty() ? std::string("; attention by Relascope's kernels\n")
-                                           : "; attention by LibTorch: " + reason + "\n"),
-              std::string::npos)
-        << text.out;
+    const auto expected = reason.empty()
+                              ? std::string("; attention by Relascope's kernels for float32\n")
+                              : "; attention by LibTorch: " + reason + "\n";
+    EXPECT_NE(text.out.find(expected), std::string::npos) << text.out;
+    EXPECT_EQ(device["kernel_types"].size(), reason.empty() ? 1u : 0u) << device;
+    EXPECT_FALSE(device.contains("kernel_problems")) << device;
     return device;
 }
 

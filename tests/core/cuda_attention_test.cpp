@@ -4,41 +4,17 @@
 // tests/kernels.
 #include "model/attention/cuda_attention.h"
 
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "model/attention/relational_attention.h"
 #include "model/decode/cache.h"
-#include "model/kernels/plugin.h"
 #include "support/form_results.h"
+#include "support/host_kernels.h"
 #include "support/relational_cases.h"
 
 namespace relascope::core {
 namespace {
-
-const kernels::KernelTable& compiledKernels() {
-    static const auto plugin =
-        kernels::openKernelPlugin(RELASCOPE_BIN "/../tests/fake_kernels/host_kernels.so");
-    if (!plugin.table) throw std::runtime_error(plugin.problem);
-    return *plugin.table;
-}
-
-// The same, counting the passes: a form that does not serve would leave the work to another.
-int s_forward = 0, s_backward = 0;
-const kernels::KernelTable& hostKernels() {
-    static const auto table = [] {
-        auto counting = compiledKernels();
-        counting.relForward = [](const kernels::RelArgs* args, void* stream) {
-            return ++s_forward, compiledKernels().relForward(args, stream);
-        };
-        counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
-            return ++s_backward, compiledKernels().relBackward(args, stream);
-        };
-        return counting;
-    }();
-    return table;
-}
 
 class CudaAttention : public testing::Test {
 protected:
@@ -49,10 +25,9 @@ protected:
                       const std::string& what) {
         const auto plain = explicitResultsOf(module, inputs, forward);
         module.form = AttentionForm::Cuda;
-        s_forward = s_backward = 0;
+        kernelCalls() = {};
         expectNear(plain, resultsOf(module, inputs, forward), 1e-5, what);
-        EXPECT_EQ(s_forward, 1) << what;
-        EXPECT_EQ(s_backward, 1) << what;
+        EXPECT_EQ(kernelCalls(), (KernelCalls{1, 1})) << what;
     }
     void expectRelational(RelationalOptions o, std::int64_t n, const SymbolKind& kind) {
         o.output_dropout = 0.0;
@@ -135,7 +110,7 @@ TEST_F(CudaAttention, ContinuesACache) {
     DecodingCache cache(11);
     const CacheScope scope(cache);
     std::int64_t past = 0;
-    s_forward = 0;
+    kernelCalls() = {};
     for (const std::int64_t count : {4, 1, 1, 5}) {
         const auto part =
             module.forward(x.slice(1, past, past + count), {s.slice(1, past, past + count), -1});
@@ -144,7 +119,7 @@ TEST_F(CudaAttention, ContinuesACache) {
         past += count;
         cache.advance(count);
     }
-    EXPECT_EQ(s_forward, 4);
+    EXPECT_EQ(kernelCalls().forward, 4);
 }
 
 // The output is linear in the values and in W_r, so that with the same mask in both passes
@@ -160,11 +135,12 @@ TEST_F(CudaAttention, DropsTheSameWeightsInBothPasses) {
     const CudaAttentionInput in{q, k, v, -1, relations};
     const auto run = [&](double p) {
         torch::manual_seed(7);
-        return cudaAttention(in, {0.4, true, p, 0.5});
+        return cudaAttention(in, {0.4, true, p, 0.5}, CudaKernels::Float32);
     };
     const auto out = run(0.3);
     EXPECT_TRUE(torch::equal(out, run(0.3))) << "the same seed";
-    EXPECT_FALSE(torch::equal(out, cudaAttention(in, {0.4, true, 0.3, 0.5}))) << "another one";
+    EXPECT_FALSE(torch::equal(out, cudaAttention(in, {0.4, true, 0.3, 0.5}, CudaKernels::Float32)))
+        << "another one";
     EXPECT_GT((out - run(0.0)).abs().max().item<double>(), 0.1);
     const auto dOut = torch::randn_like(out);
     const auto gradients = torch::autograd::grad({out}, {v, relations.wr}, {dOut});
@@ -173,7 +149,8 @@ TEST_F(CudaAttention, DropsTheSameWeightsInBothPasses) {
     EXPECT_NEAR(mixed, (dOut * out).sum().item<double>(), 1e-3);
     // The mean over many masks is what there is without dropout.
     auto mean = torch::zeros_like(out);
-    for (int seed = 0; seed < 200; ++seed) mean += cudaAttention(in, {0.4, true, 0.3, 0.5});
+    for (int seed = 0; seed < 200; ++seed)
+        mean += cudaAttention(in, {0.4, true, 0.3, 0.5}, CudaKernels::Float32);
     EXPECT_LT((mean / 200 - run(0.0)).abs().mean().item<double>(),
               0.2 * (out - run(0.0)).abs().mean().item<double>());
 }
@@ -181,7 +158,8 @@ TEST_F(CudaAttention, DropsTheSameWeightsInBothPasses) {
 // What the backward pass keeps must not keep itself.
 TEST_F(CudaAttention, ReleasesWhatWasSaved) {
     const auto x = torch::randn({2, 4, 9, 6}, torch::requires_grad());
-    auto out = cudaAttention({x, x, x, -1, {x, x, torch::randn({4, 6, 4})}}, {});
+    auto out =
+        cudaAttention({x, x, x, -1, {x, x, torch::randn({4, 6, 4})}}, {}, CudaKernels::Float32);
     std::vector<std::shared_ptr<torch::autograd::Node>> nodes = {out.grad_fn()};
     std::weak_ptr<torch::autograd::Node> kernels;
     while (!nodes.empty() && kernels.expired()) {
@@ -202,34 +180,78 @@ TEST_F(CudaAttention, ServesWhatFitsADevice) {
         const auto x = torch::randn({2, heads, 9, width}, type);
         return CudaAttentionInput{x, x, x};
     };
-    EXPECT_TRUE(servesCuda(input(4, 8, torch::kFloat), {}));
-    EXPECT_FALSE(servesCuda(input(4, 8, torch::kDouble), {}));
-    EXPECT_FALSE(servesCuda(input(4, 8, torch::kBFloat16), {}));
-    EXPECT_FALSE(servesCuda(input(512, 64, torch::kFloat), {})) << "more than 227 KB";
+    const auto serving = [](const CudaAttentionInput& in, const KernelOptions& options = {}) {
+        return servingCuda(in, options);
+    };
+    EXPECT_EQ(serving(input(4, 8, torch::kFloat)), CudaKernels::Float32);
+    EXPECT_EQ(serving(input(4, 8, torch::kBFloat16)), CudaKernels::Float32) << "widened";
+    EXPECT_EQ(serving(input(4, 8, torch::kDouble)), CudaKernels::None);
+    EXPECT_EQ(serving(input(512, 64, torch::kFloat)), CudaKernels::None) << "more than 227 KB";
     KernelOptions softmax;
     softmax.relActivation = "softmax";
-    EXPECT_FALSE(servesCuda(input(4, 8, torch::kFloat), softmax));
+    EXPECT_EQ(serving(input(4, 8, torch::kFloat), softmax), CudaKernels::None);
 }
 
-TEST(CudaKernels, AreCheckedBeforeTheyAreUsed) {
-    EXPECT_EQ(cudaKernelsProblem(hostKernels(), torch::kCPU), "");
+TEST(CudaKernelCheck, FindsFloat32KernelsThatAreWrong) {
+    EXPECT_EQ(cudaKernelProblems(hostKernels(), torch::kCPU).float32, "");
     auto wrong = hostKernels();
     wrong.relForward = [](const kernels::RelArgs* args, void* stream) {
         auto other = *args;
         other.relScale *= 1.05;
         return compiledKernels().relForward(&other, stream);
     };
-    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("kernels differ from LibTorch's on cpu"),
-              std::string::npos);
+    const auto found = cudaKernelProblems(wrong, torch::kCPU);
+    EXPECT_NE(found.float32.find("kernels differ from LibTorch's on cpu"), std::string::npos);
+    EXPECT_EQ(found.tensor, "");
     wrong = hostKernels();
     wrong.relBackward = [](const kernels::RelArgs* args, void* stream) {
         auto other = *args;
-        other.dkRel = other.dqRel;
+        other.relScale *= 1.05;
         return compiledKernels().relBackward(&other, stream);
     };
-    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU), "") << "gradients that are not written";
+    EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32, "") << "gradients";
     wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
-    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("fail on cpu ("), std::string::npos);
+    EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32.find("fail on cpu ("),
+              std::string::npos);
+}
+
+TEST(CudaKernelCheck, FindsTensorKernelsThatAreWrong) {
+    EXPECT_EQ(cudaKernelProblems(hostKernels(), torch::kCPU).tensor, "");
+    auto wrong = hostKernels();
+    wrong.relTensorForward = [](const kernels::RelArgs* args, void* stream) {
+        auto other = *args;
+        other.relScale *= 1.1;
+        return compiledKernels().relTensorForward(&other, stream);
+    };
+    const auto found = cudaKernelProblems(wrong, torch::kCPU);
+    EXPECT_NE(found.tensor.find("for bfloat16 and float16 differ from LibTorch's on cpu"),
+              std::string::npos)
+        << found.tensor;
+    EXPECT_EQ(found.float32, "");
+    wrong = hostKernels();
+    wrong.relTensorBackward = [](const kernels::RelArgs* args, void* stream) {
+        auto other = *args;
+        other.relScale *= 1.1;
+        return compiledKernels().relTensorBackward(&other, stream);
+    };
+    EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).tensor, "");
+    // A device that they do not serve has no problem with them.
+    kernelCalls() = {};
+    wrong.deviceLimits = [](int, kernels::DeviceLimits* limits) {
+        *limits = {7, 5, 40, 65536};
+        return 0;
+    };
+    EXPECT_EQ(cudaKernelProblems(wrong, torch::kCPU).tensor, "");
+    EXPECT_EQ(kernelCalls(), (KernelCalls{1, 1}));
+}
+
+// A training step may be the first to ask.
+TEST(CudaKernelCheck, IsTheSameUnderAutocast) {
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    const auto found = cudaKernelProblems(hostKernels(), torch::kCPU);
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    EXPECT_EQ(found.float32, "");
+    EXPECT_EQ(found.tensor, "");
 }
 
 TEST(CudaAttentionForm, IsNotUsedWithoutKernels) {
@@ -240,9 +262,9 @@ TEST(CudaAttentionForm, IsNotUsedWithoutKernels) {
     module.form = AttentionForm::Explicit;
     const auto plain = module.forward(x, {x, -1});
     module.form = AttentionForm::Cuda;
-    s_forward = 0;
+    kernelCalls() = {};
     EXPECT_TRUE(torch::equal(module.forward(x, {x, -1}), plain));
-    EXPECT_EQ(s_forward, 0);
+    EXPECT_EQ(kernelCalls(), KernelCalls{});
 }
 
 }  // namespace

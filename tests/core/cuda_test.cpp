@@ -15,6 +15,7 @@
 #include "support/rooms.h"
 #include "support/tiny_run.h"
 #include "train/devices.h"
+#include "train/evaluate.h"
 #include "train/open_model.h"
 #include "train/train.h"
 
@@ -63,14 +64,15 @@ void trainsResumesAndIsInspected() {
             << "map " << i;
 }
 
+Tensors moved(Tensors all, torch::Device device) {
+    for (auto& x : all)
+        if (x.defined()) x = x.to(device);
+    return all;
+}
+
 // Every kind of symbol, against the explicit form in double precision on the CPU.
 void ownKernelsAgree() {
     ASSERT_EQ(kernels::kernelsProblem(0), "");
-    const auto moved = [](Tensors all, torch::Device device) {
-        for (auto& x : all)
-            if (x.defined()) x = x.to(device);
-        return all;
-    };
     for (const bool causal : {false, true})
         for (const std::int64_t n : {9, 100})
             for (const auto& kind : kSymbolKinds) {
@@ -89,6 +91,44 @@ void ownKernelsAgree() {
                 expectNear(plain, moved(found, torch::kCPU), 1e-5, describe(o, n, kind));
                 module.to(torch::kCPU);
             }
+}
+
+// The published sizes, under autocast as training has it.
+void ownTensorKernelsAgree() {
+    const auto* gpu = findDevice("cuda:0");
+    checkKernels(*gpu);
+    const auto found = kernelProblems(*gpu);
+    EXPECT_EQ(found.float32 + found.tensor, "");
+    if (std::atof(gpu->capability.c_str()) < 8.0)
+        GTEST_SKIP() << "tensor cores of compute capability 8.0 are needed";
+    for (const int groups : {1, 2})
+        for (const std::int64_t n : {37, 200}) {
+            RelationalOptions o;
+            o.d_model = 64, o.n_heads = 8 * groups, o.head_dim = 64, o.n_kv_heads = 4 * groups;
+            o.n_relations = 64 * groups, o.rel_proj_dim = 8;
+            o.causal = o.rope = true;
+            torch::manual_seed(3);
+            RelationalAttentionImpl module(o);
+            const Tensors in = {torch::randn({2, n, 64}), torch::randn({2, n, 64})};
+            const auto forward = [&](const Tensors& x) {
+                return module.forward(x[0], {x[1], -1}).to(torch::kFloat);
+            };
+            const auto plain = explicitResultsOf(module, in, forward);
+            module.to(torch::kCUDA);
+            module.form = AttentionForm::Automatic;
+            const AutocastScope autocast(true);
+            const auto own =
+                moved(resultsOf(module, moved(in, torch::kCUDA), forward), torch::kCPU);
+            // Consumer devices lack the shared memory for the larger model.
+            if (groups == 1) {
+                EXPECT_EQ(module.lastForm(), "cuda, tensor cores");
+            }
+            for (std::size_t i = 0; i < own.size(); ++i) {
+                const auto difference = own[i].to(torch::kDouble) - plain[i].to(torch::kDouble);
+                EXPECT_LT(difference.norm().item<double>(), 0.03 * plain[i].norm().item<double>())
+                    << n << " tokens, " << groups << " groups, tensor " << i;
+            }
+        }
 }
 
 void resumesBitForBit() {
@@ -155,7 +195,8 @@ const int registered = [] {
             {"ResumesBitForBit", resumesBitForBit},
             {"MovesBetweenDevices", movesBetweenDevices},
             {"Bfloat16Trains", bfloat16Trains},
-            {"OwnKernelsAgree", ownKernelsAgree}};
+            {"OwnKernelsAgree", ownKernelsAgree},
+            {"OwnTensorKernelsAgree", ownTensorKernelsAgree}};
         for (const auto& [name, body] : tests) {
             testing::RegisterTest("Cuda", name, nullptr, nullptr, __FILE__, __LINE__,
                                   [body = body]() -> testing::Test* { return new CudaTest(body); });

@@ -21,18 +21,31 @@ Problem sized(const std::string& name, int queries, int keys) {
     return p;
 }
 
+/// The model with 1.27 billion parameters: two groups of heads.
+Problem large(const std::string& name, int queries, int keys) {
+    auto p = sized(name, queries, keys);
+    p.heads = 16, p.keyHeads = 8, p.relations = 128;
+    return p;
+}
+
 std::vector<Problem> problems() {
     std::vector<Problem> all = {sized("plain", 20, 37),
                                 sized("dropout, causal", 37, 37),
                                 sized("two sequences with gaps", 5, 40),
                                 sized("after cached keys", 9, 41),
                                 sized("one key of a tile", 5, 66),
-                                sized("no key of three tiles", 20, 83)};
+                                sized("no key of three tiles", 20, 83),
+                                large("large", 17, 20),
+                                large("large, two sequences with gaps, causal, dropout", 17, 21),
+                                large("large, gelu", 9, 18)};
     all[1].causal = true, all[1].dropThreshold = 6554;
     all[2].batch = 2, all[2].strided = true, all[2].dropThreshold = 19661;
     all[3].first = 32, all[3].causal = true, all[3].dropThreshold = 13107;
     all[4].first = 28, all[4].causal = true;
     all[5].first = 13, all[5].causal = true, all[5].dropThreshold = 6554;
+    all[7].batch = 2, all[7].strided = true;
+    all[7].first = 3, all[7].causal = true, all[7].dropThreshold = 13107;
+    all[8].activation = "gelu";
     for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"}) {
         all.push_back(sized(activation, 18, 21));
         all.back().activation = activation;
@@ -91,6 +104,35 @@ RelArgs served() {
     return argsOf(sized("", 40, 40), DataType::BFloat16);
 }
 
+RelArgs servedLarge() {
+    return argsOf(large("", 40, 33), DataType::BFloat16);
+}
+
+TEST(RelTensorBackwardLaunch, SharedMemoryOfTheLargerModel) {
+    const auto rows = relTensorRowsTilings(servedLarge());
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].sharedBytes, 210176u);
+    EXPECT_EQ(rows[1].sharedBytes, 161024u);
+    const auto columns = relTensorColumnsTilings(servedLarge());
+    ASSERT_EQ(columns.size(), 1u);
+    EXPECT_EQ(columns[0].sharedBytes, 162560u);
+    EXPECT_TRUE(relTensorServesBackward(servedLarge(), 163 * 1024, 80)) << "an A100";
+    EXPECT_FALSE(relTensorServesBackward(servedLarge(), 99 * 1024, 89));
+    EXPECT_FALSE(relTensorServesBackward(servedLarge(), 227 * 1024, 75));
+    // A part for each of two groups of heads.
+    EXPECT_EQ(relTensorWorkspaceBytes(servedLarge()), 4u * 2 * 40 * 128 * 8);
+    EXPECT_EQ(relTensorWorkspaceBytes(served()), 0u);
+    auto other = servedLarge();
+    other.keyHeads = 4;
+    EXPECT_FALSE(relTensorServesBackward(other, 227 * 1024, 90));
+    EXPECT_EQ(relTensorWorkspaceBytes(other), 0u);
+    // Without a workspace nothing is started.
+    const auto args = servedLarge();
+    EXPECT_EQ(launchRelTensorBackwardRows(&args, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorBackwardColumns(&args, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorBackward(&args, nullptr), cudaErrorInvalidValue);
+}
+
 TEST(RelTensorBackwardLaunch, ServesTheSmallerModel) {
     const auto tilings = relTensorRowsTilings(served());
     ASSERT_EQ(tilings.size(), 2u);
@@ -99,11 +141,11 @@ TEST(RelTensorBackwardLaunch, ServesTheSmallerModel) {
     EXPECT_TRUE(relTensorServesRows(served(), 163 * 1024, 80));
     EXPECT_TRUE(relTensorServesRows(served(), 99 * 1024, 89));
     EXPECT_FALSE(relTensorServesRows(served(), 227 * 1024, 75));
-    auto large = served();
-    large.heads = 16, large.keyHeads = 8, large.relations = 128;
-    EXPECT_FALSE(relTensorServesRows(large, 227 * 1024, 90));
-    EXPECT_EQ(launchRelTensorBackwardRows(&large, nullptr), cudaErrorInvalidValue);
-    EXPECT_EQ(launchRelTensorDelta(&large, nullptr), cudaErrorInvalidValue);
+    auto other = served();
+    other.heads = 16, other.keyHeads = 8;
+    EXPECT_FALSE(relTensorServesRows(other, 227 * 1024, 90));
+    EXPECT_EQ(launchRelTensorBackwardRows(&other, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorDelta(&other, nullptr), cudaErrorInvalidValue);
     for (const auto view : {&RelArgs::dRelated, &RelArgs::dOut, &RelArgs::dq, &RelArgs::dqRel}) {
         auto args = served();
         (args.*view).token = 513;
@@ -127,11 +169,11 @@ TEST(RelTensorBackwardLaunch, ColumnsServeTheSmallerModel) {
     EXPECT_FALSE(relTensorServesColumns(served(), 227 * 1024, 75));
     EXPECT_TRUE(relTensorServesBackward(served(), 99 * 1024, 89));
     EXPECT_FALSE(relTensorServesBackward(served(), 96 * 1024 - 2048, 89));
-    auto large = served();
-    large.heads = 16, large.keyHeads = 8, large.relations = 128;
-    EXPECT_FALSE(relTensorServesColumns(large, 227 * 1024, 90));
-    EXPECT_EQ(launchRelTensorBackwardColumns(&large, nullptr), cudaErrorInvalidValue);
-    EXPECT_EQ(launchRelTensorBackward(&large, nullptr), cudaErrorInvalidValue);
+    auto other = served();
+    other.heads = 16, other.keyHeads = 8;
+    EXPECT_FALSE(relTensorServesColumns(other, 227 * 1024, 90));
+    EXPECT_EQ(launchRelTensorBackwardColumns(&other, nullptr), cudaErrorInvalidValue);
+    EXPECT_EQ(launchRelTensorBackward(&other, nullptr), cudaErrorInvalidValue);
     for (const auto view : {&RelArgs::q, &RelArgs::qRel, &RelArgs::dOut, &RelArgs::dRelated,
                             &RelArgs::dk, &RelArgs::ds, &RelArgs::dkRel}) {
         auto args = served();
@@ -159,14 +201,16 @@ Inputs gradientsOf(const Problem& p, int tiling) {
 }
 
 TEST(RelTensorBackwardLaunch, AllOfItIsTheThreeKernels) {
-    const auto p = sized("", 3, 18);
-    EXPECT_TRUE(sameBits(gradientsOf(p, kBestTiling), gradientsOf(p, 0)));
+    for (const auto& p : {sized("", 3, 18), large("", 3, 18)})
+        EXPECT_TRUE(sameBits(gradientsOf(p, kBestTiling), gradientsOf(p, 0)));
 }
 
 TEST(RelTensorBackwardLaunch, KeysWithoutQueriesHaveNoGradient) {
-    const auto gradients = gradientsOf(sized("", 0, 18), kBestTiling);
-    for (const auto* tensor : {&gradients.k, &gradients.s, &gradients.kRel})
-        for (const double value : tensor->values) EXPECT_EQ(value, 0.0);
+    for (const auto& p : {sized("", 0, 18), large("", 0, 18)}) {
+        const auto gradients = gradientsOf(p, kBestTiling);
+        for (const auto* tensor : {&gradients.k, &gradients.s, &gradients.kRel})
+            for (const double value : tensor->values) EXPECT_EQ(value, 0.0);
+    }
 }
 
 }  // namespace

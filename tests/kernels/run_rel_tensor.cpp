@@ -145,12 +145,16 @@ Inputs runRelTensorBackward(const Problem& p, const Inputs& in, const Outputs& f
             for (int i = 0; i < p.queries; ++i)
                 call.lse[(std::size_t(b) * p.heads + a) * p.queries + i] =
                     static_cast<float>(forward.lse.at(b, i, a, 0));
+    std::vector<float> workspace(relTensorWorkspaceBytes(args) / sizeof(float),
+                                 std::numeric_limits<float>::quiet_NaN());
+    args.workspace = workspace.empty() ? nullptr : workspace.data();
     if (tiling == kBestTiling) {
         expectStarted(launchRelTensorBackward(&args, nullptr));
     } else {
+        const auto last = static_cast<int>(relTensorColumnsTilings(args).size()) - 1;
         expectStarted(launchRelTensorDelta(&args, nullptr));
         expectStarted(launchRelTensorBackwardRowsTiled(&args, tiling, nullptr));
-        expectStarted(launchRelTensorBackwardColumnsTiled(&args, tiling, nullptr));
+        expectStarted(launchRelTensorBackwardColumnsTiled(&args, std::min(tiling, last), nullptr));
     }
     return {dq.read(), dk.read(), ds.read(), dqRel.read(), dkRel.read()};
 }

@@ -171,8 +171,9 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     }
     const CudaAttentionInput input{q, k, v, -1, {}, past};
     const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
-    if (!recordsMaps() && choosesCuda(form, input, options))
-        return m_outputDropout(wo(cudaAttention(input, options)));
+    const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
+    if (kernels != CudaKernels::None)
+        return m_outputDropout(wo(cudaAttention(input, options, kernels)));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
         case AttentionForm::Tiled:

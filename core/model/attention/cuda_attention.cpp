@@ -4,19 +4,15 @@
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdio>
-#include <limits>
-#include <map>
 #include <mutex>
 
 #include "model/attention/dropout.h"
-#include "model/kernels/plugin.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -28,6 +24,7 @@ using kernels::RelArgs;
 
 // Up to here one launch for all of a layer's heads counts for more than tuned products.
 constexpr std::int64_t kShortTokens = 128;
+constexpr std::int64_t kTensorTile = 16;
 constexpr std::int64_t kMostBatch = 65535;  // of a grid's second dimension
 
 constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
@@ -38,17 +35,28 @@ constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
      {"gelu", Activation::Gelu},
      {"silu", Activation::Silu}}};
 
-std::atomic<const KernelTable*> s_cpuTable = nullptr;
-
+// Of a dimension of one element it may be any number, which would count as misaligned.
+std::int64_t strideOf(const torch::Tensor& x, int dim) {
+    return x.size(dim) > 1 ? x.stride(dim) : 0;
+}
+// The kernels for tensor cores copy 16 bytes at a time.
+bool isAligned(const torch::Tensor& x) {
+    constexpr std::int64_t bytes = 16, numbers = 8;
+    return reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % bytes == 0 &&
+           strideOf(x, 0) % numbers == 0 && strideOf(x, 1) % numbers == 0 &&
+           strideOf(x, 2) % numbers == 0;
+}
 // Rows of consecutive numbers, as the kernels read them: without a copy where x is a slice of a
-// projection.
+// projection that lies well.
 torch::Tensor readable(const torch::Tensor& x) {
-    return x.stride(3) == 1 || x.size(3) == 1 ? x : x.contiguous();
+    const bool rows = x.stride(3) == 1 || x.size(3) == 1;
+    const bool wide = x.element_size() > 2;
+    return rows && (wide || isAligned(x)) ? x : x.clone(at::MemoryFormat::Contiguous);
 }
 // [b, heads, tokens, width]
 kernels::View viewOf(const torch::Tensor& x) {
     if (!x.defined()) return {};
-    return {const_cast<void*>(x.const_data_ptr()), x.stride(0), x.stride(2), x.stride(1)};
+    return {const_cast<void*>(x.const_data_ptr()), strideOf(x, 0), strideOf(x, 2), strideOf(x, 1)};
 }
 // [b, tokens, heads, width] as [b, heads, tokens, width]
 torch::Tensor byHead(const torch::Tensor& x) {
@@ -62,15 +70,29 @@ torch::Tensor emptyLike(const torch::Tensor& x) {
 /// Arguments without pointers, for the backward pass too.
 struct CudaPlan : torch::CustomClassHolder {
     RelArgs args;
-    const KernelTable* table = nullptr;
+    decltype(KernelTable::relForward) forward = nullptr;
+    decltype(KernelTable::relBackward) backward = nullptr;
+    decltype(KernelTable::errorText) errorText = nullptr;
+    std::size_t workspace = 0;  // bytes that the backward pass needs
     bool symmetric = false;
+
+    void require(int error, const char* pass) const {
+        if (error == 0) return;
+        throw Error(
+            std::string("the CUDA kernel of the attention's ") + pass +
+            " pass failed: " + errorText(error) +
+            "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
+    }
 };
 
-RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options) {
+RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options, torch::ScalarType type) {
     const auto size = [](const torch::Tensor& x, int dim) {
         return static_cast<std::int32_t>(x.size(dim));
     };
     RelArgs a;
+    a.type = type == torch::kBFloat16 ? kernels::DataType::BFloat16
+             : type == torch::kHalf   ? kernels::DataType::Float16
+                                      : kernels::DataType::Float32;
     a.batch = size(in.q, 0), a.heads = size(in.q, 1), a.queries = size(in.q, 2);
     a.keyDim = size(in.q, 3);
     a.keyHeads = size(in.k, 1), a.keys = size(in.k, 2);
@@ -108,13 +130,6 @@ void* streamOf(const torch::Device& device) {
     return c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle();
 }
 
-void require(const KernelTable& table, int error, const char* pass) {
-    if (error == 0) return;
-    throw Error(std::string("the CUDA kernel of the attention's ") + pass +
-                " pass failed: " + table.errorText(error) +
-                "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
-}
-
 struct CudaHeads : torch::autograd::Function<CudaHeads> {
     // `relations` is q_rel and, unless relations are symmetric, k_rel; or nothing. Gives the mixed
     // values [b, n, h, d_h] and, with relations, the mixed relations [b, n, h, d_r].
@@ -132,9 +147,9 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
             torch::empty({a.batch, a.queries, a.heads, a.valueDim}, options)};
         if (a.relations > 0)
             outputs.push_back(torch::empty({a.batch, a.queries, a.heads, a.relations}, options));
-        const auto lse = torch::empty({a.batch, a.heads, a.queries}, options);
+        const auto lse = torch::empty({a.batch, a.heads, a.queries}, options.dtype(torch::kFloat));
         point(a, in, outputs, lse);
-        require(*plan->table, plan->table->relForward(&a, streamOf(q.device())), "forward");
+        plan->require(plan->forward(&a, streamOf(q.device())), "forward");
         torch::autograd::variable_list saved = in;
         saved.insert(saved.end(), outputs.begin(), outputs.end());
         saved.push_back(lse);
@@ -164,7 +179,13 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
         if (plan->symmetric) found.push_back(emptyLike(in[3]));
         a.dq = viewOf(found[1]), a.dk = viewOf(found[2]), a.ds = viewOf(found[3]);
         if (a.relations > 0) a.dqRel = viewOf(found[4]), a.dkRel = viewOf(found[5]);
-        require(*plan->table, plan->table->relBackward(&a, streamOf(q.device())), "backward");
+        torch::Tensor workspace;
+        if (plan->workspace > 0) {
+            const auto bytes = static_cast<std::int64_t>(plan->workspace);
+            workspace = torch::empty({bytes}, q.options().dtype(torch::kByte));
+            a.workspace = workspace.mutable_data_ptr();
+        }
+        plan->require(plan->backward(&a, streamOf(q.device())), "backward");
         if (plan->symmetric) {
             found[4] += found[5];
             found.pop_back();
@@ -183,139 +204,135 @@ private:
     }
 };
 
-torch::Tensor apply(const KernelTable& table, const CudaAttentionInput& in,
-                    const KernelOptions& options) {
-    const auto plan = c10::make_intrusive<CudaPlan>();
-    plan->args = argsOf(in, options);
-    plan->table = &table;
-    if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
-    auto s = in.v;
-    if (in.maxOffset >= 0)
-        s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
-    torch::autograd::variable_list relations;
-    const auto& of = in.relations;
-    if (of.q.defined()) relations.push_back(of.q);
-    if (of.k.defined()) relations.push_back(of.k);
-    plan->symmetric = relations.size() == 1;
-    const auto parts = CudaHeads::apply(plan, in.q, in.k, s, at::TensorList(relations));
-    if (parts.size() == 1) return parts[0].flatten(2);
-    return joinHeads(torch::matmul(byHead(parts[1]), of.wr.transpose(1, 2)) + byHead(parts[0]));
-}
-
-// What apply() gives for symbols of each key, with relations without an activation.
-torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
-    const auto shared = [&](const torch::Tensor& x) {
-        return x.repeat_interleave(in.q.size(1) / x.size(1), 1);
-    };
-    auto scores = torch::matmul(in.q * o.scale, shared(in.k).transpose(2, 3));
-    if (o.causal)
-        scores = scores.masked_fill(futureMask(in.q.size(2), in.k.size(2), 0, in.q.device()),
-                                    -std::numeric_limits<double>::infinity());
-    const auto alpha = torch::softmax(scores, -1);
-    const auto r = torch::matmul(in.relations.q * o.relScale, in.relations.k.transpose(2, 3));
-    const auto related = torch::einsum("bhnm,blnm->bhnl", {alpha, r});
-    return joinHeads(torch::matmul(related, in.relations.wr.transpose(1, 2)) +
-                     torch::matmul(alpha, shared(in.v)));
-}
-
-// The kernels for a device, if they serve it and were found to compute what LibTorch does.
-const KernelTable* tableFor(const torch::Device& device) {
-    if (device.is_cpu()) return s_cpuTable.load();
-    if (!device.is_cuda()) return nullptr;
-    const KernelTable* table = kernels::kernelTable(device.index());
-    if (!table) return nullptr;
-    static std::mutex mutex;
-    static std::map<c10::DeviceIndex, bool> agrees;
-    const std::lock_guard lock(mutex);
-    const auto [entry, first] = agrees.try_emplace(device.index(), false);
-    if (first) {
-        const auto problem = cudaKernelsProblem(*table, device);
-        if (!problem.empty()) std::fprintf(stderr, "relascope: %s\n", problem.c_str());
-        entry->second = problem.empty();
+// The type that LibTorch's forms compute in; undefined if they refuse these inputs.
+torch::ScalarType typeOf(const CudaAttentionInput& in) {
+    const auto device = in.q.device().type();
+    const bool cast = at::autocast::is_autocast_enabled(device);
+    const auto type = cast ? at::autocast::get_autocast_dtype(device) : in.q.scalar_type();
+    for (const auto* x : {&in.q, &in.k, &in.v, &in.relations.q, &in.relations.k}) {
+        if (!x->defined()) continue;
+        const auto own = x->scalar_type();
+        const bool eligible =
+            own == torch::kFloat || own == torch::kBFloat16 || own == torch::kHalf;
+        if (!eligible || (!cast && own != type)) return torch::ScalarType::Undefined;
     }
-    return entry->second ? table : nullptr;
+    return type;
+}
+
+bool needsGradients(const CudaAttentionInput& in, const KernelOptions& options) {
+    // Dropout means training, where a layer may be recomputed for its backward pass
+    // (activationCheckpoint): it runs without gradients at first, and must draw the same masks
+    // then.
+    if (options.dropout > 0) return true;
+    if (!torch::GradMode::is_enabled()) return false;
+    return in.q.requires_grad() || in.k.requires_grad() || in.v.requires_grad() ||
+           (in.relations.q.defined() && in.relations.q.requires_grad()) ||
+           (in.relations.k.defined() && in.relations.k.requires_grad());
+}
+
+bool servesFloat32(const CheckedKernels& kernels, const CudaAttentionInput& in,
+                   const KernelOptions& options) {
+    if (!kernels.problems.float32.empty()) return false;
+    const auto bytes = kernels.table->relShared(argsOf(in, options, torch::kFloat));
+    return std::max({bytes.forward, bytes.backwardRows, bytes.backwardColumns,
+                     bytes.backwardLibrary}) <= kernels.limits.sharedBytes;
 }
 
 }  // namespace
 
-bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
-    if (in.q.is_cpu() && !s_cpuTable.load()) return false;
-    if (in.q.scalar_type() != torch::kFloat || in.k.scalar_type() != torch::kFloat ||
-        in.v.scalar_type() != torch::kFloat || in.q.numel() == 0 || in.k.numel() == 0)
-        return false;
-    if (at::autocast::is_autocast_enabled(in.q.device().type()) || in.q.size(0) > kMostBatch)
-        return false;
+bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
+                       const KernelOptions& options, torch::ScalarType type, bool gradients) {
+    if (type != torch::kBFloat16 && type != torch::kHalf) return false;
+    if (!kernels.problems.tensor.empty()) return false;
+    const auto args = argsOf(in, options, type);
+    const auto& [table, limits, problems] = kernels;
+    const int capability = 10 * limits.major + limits.minor;
+    return table->tensorServes(args, limits.sharedBytes, capability) &&
+           (!gradients || table->tensorServesBackward(args, limits.sharedBytes, capability));
+}
+
+CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options) {
+    const auto kernels = checkedKernels(in.q.device());
+    if (!kernels.table || in.q.numel() == 0 || in.k.numel() == 0 || in.q.size(0) > kMostBatch)
+        return CudaKernels::None;
     if (std::none_of(kActivations.begin(), kActivations.end(),
                      [&](const auto& known) { return options.relActivation == known.first; }))
-        return false;
-    const KernelTable* table = tableFor(in.q.device());
-    if (!table) return false;
-    kernels::DeviceLimits limits;
-    const int device = in.q.is_cpu() ? 0 : in.q.device().index();
-    if (table->deviceLimits(device, &limits) != 0) return false;
-    const auto bytes = table->relShared(argsOf(in, options));
-    return std::max({bytes.forward, bytes.backwardRows, bytes.backwardColumns,
-                     bytes.backwardLibrary}) <= limits.sharedBytes;
+        return CudaKernels::None;
+    const auto type = typeOf(in);
+    if (type == torch::ScalarType::Undefined) return CudaKernels::None;
+    if (servesTensorCores(kernels, in, options, type, needsGradients(in, options)))
+        return CudaKernels::Tensor;
+    return servesFloat32(kernels, in, options) ? CudaKernels::Float32 : CudaKernels::None;
 }
 
-bool prefersCuda(const CudaAttentionInput& in, const KernelOptions& options) {
-    if (std::max(in.q.size(2), in.k.size(2)) <= kShortTokens) return true;
-    return options.dropout > 0 || in.maxOffset >= 0 || options.relActivation != "identity";
-}
-
-torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options) {
-    return apply(*tableFor(in.q.device()), in, options);
-}
-
-std::string cudaKernelsProblem(const KernelTable& table, const torch::Device& device) {
-    const c10::InferenceMode lasting(false);
-    const torch::AutoGradMode gradients(true);
-    int seed = 0;
-    const auto made = [&](std::initializer_list<std::int64_t> shape) {
-        const auto numbers = torch::arange(c10::multiply_integers(shape), torch::kFloat);
-        return (numbers * (0.7 + 0.1 * ++seed)).sin().view(shape).to(device).requires_grad_(true);
-    };
-    // More queries than a tile has, and none of the sizes a multiple of its sides.
-    const CudaAttentionInput in{made({2, 4, 37, 12}),
-                                made({2, 2, 37, 12}),
-                                made({2, 2, 37, 10}),
-                                -1,
-                                {made({2, 5, 37, 6}), made({2, 5, 37, 6}), made({4, 10, 5})}};
-    const KernelOptions options{0.3, true, 0.0, 0.4};
-    const std::vector<torch::Tensor> leaves = {in.q,           in.k,           in.v,
-                                               in.relations.q, in.relations.k, in.relations.wr};
-    const std::string advice =
-        "; LibTorch's kernels are used instead. Please report it with the output of relascope-cli "
-        "devices";
-    try {
-        const auto results = [&](const torch::Tensor& out) {
-            auto all = torch::autograd::grad({(out * out.detach().cos()).sum()}, leaves);
-            all.push_back(out.detach());
-            return all;
-        };
-        const auto found = results(apply(table, in, options)),
-                   plain = results(plainly(in, options));
-        for (std::size_t i = 0; i < plain.size(); ++i) {
-            // TF32 may be allowed for LibTorch's products.
-            const double error = (found[i] - plain[i]).abs().max().item<double>(),
-                         bound = 1e-2 * plain[i].abs().max().item<double>();
-            if (!(error <= bound))
-                return "Relascope's CUDA kernels differ from LibTorch's on " + device.str() +
-                       " by " + std::to_string(error) + advice;
-        }
-    } catch (const std::exception& error) {
-        const std::string text = error.what();
-        return "Relascope's CUDA kernels fail on " + device.str() + " (" +
-               text.substr(0, text.find('\n')) + ")" + advice;
+bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options) {
+    const std::int64_t queries = in.q.size(2), longest = std::max(queries, in.k.size(2));
+    const bool isShort = longest <= kShortTokens, relations = in.relations.q.defined();
+    const bool activated = options.relActivation != "identity";
+    switch (serving) {
+        case CudaKernels::None:
+            return false;
+        case CudaKernels::Tensor:
+            // A block has 16 queries or more: of one query after many cached keys little is used.
+            return isShort || queries >= kTensorTile;
+        case CudaKernels::Float32:
+            break;
     }
-    return {};
+    // LibTorch's kernels are better tuned for long sequences, but have neither dropout nor
+    // activations nor relative symbols without an n x n matrix.
+    const bool simple = options.dropout == 0 && in.maxOffset < 0 && !activated;
+    if (typeOf(in) == torch::kFloat) return isShort || !simple;
+    // Widened 16-bit inputs give up tensor cores, which makes up for the n x n weights of
+    // LibTorch's forms with dropout or relative symbols. Not for few tokens, where a dozen launches
+    // cost more than they compute, nor for activations, which need the relations [b, d_r, n, m] in
+    // memory.
+    return activated || (isShort && (relations || !simple));
 }
 
-CpuKernelsScope::CpuKernelsScope(const kernels::KernelTable& table) {
-    s_cpuTable = &table;
+CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
+                       const KernelOptions& options) {
+    if (form != AttentionForm::Cuda && form != AttentionForm::Automatic) return CudaKernels::None;
+    const auto serving = servingCuda(in, options);
+    const bool use = form == AttentionForm::Cuda || prefersCuda(serving, in, options);
+    return use ? serving : CudaKernels::None;
 }
-CpuKernelsScope::~CpuKernelsScope() {
-    s_cpuTable = nullptr;
+
+torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
+                            CudaKernels kernels) {
+    return cudaAttention(*checkedKernels(in.q.device()).table, in, options, kernels);
+}
+
+torch::Tensor cudaAttention(const KernelTable& table, const CudaAttentionInput& in,
+                            const KernelOptions& options, CudaKernels kernels) {
+    const bool tensor = kernels == CudaKernels::Tensor;
+    const auto type = typeOf(in), computed = tensor ? type : torch::kFloat;
+    const auto plan = c10::make_intrusive<CudaPlan>();
+    plan->args = argsOf(in, options, computed);
+    plan->forward = tensor ? table.relTensorForward : table.relForward;
+    plan->backward = tensor ? table.relTensorBackward : table.relBackward;
+    plan->errorText = table.errorText;
+    if (tensor) plan->workspace = table.tensorWorkspace(plan->args);
+    if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
+    auto s = in.v.to(computed);
+    if (in.maxOffset >= 0)
+        s = s.unsqueeze(0).expand({in.q.size(0), s.size(0), s.size(1), s.size(2)});
+    torch::autograd::variable_list relations;
+    const auto& of = in.relations;
+    if (of.q.defined()) relations.push_back(of.q.to(computed));
+    if (of.k.defined()) relations.push_back(of.k.to(computed));
+    plan->symmetric = relations.size() == 1;
+    torch::autograd::variable_list parts;
+    {
+        // The types are settled; autograd gives the inputs' gradients back in theirs.
+        const c10::impl::ExcludeDispatchKeyGuard asTheyAre(c10::autocast_dispatch_keyset);
+        parts = CudaHeads::apply(plan, in.q.to(computed), in.k.to(computed), s,
+                                 at::TensorList(relations));
+    }
+    for (auto& part : parts) part = part.to(type);
+    if (parts.size() == 1) return parts[0].flatten(2);
+    // In 16 bits this is a product with sums in float32, as in LibTorch's forms.
+    const auto wr = of.wr.to(type).transpose(1, 2);
+    return joinHeads(torch::matmul(byHead(parts[1]), wr) + byHead(parts[0]));
 }
 
 }  // namespace relascope::core

@@ -6,8 +6,8 @@
 #include <torch/types.h>
 
 #include "model/attention/attention.h"
+#include "model/attention/cuda_check.h"
 #include "model/attention/kernel_options.h"
-#include "model/kernels/kernel_table.h"
 
 namespace relascope::core {
 
@@ -23,38 +23,34 @@ struct CudaAttentionInput {
     std::int64_t first = 0;     ///< position of query 0 among the keys: those in a cache
 };
 
-/// Whether the kernels take them: float32 on a device that the library serves, an activation other
-/// than softmax, and widths that fit a block's shared memory.
-bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options);
-/// Whether they are expected to be the fastest form. LibTorch's kernels are better tuned for long
-/// sequences, but have neither dropout nor activations nor relative symbols without an n x n
-/// matrix.
-bool prefersCuda(const CudaAttentionInput& in, const KernelOptions& options);
-
-/// Whether a module of that form uses them: of the automatic one if they serve and are preferred.
-inline bool choosesCuda(AttentionForm form, const CudaAttentionInput& in,
-                        const KernelOptions& options) {
-    return form == AttentionForm::Cuda        ? servesCuda(in, options)
-           : form == AttentionForm::Automatic ? prefersCuda(in, options) && servesCuda(in, options)
-                                              : false;
-}
-
-/// The heads' outputs, joined: [b, n, h d_h]. Throws Error if the device refuses a launch.
-torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options);
-
-/// Computes a small problem, its gradients too, with the table's kernels and with LibTorch on that
-/// device. Empty if they agree; otherwise a sentence. Done once for a device before its kernels are
-/// first used: they may be newer than any device that they were tested on. Draws no random numbers.
-std::string cudaKernelsProblem(const kernels::KernelTable& table, const torch::Device& device);
-
-/// Has the table serve tensors on the CPU, in its scope and for all threads. For tests, with the
-/// kernels compiled for the CPU.
-class CpuKernelsScope {
-public:
-    explicit CpuKernelsScope(const kernels::KernelTable& table);
-    ~CpuKernelsScope();
-    CpuKernelsScope(const CpuKernelsScope&) = delete;
-    CpuKernelsScope& operator=(const CpuKernelsScope&) = delete;
+/// The kernels that take a call.
+enum class CudaKernels {
+    None,     ///< the forms by LibTorch do
+    Float32,  ///< multiply-adds, any shape; 16-bit inputs are widened, and the results narrowed
+    Tensor    ///< tensor cores: bf16 and fp16, at the sizes of the published models
 };
+
+/// Which kernels of the library take them. The inputs are float32 or one 16-bit type, or any of
+/// these under autocast, whose type then counts; the activation is not softmax; the widths fit a
+/// block's shared memory. Tensor cores: if they also have the gradients, where any are needed.
+CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& options);
+/// The same of a table and a type, for tensor cores alone.
+bool servesTensorCores(const CheckedKernels& kernels, const CudaAttentionInput& in,
+                       const KernelOptions& options, torch::ScalarType type, bool gradients);
+/// Whether those that serve are expected to be the fastest form.
+bool prefersCuda(CudaKernels serving, const CudaAttentionInput& in, const KernelOptions& options);
+
+/// Those that a module of that form uses: of the automatic one if they serve and are preferred.
+CudaKernels chosenCuda(AttentionForm form, const CudaAttentionInput& in,
+                       const KernelOptions& options);
+
+/// The heads' outputs, joined: [b, n, h d_h], in the type that LibTorch's forms give: that of
+/// autocast, or of the inputs. By kernels that serve the call; throws Error if the device refuses a
+/// launch.
+torch::Tensor cudaAttention(const CudaAttentionInput& in, const KernelOptions& options,
+                            CudaKernels kernels);
+/// The same by a table that was not checked.
+torch::Tensor cudaAttention(const kernels::KernelTable& table, const CudaAttentionInput& in,
+                            const KernelOptions& options, CudaKernels kernels);
 
 }  // namespace relascope::core

@@ -77,6 +77,14 @@ AttentionForm RelationalHeadsImpl::chosenForm(std::int64_t n, const torch::Devic
     return n >= (device.is_cpu() ? 256 : 1024) ? AttentionForm::Chunked : AttentionForm::Explicit;
 }
 
+torch::Tensor RelationalHeadsImpl::byKernels(const CudaAttentionInput& input,
+                                             const KernelOptions& options) {
+    const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
+    if (kernels == CudaKernels::None) return {};
+    m_lastForm = kernels == CudaKernels::Tensor ? "cuda, tensor cores" : "cuda";
+    return m_outputDropout(wo(cudaAttention(input, options, kernels)));
+}
+
 AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
     const auto chosen = chosenForm(x.size(1), x.device(), x.size(0));
     // A recorder needs the whole matrices; the result differs only by rounding.
@@ -266,9 +274,9 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()),
                                 o.rel_activation};
     const CudaAttentionInput input{q, k, s.values, s.maxOffset, relations, past};
-    if (!recordsMaps() && choosesCuda(form, input, options))
-        return m_outputDropout(wo(cudaAttention(input, options)));
+    if (const auto out = byKernels(input, options); out.defined()) return out;
     auto chosen = formFor(x);
+    m_lastForm = attentionFormName(chosen);
     if (chosen == AttentionForm::Tiled) {
         if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps())
             return m_outputDropout(
@@ -279,6 +287,7 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
     const bool continues = o.causal && past > 0 && x.size(1) > 1;
     if (chosen == AttentionForm::Fused && (s.maxOffset >= 0 || weightDropout() > 0 || continues))
         chosen = AttentionForm::Factored;
+    m_lastForm = attentionFormName(chosen);
     const bool softmax = o.rel_activation == "softmax";  // over all j, also later ones
     const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,
                                                 const ProjectedSymbols& symbols, std::int64_t first,
@@ -329,12 +338,15 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
     const bool sensory = o.rca_activation == "softmax" && !recordsMaps();
     const CudaAttentionInput input{q, k, s.values, s.maxOffset, {}, past};
     const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout()};
-    if (sensory && choosesCuda(form, input, options))
-        return m_outputDropout(wo(cudaAttention(input, options)));
+    if (sensory)
+        if (const auto out = byKernels(input, options); out.defined()) return out;
     if (sensory && s.maxOffset < 0 && weightDropout() == 0 && x.size(1) > 32 &&
         form != AttentionForm::Chunked && form != AttentionForm::Explicit &&
-        hasFusedKernel(q, k, s.values, o))
+        hasFusedKernel(q, k, s.values, o)) {
+        m_lastForm = attentionFormName(AttentionForm::Fused);
         return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
+    }
+    m_lastForm = attentionFormName(formFor(x));
     const auto attend = [this](const auto& queries, const auto& keys,
                                const ProjectedSymbols& symbols, std::int64_t first,
                                const auto& drop) -> std::vector<torch::Tensor> {
@@ -382,6 +394,7 @@ torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
         recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
         recorder->relations(path, {q_rel, k_rel, rsqrt(o.head_dim), o.rel_activation});
     }
+    m_lastForm = attentionFormName(formFor(x));
     const auto attend = [this](const auto& queries, const auto& keys,
                                const ProjectedSymbols& symbols, std::int64_t first,
                                const auto& drop) -> std::vector<torch::Tensor> {

@@ -16,6 +16,9 @@
 
 namespace relascope::core {
 
+struct CudaAttentionInput;
+struct KernelOptions;
+
 struct RelationalOptions : HeadOptions {
     std::int64_t n_relations = 0;   ///< d_r [n_heads]
     std::int64_t rel_proj_dim = 0;  ///< d_p, any width [head_dim * n_heads / n_relations]
@@ -46,14 +49,20 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
     virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
     /// The form that `Automatic` selects for a batch of n objects each on that device, without a
-    /// recorder.
+    /// recorder and where no CUDA kernel is chosen (cuda_attention.h).
     virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                                      std::int64_t batch = 1) const;
+
+    /// What the last forward pass used, in words: "chunked", "cuda", "cuda, tensor cores". Empty
+    /// before the first.
+    const std::string& lastForm() const { return m_lastForm; }
 
     Linear wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;
 
 protected:
+    /// By CUDA kernels, where they are chosen: the output after wo; undefined otherwise.
+    torch::Tensor byKernels(const CudaAttentionInput& input, const KernelOptions& options);
     /// Projects the symbols and, with a cache, prepends those of earlier tokens.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
@@ -76,6 +85,7 @@ protected:
     RelationalOptions m_options;
     RotaryPositions m_rotary;
     Dropout m_outputDropout{nullptr};
+    std::string m_lastForm;
 };
 
 /// a_i^h = sum_j alpha_ij^h ( W_r^h r_ij + s_j W_s^h ),  r_ij[l] = act(<x_i Wq_l, x_j Wk_l> /

@@ -7,11 +7,12 @@
 
 #include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
+#include "model/kernels/rel_tensor.h"
 
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
-inline constexpr int kKernelTableVersion = 2;
+inline constexpr int kKernelTableVersion = 3;
 /// The symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -48,9 +49,14 @@ struct KernelTable {
     decltype(&launchRelBackwardLibrary) relBackwardLibrary = nullptr;
     decltype(&launchRelBackward) relBackward = nullptr;
 
+    decltype(&launchRelTensorForward) relTensorForward = nullptr;
+    decltype(&launchRelTensorBackward) relTensorBackward = nullptr;
+
     decltype(&launchMaps) maps = nullptr;
 
     decltype(&relSharedBytes) relShared = nullptr;
+    decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
+    decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
     decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };

@@ -20,8 +20,13 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.relBackwardColumns = launchRelBackwardColumns;
     table.relBackwardLibrary = launchRelBackwardLibrary;
     table.relBackward = launchRelBackward;
+    table.relTensorForward = launchRelTensorForward;
+    table.relTensorBackward = launchRelTensorBackward;
     table.maps = launchMaps;
     table.relShared = relSharedBytes;
+    table.tensorServes = relTensorServes;
+    table.tensorWorkspace = relTensorWorkspaceBytes;
+    table.tensorServesBackward = relTensorServesBackward;
     table.mapWorkspace = mapWorkspaceBytes;
     return table;
 }

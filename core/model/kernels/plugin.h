@@ -20,6 +20,13 @@ struct KernelPlugin {
     std::string problemOn(int device) const;
 };
 
+/// Why kernels are not used on a device that they run on (cuda_check.h): a sentence each, empty if
+/// they computed what LibTorch did.
+struct KernelProblems {
+    std::string float32;
+    std::string tensor;  ///< of tensor cores: bf16 and fp16
+};
+
 /// Opens a library of kernels and asks it for the devices. Never throws for what it finds: a
 /// missing, damaged or foreign file is a problem in words.
 KernelPlugin openKernelPlugin(const std::string& file);

@@ -74,6 +74,8 @@ struct RelArgs {
     /// Of every batch element, also where s is shared: the caller adds these up.
     View ds;
     View dqRel, dkRel;
+    /// relTensorWorkspaceBytes of device memory, on 8 bytes, for the backward pass on tensor cores.
+    void* workspace = nullptr;
 };
 
 }  // namespace relascope::core::kernels

@@ -2,6 +2,8 @@
 // Relational attention on tensor cores: which calls are served, and the launches.
 #include "model/kernels/rel_tensor.h"
 
+#include <algorithm>
+
 #include "model/kernels/rel_launch.cuh"
 #include "model/kernels/rel_tensor_instances.cuh"
 
@@ -78,16 +80,30 @@ cudaError_t currentLimits(DeviceLimits& to) {
 
 constexpr int kLeastCapability = 80;  // bf16, m16n8k16 and copies beside the computation
 
+/// Of the groups' parts of dqRel or dkRel.
+cudaError_t startSum(const RelArgs& x, Pass pass, int groups, void* stream) {
+    const bool isRows = pass == Pass::Rows;
+    const int tokens = isRows ? x.queries : x.keys;
+    const auto pairs = std::int64_t{x.batch} * tokens * x.relations * x.relDim / 2;
+    const dim3 grid(static_cast<unsigned>((pairs + kSumThreads - 1) / kSumThreads));
+    LAUNCH(instancesOf(x).sum, grid, kSumThreads, 0, stream, x, isRows ? x.dqRel : x.dkRel, tokens,
+           groups);
+    return cudaGetLastError();
+}
+
 cudaError_t start(const RelArgs& x, Pass pass, const RelTensorInstance& each, void* stream) {
     const auto count = pass == Pass::Columns ? tiles(x.keys, each.tiling.keys)
                                              : tiles(x.queries, each.tiling.queries);
+    const bool isInParts = pass != Pass::Forward && each.tiling.groups > 1;
+    if (isInParts && !x.workspace) return cudaErrorInvalidValue;
     const dim3 grid(count, x.batch, each.tiling.groups);
     if (grid.x == 0 || grid.y == 0) return cudaSuccess;
     const auto kernel = x.activation == Activation::Identity ? each.kernel : each.activatedKernel;
     const std::size_t bytes = each.tiling.sharedBytes;
     if (const auto error = allowSharedBytes(kernel, bytes); error != cudaSuccess) return error;
     LAUNCH(kernel, grid, each.threads, bytes, stream, x);
-    return cudaGetLastError();
+    const auto error = cudaGetLastError();
+    return error || !isInParts ? error : startSum(x, pass, each.tiling.groups, stream);
 }
 
 constexpr int kBest = -1;
@@ -138,6 +154,13 @@ bool relTensorServesBackward(const RelArgs& x, std::size_t sharedLimit, int comp
            relTensorServesColumns(x, sharedLimit, computeCapability);
 }
 
+std::size_t relTensorWorkspaceBytes(const RelArgs& x) {
+    const auto tilings = relTensorRowsTilings(x);
+    if (tilings.empty() || tilings[0].groups == 1) return 0;
+    return sizeof(float) * tilings[0].groups * x.batch * std::max(x.queries, x.keys) * x.relations *
+           x.relDim;
+}
+
 std::size_t relTensorSharedBytes(const RelArgs& x, std::size_t sharedLimit) {
     const auto tilings = relTensorTilings(x);
     const int fitting = fittingTiling(tilings, sharedLimit);
@@ -184,7 +207,8 @@ int launchRelTensorBackward(const RelArgs* args, void* stream) {
     DeviceLimits limits;
     int error = currentLimits(limits);
     // All or nothing is written.
-    if (!error && !relTensorServesBackward(*args, limits.sharedLimit, limits.computeCapability))
+    if (!error && (!relTensorServesBackward(*args, limits.sharedLimit, limits.computeCapability) ||
+                   (!args->workspace && relTensorWorkspaceBytes(*args) > 0)))
         error = cudaErrorInvalidValue;
     if (!error) error = launchRelTensorDelta(args, stream);
     if (!error) error = launchRelTensorBackwardRows(args, stream);

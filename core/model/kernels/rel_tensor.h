@@ -30,16 +30,19 @@ bool relTensorServes(const RelArgs& args, std::size_t sharedLimit, int computeCa
 std::size_t relTensorSharedBytes(const RelArgs& args, std::size_t sharedLimit);
 
 /// The same for the backward pass of the queries, where dRelated needs 16 bytes as well, and
-/// related, dOut, dq and dqRel need 4: the smaller model only.
+/// related, dOut, dq and dqRel need 4.
 std::vector<RelTensorTiling> relTensorRowsTilings(const RelArgs& args);
 bool relTensorServesRows(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
 
 /// And for that of the keys, where q, qRel, dOut and dRelated need 16 bytes, and k, s, kRel, dk, ds
-/// and dkRel need 4: the smaller model as well.
+/// and dkRel need 4.
 std::vector<RelTensorTiling> relTensorColumnsTilings(const RelArgs& args);
 bool relTensorServesColumns(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
 /// Both: all of the backward pass.
 bool relTensorServesBackward(const RelArgs& args, std::size_t sharedLimit, int computeCapability);
+/// What RelArgs::workspace needs in the backward pass: with several groups of heads each makes its
+/// part of dqRel and dkRel in float32, and these are added up in one order. 0 with one group.
+std::size_t relTensorWorkspaceBytes(const RelArgs& args);
 
 // All return a cudaError_t as the launches of rel_ffma.h do: cudaErrorInvalidValue for calls that
 // the current device does not serve.

@@ -9,11 +9,13 @@ namespace relascope::core::kernels {
 
 /// lse of 16 queries in the lower lanes, delta in the upper ones. Queries that are not there get no
 /// weight.
-__device__ inline float loadRowNumber(const RelArgs& x, int b, int query0) {
+template <class S>
+__device__ inline float loadRowNumber(const RelArgs& x, const TensorTile& tile, int query0) {
     const bool isLse = laneOf() < 16;
     const int query = query0 + laneOf() % 16;
     if (query >= x.queries) return isLse ? INFINITY : 0.0f;
-    return static_cast<const float*>(isLse ? x.lse : x.delta)[rowIndex(x, b, warpOf(), query)];
+    return static_cast<const float*>(isLse ? x.lse
+                                           : x.delta)[rowIndex(x, tile.b, headOf<S>(tile), query)];
 }
 
 /// Bit 8 octet + 4 e + 2 half: whether the lane's cell of query 8 octet + 2 t + e and key g + 8
@@ -27,7 +29,7 @@ __device__ inline std::uint32_t droppedColumns(const RelArgs& x, const TensorTil
 #pragma unroll 1
     for (int e = 0; e < 2; ++e) {
         const int query = tile.query0 + 8 * (g % 2) + 2 * t + e;
-        const auto random = dropoutWords(key, rowIndex(x, tile.b, warpOf(), query),
+        const auto random = dropoutWords(key, rowIndex(x, tile.b, headOf<S>(tile), query),
                                          static_cast<std::uint32_t>(tile.key0 / 32 * 4 + g / 2));
         const bool upper = tile.key0 % 32 != 0;
         const std::uint32_t words[2] = {upper ? random.z : random.x, upper ? random.w : random.y};
@@ -81,22 +83,26 @@ __device__ inline void remakeColumnWeights(const RelArgs& x, const TensorTile& t
 
 /// The warp's relations of the tile to shared memory.
 template <class S, bool Identity>
-__device__ inline void makeColumnRelations(const RelArgs& x,
-                                           const std::uint32_t (&kRel)[S::kOwnRelations][2],
-                                           const std::uint16_t* qRel, std::uint16_t* relations) {
+__device__ inline void makeColumnRelations(const RelArgs& x, const TensorTile& tile,
+                                           const ColumnsState<S>& state, const std::uint16_t* qRel,
+                                           std::uint16_t* relations) {
     const int lane = laneOf(), g = lane / 4, t = lane % 4;
     const auto scale = static_cast<float>(x.relScale);
-#pragma unroll
+    // Keys that are read again, for many relations at once, would take the registers.
+#pragma unroll(S::kGrouped ? 1 : S::kOwnRelations / 2)
     for (int own = 0; own < S::kOwnRelations; own += 2) {
         std::uint32_t rows[4];  // of two relations
         loadMatrix(rows, qRel + swizzled<S::kOwnRelations>(lane % 16, own + lane / 16));
-        float cells[4][4];  // two octets of keys each
+        float cells[4][4];  // two octets of queries each
+        std::uint32_t kRel[2][2];
+        loadKeyRelation<S>(x, tile, state, own, kRel[0]);
+        loadKeyRelation<S>(x, tile, state, own + 1, kRel[1]);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const std::uint32_t queries[2] = {rows[i / 2 * 2], rows[i / 2 * 2 + 1]};
 #pragma unroll
             for (int c = 0; c < 4; ++c) cells[i][c] = 0.0f;
-            mma8(typename S::Format{}, cells[i], queries, kRel[own + i / 2][i % 2]);
+            mma8(typename S::Format{}, cells[i], queries, kRel[i / 2][i % 2]);
 #pragma unroll
             for (int c = 0; c < 4; ++c) cells[i][c] *= scale;
         }
@@ -116,8 +122,8 @@ __device__ inline void makeColumnRelations(const RelArgs& x,
 /// dkRel of the warp's relations += e qRel; without identity e is multiplied by the derivatives of
 /// the activation first, from products made anew.
 template <class S, bool Identity>
-__device__ inline void addToKeyRelations(const RelArgs& x, ColumnsState<S>& state,
-                                         const std::uint16_t* qRel,
+__device__ inline void addToKeyRelations(const RelArgs& x, const TensorTile& tile,
+                                         ColumnsState<S>& state, const std::uint16_t* qRel,
                                          const std::uint16_t* relations) {
     const int lane = laneOf();
     const auto scale = static_cast<float>(x.relScale);
@@ -127,13 +133,15 @@ __device__ inline void addToKeyRelations(const RelArgs& x, ColumnsState<S>& stat
         const std::uint16_t* const rows =
             qRel + swizzled<S::kOwnRelations>(lane % 16, own + lane / 16);
         if constexpr (!Identity) {
-            std::uint32_t queries[4];
+            std::uint32_t queries[4], kRel[2][2];
             loadMatrix(queries, rows);
+            loadKeyRelation<S>(x, tile, state, own, kRel[0]);
+            loadKeyRelation<S>(x, tile, state, own + 1, kRel[1]);
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
 #pragma unroll
                 for (int c = 0; c < 4; ++c) slopes[i][c] = 0.0f;
-                mma8(typename S::Format{}, slopes[i], state.kRel[own + i / 2], queries[i]);
+                mma8(typename S::Format{}, slopes[i], kRel[i / 2], queries[i]);
 #pragma unroll
                 for (int c = 0; c < 4; ++c) slopes[i][c] *= scale;
             }
@@ -194,7 +202,7 @@ __device__ inline void writeColumns(const RelArgs& x, const TensorTile& tile, fl
                                     const ColumnsState<S>& state, float* passed) {
     static_assert(S::kHeads == 2 * S::kKeyHeads);
     static_assert(4 * S::kWidth / 2 * S::kThreads <= 2 * S::kQueries * S::kRelationRow);
-    const int g = laneOf() / 4, t = laneOf() % 4, keyHead = warpOf() / 2;
+    const int g = laneOf() / 4, t = laneOf() % 4, keyHead = headOf<S>(tile) / 2;
     const bool isSecond = warpOf() % 2 == 1;
     const auto numberOf = [&](int warp, int i) -> float& {
         return passed[(warp * S::kWidth / 2 + i) * 32 + laneOf()];
@@ -226,15 +234,13 @@ __device__ inline void writeColumns(const RelArgs& x, const TensorTile& tile, fl
         }
 #pragma unroll
         for (int own = 0; own < S::kOwnRelations; ++own)
-            storePair(
-                rowOf<std::uint16_t>(x.dkRel, tile.b, key, warpOf() * S::kOwnRelations + own) +
-                    2 * t,
-                packed(typename S::Format{}, state.dkRel[own][2 * half],
-                       state.dkRel[own][2 * half + 1]));
+            writeRelationPair<S>(x, tile, x.dkRel, x.keys, key, warpOf() * S::kOwnRelations + own,
+                                 state.dkRel[own][2 * half], state.dkRel[own][2 * half + 1]);
     }
 }
 
-/// One block: dk, ds and dkRel of 16 keys. grid (tiles of keys, batch). Tiles of queries follow one
+/// One block: dk, ds and dkRel of 16 keys and a group of heads. grid (tiles of keys, batch,
+/// groups). Tiles of queries follow one
 /// another with the barriers of weights and relations alone: what else a tile overwrites belongs to
 /// one warp.
 template <class S, bool Identity>
@@ -245,13 +251,14 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorColumns(RelArgs x) {
     const ColumnsShared<S> shared(memory);
     TensorTile tile;
     tile.b = blockIdx.y;
+    tile.group = blockIdx.z;
     tile.key0 = blockIdx.x * S::kKeys;
     // The first query that sees a key of the tile.
     tile.query0 = x.causal ? max(0, tile.key0 - x.first) : 0;
     float nextNumber = 0.0f;
     if (tile.query0 < x.queries) {
-        copyQueries(x, tile.b, tile.query0, ColumnsStage<S>(shared, 0));
-        nextNumber = loadRowNumber(x, tile.b, tile.query0);
+        copyQueries(x, tile, tile.query0, ColumnsStage<S>(shared, 0));
+        nextNumber = loadRowNumber<S>(x, tile, tile.query0);
     }
     commitCopies();
     ColumnsState<S> state;
@@ -264,7 +271,7 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorColumns(RelArgs x) {
         waitForCopies<0>();
         __syncwarp();  // the queries are there; all lanes are done with the tile before
         const float rowNumber = nextNumber;
-        nextNumber = loadRowNumber(x, tile.b, next);
+        nextNumber = loadRowNumber<S>(x, tile, next);
         const std::uint32_t dropped = x.dropThreshold != 0 ? droppedColumns<S>(x, tile) : 0u;
         float alpha[1][S::kOctets][4], dA[1][S::kOctets][4];
         multiplyKeys<S>(alpha, state.k, stage.q);
@@ -275,13 +282,13 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorColumns(RelArgs x) {
         }
         multiplyKeys<S>(dA, state.s, stage.dOut);
         __syncwarp();  // all lanes have read dOut
-        copyGradients<S>(x, tile.b, tile.query0, stage.dOut);
+        copyGradients<S>(x, tile, stage.dOut);
         commitCopies();
         if constexpr (S::kStages == 2) {
-            if (next < x.queries) copyQueries(x, tile.b, next, ColumnsStage<S>(shared, 1 - turn));
+            if (next < x.queries) copyQueries(x, tile, next, ColumnsStage<S>(shared, 1 - turn));
             commitCopies();
         }
-        makeColumnRelations<S, Identity>(x, state.kRel, stage.qRel, shared.relations);
+        makeColumnRelations<S, Identity>(x, tile, state, stage.qRel, shared.relations);
         waitForCopies<S::kStages - 1>();
         __syncthreads();  // weights, relations and dRelated are there
 #pragma unroll
@@ -293,14 +300,14 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorColumns(RelArgs x) {
                 shared.slopes + row * ColumnsShared<S>::kSlopeRow);
         }
         __syncthreads();  // slopes are there; nobody reads weights and dRelated any more
-        if (S::kStages == 1 && next < x.queries) copyHead<S>(x, x.dOut, tile.b, next, stage.dOut);
-        addToKeyRelations<S, Identity>(x, state, stage.qRel, shared.relations);
+        if (S::kStages == 1 && next < x.queries) copyHead<S>(x, x.dOut, tile, next, stage.dOut);
+        addToKeyRelations<S, Identity>(x, tile, state, stage.qRel, shared.relations);
         std::uint32_t slopes[1][1][4];
         columnScoreSlopes<S>(keep, rowNumber, dropped, alpha, dA, shared.slopes, slopes);
         mixSymbols<S>(state.dk, slopes, stage.q);
         if (S::kStages == 1 && next < x.queries) {
             __syncwarp();  // no lane reads the queries any more
-            copyHead<S>(x, x.q, tile.b, next, stage.q);
+            copyHead<S>(x, x.q, tile, next, stage.q);
             copyQueryRelations<S>(x, tile.b, next, stage.qRel);
         }
         commitCopies();

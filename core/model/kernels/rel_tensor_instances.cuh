@@ -22,6 +22,7 @@ struct RelTensorInstance {
 struct RelTensorInstances {
     std::vector<RelTensorInstance> forward, rows, columns;
     void (*delta)(RelArgs);
+    void (*sum)(RelArgs, View, int tokens, int groups);
 };
 RelTensorInstances bf16Instances();
 RelTensorInstances fp16Instances();
@@ -45,17 +46,17 @@ RelTensorInstance forwardInstance() {
     return relTensorInstance<Groups, S>(S::kSharedBytes, relTensorForward<S, true>,
                                         relTensorForward<S, false>);
 }
-template <class Format, int Stages>
+template <class Format, int Groups, int Relations, int Stages>
 RelTensorInstance rowsInstance() {
-    using S = TensorShape<Format, 8, 4, 64, 16, 16, Stages>;
-    return relTensorInstance<1, S>(RowsShared<S>::kBytes, relTensorRows<S, true>,
-                                   relTensorRows<S, false>);
+    using S = TensorShape<Format, 8, 4, Relations, 16, 16, Stages>;
+    return relTensorInstance<Groups, S>(RowsShared<S>::kBytes, relTensorRows<S, true>,
+                                        relTensorRows<S, false>);
 }
-template <class Format, int Stages>
+template <class Format, int Groups, int Relations, int Stages>
 RelTensorInstance columnsInstance() {
-    using S = TensorShape<Format, 8, 4, 64, 16, 16, Stages>;
-    return relTensorInstance<1, S>(ColumnsShared<S>::kBytes, relTensorColumns<S, true>,
-                                   relTensorColumns<S, false>);
+    using S = TensorShape<Format, 8, 4, Relations, 16, 16, Stages>;
+    return relTensorInstance<Groups, S>(ColumnsShared<S>::kBytes, relTensorColumns<S, true>,
+                                        relTensorColumns<S, false>);
 }
 
 template <class Format>
@@ -64,10 +65,13 @@ RelTensorInstances relTensorInstances() {
              forwardInstance<Format, 1, 64, 16, 32, 2>(),
              forwardInstance<Format, 1, 64, 16, 16, 1>(),  // for devices with 99 KiB
              forwardInstance<Format, 2, 128, 16, 16, 2>(),
-             forwardInstance<Format, 2, 128, 16, 16, 1>()},          // for an A100
-            {rowsInstance<Format, 2>(), rowsInstance<Format, 1>()},  // for devices with 99 KiB
-            {columnsInstance<Format, 2>(), columnsInstance<Format, 1>()},
-            relTensorDelta<Format>};
+             forwardInstance<Format, 2, 128, 16, 16, 1>()},  // for an A100
+            {rowsInstance<Format, 1, 64, 2>(), rowsInstance<Format, 1, 64, 1>(),
+             rowsInstance<Format, 2, 128, 2>(), rowsInstance<Format, 2, 128, 1>()},
+            {columnsInstance<Format, 1, 64, 2>(), columnsInstance<Format, 1, 64, 1>(),
+             columnsInstance<Format, 2, 128, 1>()},
+            relTensorDelta<Format>,
+            relTensorSum<Format>};
 }
 
 }  // namespace relascope::core::kernels

@@ -39,7 +39,7 @@ struct RowsState {
 template <class S>
 __device__ inline void startRows(const RelArgs& x, const TensorTile& tile, RowsState<S>& state,
                                  const RowsShared<S>& shared) {
-    const int g = laneOf() / 4, head = warpOf();
+    const int g = laneOf() / 4, head = headOf<S>(tile);
     constexpr int chunks = S::kRelations / 8;
 #pragma unroll 1
     for (int i = threadIdx.x; i < S::kQueries * S::kHeads * chunks; i += S::kThreads) {
@@ -47,7 +47,9 @@ __device__ inline void startRows(const RelArgs& x, const TensorTile& tile, RowsS
         const int query = tile.query0 + row;
         const bool valid = query < x.queries;
         copyAsync(shared.dRelated + row * RowsShared<S>::kGradientRow + swizzled<chunks>(a, chunk),
-                  rowOf<const std::uint16_t>(x.dRelated, tile.b, valid ? query : 0, a) + 8 * chunk,
+                  rowOf<const std::uint16_t>(x.dRelated, tile.b, valid ? query : 0,
+                                             tile.group * S::kHeads + a) +
+                      8 * chunk,
                   valid ? 16 : 0);
     }
     commitCopies();
@@ -227,6 +229,30 @@ __device__ inline void scoreSlopes(float keep, std::uint32_t dropped,
     }
 }
 
+/// The part of a group of heads in the gradients of relation l of a token, in the workspace:
+/// float32 [groups][batch][tokens][kRelations][kRelWidth].
+template <class S>
+__device__ inline float* partOf(const RelArgs& x, const TensorTile& tile, int tokens, int token,
+                                int l) {
+    const auto row = (std::int64_t{tile.group} * x.batch + tile.b) * tokens + token;
+    return static_cast<float*>(x.workspace) + (row * S::kRelations + l) * S::kRelWidth;
+}
+/// Two neighbouring gradients of a relation: to the tensor, or with several groups of heads to the
+/// workspace.
+template <class S>
+__device__ inline void writeRelationPair(const RelArgs& x, const TensorTile& tile, const View& to,
+                                         int tokens, int token, int l, float low, float high) {
+    const int column = 2 * (laneOf() % 4);
+    if constexpr (S::kGrouped) {
+        float* const part = partOf<S>(x, tile, tokens, token, l) + column;
+        part[0] = low;
+        part[1] = high;
+    } else {
+        storePair(rowOf<std::uint16_t>(to, tile.b, token, l) + column,
+                  packed(typename S::Format{}, low, high));
+    }
+}
+
 template <class S>
 __device__ inline void writeRows(const RelArgs& x, const TensorTile& tile,
                                  const RowsState<S>& state) {
@@ -236,7 +262,8 @@ __device__ inline void writeRows(const RelArgs& x, const TensorTile& tile,
     for (int half = 0; half < 2; ++half) {
         const int query = tile.query0 + g + 8 * half;
         if (query >= x.queries) return;
-        std::uint16_t* const to = rowOf<std::uint16_t>(x.dq, tile.b, query, warpOf()) + 2 * t;
+        std::uint16_t* const to =
+            rowOf<std::uint16_t>(x.dq, tile.b, query, headOf<S>(tile)) + 2 * t;
 #pragma unroll
         for (int column = 0; column < S::kWidth / 8; ++column)
             storePair(to + 8 * column,
@@ -244,15 +271,14 @@ __device__ inline void writeRows(const RelArgs& x, const TensorTile& tile,
                              state.dq[0][column][2 * half + 1] * scale));
 #pragma unroll
         for (int own = 0; own < S::kOwnRelations; ++own)
-            storePair(
-                rowOf<std::uint16_t>(x.dqRel, tile.b, query, warpOf() * S::kOwnRelations + own) +
-                    2 * t,
-                packed(typename S::Format{}, state.dqRel[own][2 * half],
-                       state.dqRel[own][2 * half + 1]));
+            writeRelationPair<S>(x, tile, x.dqRel, x.queries, query,
+                                 warpOf() * S::kOwnRelations + own, state.dqRel[own][2 * half],
+                                 state.dqRel[own][2 * half + 1]);
     }
 }
 
-/// One block: dq and dqRel of 16 queries of all heads. grid (tiles of queries, batch).
+/// One block: dq and dqRel of 16 queries of a group of heads. grid (tiles of queries, batch,
+/// groups).
 template <class S, bool Identity>
 __global__ void __launch_bounds__(S::kThreads, 1) relTensorRows(RelArgs x) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -261,12 +287,14 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorRows(RelArgs x) {
     const RowsShared<S> shared(memory);
     TensorTile tile;
     tile.b = blockIdx.y;
+    tile.group = blockIdx.z;
     tile.query0 = (x.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * S::kQueries;
     copyKeys<S>(x, tile, 0, shared.stages);
     RowsState<S> state;
     startRows(x, tile, state, shared);
-    std::uint32_t qRel[1][Identity ? S::kOwnRelations : 1][2];
-    if constexpr (Identity) {
+    constexpr bool held = Identity && !S::kGrouped;
+    std::uint32_t qRel[1][held ? S::kOwnRelations : 1][2];
+    if constexpr (held) {
 #pragma unroll
         for (int l = 0; l < S::kOwnRelations; ++l)
             loadQueries(qRel[0][l], x, x.qRel, tile, 0, warpOf() * S::kOwnRelations + l, 0);
@@ -307,6 +335,32 @@ __global__ void __launch_bounds__(S::kThreads, 1) relTensorRows(RelArgs x) {
         }
     }
     writeRows(x, tile, state);
+#endif
+}
+
+constexpr int kSumThreads = 256;
+
+/// Adds up the groups' parts of the gradients `to` [batch, tokens, relations, relDim]: a thread for
+/// each pair of them.
+template <class Format>
+__global__ void __launch_bounds__(kSumThreads)
+    relTensorSum(RelArgs x, View to, int tokens, int groups) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const auto size = std::int64_t{x.batch} * tokens * x.relations * x.relDim;
+    const auto at = 2 * (std::int64_t{blockIdx.x} * kSumThreads + threadIdx.x);
+    if (at >= size) return;
+    float low = 0.0f, high = 0.0f;
+    for (int group = 0; group < groups; ++group) {
+        const float* const part = static_cast<const float*>(x.workspace) + group * size + at;
+        low += part[0];
+        high += part[1];
+    }
+    const int column = at % x.relDim, l = at / x.relDim % x.relations;
+    const auto row = at / x.relDim / x.relations;
+    storePair(rowOf<std::uint16_t>(to, static_cast<int>(row / tokens),
+                                   static_cast<int>(row % tokens), l) +
+                  column,
+              packed(Format{}, low, high));
 #endif
 }
 

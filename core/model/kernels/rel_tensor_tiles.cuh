@@ -165,8 +165,15 @@ __device__ inline void activateCells(Activation kind, float (&cells)[4][4]) {
     }
 }
 
+/// The head of the warp among all heads of the model.
+template <class S>
+__device__ inline int headOf(const TensorTile& tile) {
+    return tile.group * S::kHeads + warpOf();
+}
+
 /// The warp's relations of all queries of the tile to shared memory. Their queries are in registers
-/// (identity), or read again for each tile of keys: activations need the registers.
+/// (`Held` relations), or read again for each tile of keys where the registers do not suffice: with
+/// activations, and with many relations in the backward pass.
 template <class S, bool Identity, int Held>
 __device__ inline void makeRelations(const RelArgs& x, const TensorTile& tile,
                                      const std::uint32_t (&qRel)[S::kRowTiles][Held][2],
@@ -174,19 +181,20 @@ __device__ inline void makeRelations(const RelArgs& x, const TensorTile& tile,
     constexpr int perLoad = 4 / S::kOctets;  // relations
     const int lane = laneOf(), g = lane / 4, t = lane % 4, matrix = lane / 8;
     const auto scale = static_cast<float>(x.relScale);
-#pragma unroll(Identity ? S::kOwnRelations / perLoad : 1)
+    constexpr bool held = Held == S::kOwnRelations;
+#pragma unroll(held ? S::kOwnRelations / perLoad : 1)
     for (int first = 0; first < S::kOwnRelations; first += perLoad) {
         const int l0 = warpOf() * S::kOwnRelations + first;
         std::uint32_t keys[4];
         loadMatrix(keys, kRel + swizzled<S::kRelations>(8 * (matrix % S::kOctets) + lane % 8,
                                                         l0 + matrix / S::kOctets));
-#pragma unroll(Identity ? S::kRowTiles : 1)
+#pragma unroll(held ? S::kRowTiles : 1)
         for (int m = 0; m < S::kRowTiles; ++m) {
             float cells[4][4];
 #pragma unroll
             for (int each = 0; each < perLoad; ++each) {
                 std::uint32_t queries[2];
-                if constexpr (Identity) {
+                if constexpr (held) {
                     queries[0] = qRel[m][first + each][0];
                     queries[1] = qRel[m][first + each][1];
                 } else {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/attention/cuda_check.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "model/attention/cuda_attention.h"
+
+namespace relascope::core {
+namespace {
+
+using kernels::KernelTable;
+using Tensors = std::vector<torch::Tensor>;
+
+/// q, k, v, q_rel, k_rel and W_r of one call, and what the output's gradient is made of.
+struct Example {
+    std::int64_t heads, keyHeads, width, relations, relWidth;
+    KernelOptions options;
+
+    // More queries than a tile has, and no multiple of its sides.
+    static constexpr std::int64_t kTokens = 37;
+
+    /// Numbers that look random within +-1.7, the same on every device.
+    Tensors tensors(torch::ScalarType type, const c10::Device& device) const {
+        auto made = [&, seed = 0](const std::vector<std::int64_t>& shape) mutable {
+            const auto numbers = torch::arange(c10::multiply_integers(shape), torch::kDouble);
+            const auto mixed = ((numbers * (0.7 + 0.1 * ++seed)).sin() * 997.0).frac() * 1.7;
+            return mixed.view(shape).to(type).to(device);
+        };
+        return {made({2, heads, kTokens, width}),        made({2, keyHeads, kTokens, width}),
+                made({2, keyHeads, kTokens, width}),     made({2, relations, kTokens, relWidth}),
+                made({2, relations, kTokens, relWidth}), made({heads, width, relations}),
+                made({2, kTokens, heads * width})};
+    }
+};
+
+const Example kOdd{4, 2, 12, 5, 6, {0.3, true, 0.0, 0.4}};
+// The published model of 343 million parameters.
+const Example kPublished{8, 4, 64, 64, 8, {0.125, true, 0.0, 0.35}};
+
+CudaAttentionInput inputOf(const Tensors& x) {
+    return {x[0], x[1], x[2], -1, {x[3], x[4], x[5]}};
+}
+
+// What the kernels compute of relations without an activation, by LibTorch.
+torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
+    const auto shared = [&](const torch::Tensor& x) {
+        return x.repeat_interleave(in.q.size(1) / x.size(1), 1);
+    };
+    auto scores = torch::matmul(in.q * o.scale, shared(in.k).transpose(2, 3));
+    if (o.causal)
+        scores = scores.masked_fill(futureMask(in.q.size(2), in.k.size(2), 0, in.q.device()),
+                                    -std::numeric_limits<double>::infinity());
+    const auto alpha = torch::softmax(scores, -1);
+    const auto r = torch::matmul(in.relations.q * o.relScale, in.relations.k.transpose(2, 3));
+    const auto related = torch::einsum("bhnm,blnm->bhnl", {alpha, r});
+    return joinHeads(torch::matmul(related, in.relations.wr.transpose(1, 2)) +
+                     torch::matmul(alpha, shared(in.v)));
+}
+
+/// The largest difference of an output or gradient, relative to its largest number.
+double differenceOn(const Example& example, const KernelTable& table, CudaKernels which,
+                    torch::ScalarType type, const c10::Device& device) {
+    const auto run = [&](torch::ScalarType computed, const auto& attention) {
+        auto x = example.tensors(type, device);
+        const auto dOut = x.back().to(computed);
+        x.pop_back();
+        for (auto& each : x) each = each.to(computed).requires_grad_(true);
+        const auto out = attention(inputOf(x));
+        auto all = torch::autograd::grad({out}, x, {dOut});
+        all.push_back(out.detach());
+        return all;
+    };
+    const auto found =
+        run(type, [&](const auto& in) { return cudaAttention(table, in, example.options, which); });
+    const auto plain =
+        run(torch::kFloat, [&](const auto& in) { return plainly(in, example.options); });
+    double most = 0.0;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        const double each =
+            ((found[i].to(torch::kFloat) - plain[i]).abs().max() / plain[i].abs().max())
+                .item<double>();
+        if (!(each <= most)) most = each;  // NaN too
+    }
+    return most;
+}
+
+std::string problemWith(const Example& example, const KernelTable& table, CudaKernels which,
+                        torch::ScalarType type, double bound, const c10::Device& device) {
+    const std::string named = which == CudaKernels::Tensor
+                                  ? "Relascope's CUDA kernels for bfloat16 and float16"
+                                  : "Relascope's CUDA kernels";
+    const std::string advice =
+        "; LibTorch's kernels are used instead. Please report it with the output of relascope-cli "
+        "devices";
+    try {
+        if (which == CudaKernels::Tensor) {
+            kernels::DeviceLimits limits;
+            if (table.deviceLimits(device.is_cpu() ? 0 : device.index(), &limits) != 0) return {};
+            const auto input = inputOf(example.tensors(type, device));
+            if (!servesTensorCores({&table, limits, {}}, input, example.options, type, true))
+                return {};
+        }
+        const double difference = differenceOn(example, table, which, type, device);
+        if (difference <= bound) return {};
+        return named + " differ from LibTorch's on " + device.str() + " by " +
+               std::to_string(difference) + " of the largest number" + advice;
+    } catch (const std::exception& error) {
+        const std::string text = error.what();
+        return named + " fail on " + device.str() + " (" + text.substr(0, text.find('\n')) + ")" +
+               advice;
+    }
+}
+
+std::atomic<const CheckedKernels*> s_cpu = nullptr;
+
+std::mutex s_mutex;
+std::map<c10::DeviceIndex, CheckedKernels>& checked() {
+    static std::map<c10::DeviceIndex, CheckedKernels> devices;
+    return devices;
+}
+
+}  // namespace
+
+kernels::KernelProblems cudaKernelProblems(const KernelTable& table, const c10::Device& device) {
+    const c10::InferenceMode lasting(false);
+    const torch::AutoGradMode gradients(true);
+    const c10::impl::ExcludeDispatchKeyGuard asTheyAre(c10::autocast_dispatch_keyset);
+    // TF32 may be allowed for LibTorch's products.
+    // TF32 may be allowed for LibTorch's products; 16-bit gradients are of weights, relations and
+    // sums that were rounded to 8 bits.
+    return {problemWith(kOdd, table, CudaKernels::Float32, torch::kFloat, 1e-2, device),
+            problemWith(kPublished, table, CudaKernels::Tensor, torch::kBFloat16, 3e-2, device)};
+}
+
+CheckedKernels checkedKernels(const c10::Device& device) {
+    if (device.is_cpu()) {
+        const auto* kernels = s_cpu.load();
+        return kernels ? *kernels : CheckedKernels{};
+    }
+    if (!device.is_cuda()) return {};
+    const KernelTable* table = kernels::kernelTable(device.index());
+    if (!table) return {};
+    const std::lock_guard lock(s_mutex);
+    const auto [entry, first] = checked().try_emplace(device.index());
+    auto& kernels = entry->second;
+    if (first && table->deviceLimits(device.index(), &kernels.limits) == 0) {
+        kernels.table = table;
+        kernels.problems = cudaKernelProblems(*table, device);
+        for (const auto& problem : {kernels.problems.float32, kernels.problems.tensor})
+            if (!problem.empty()) std::fprintf(stderr, "relascope: %s\n", problem.c_str());
+    }
+    return kernels;
+}
+
+std::optional<kernels::KernelProblems> foundKernelProblems(int device) {
+    const std::lock_guard lock(s_mutex);
+    const auto entry = checked().find(static_cast<c10::DeviceIndex>(device));
+    if (entry == checked().end()) return std::nullopt;
+    return entry->second.problems;
+}
+
+CpuKernelsScope::CpuKernelsScope(const KernelTable& table, kernels::KernelProblems problems)
+    : m_kernels{&table, {}, std::move(problems)} {
+    (void)table.deviceLimits(0, &m_kernels.limits);
+    s_cpu = &m_kernels;
+}
+CpuKernelsScope::~CpuKernelsScope() {
+    s_cpu = nullptr;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether the kernels of model/kernels may be used on a device: they may be newer than any device
+// that they were tested on, so that a small problem is computed with them first.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <optional>
+
+#include "model/kernels/plugin.h"
+
+namespace relascope::core {
+
+/// Computes a small problem for each kind of kernel that serves the device, its gradients too, with
+/// the table's kernels and with LibTorch. Draws no random numbers; takes part of a second.
+kernels::KernelProblems cudaKernelProblems(const kernels::KernelTable& table,
+                                           const c10::Device& device);
+
+struct CheckedKernels {
+    const kernels::KernelTable* table = nullptr;  ///< null: none run on the device
+    kernels::DeviceLimits limits;
+    kernels::KernelProblems problems;
+};
+/// The kernels for a device, checked at the first call for it, which also prints a problem to
+/// stderr. Other threads wait for the check.
+CheckedKernels checkedKernels(const c10::Device& device);
+/// What that check found on a CUDA device; nothing if it was not made yet.
+std::optional<kernels::KernelProblems> foundKernelProblems(int device);
+
+/// Has the table serve tensors on the CPU, in its scope and for all threads, as if the check had
+/// found `problems`. For tests, with the kernels compiled for the CPU.
+class CpuKernelsScope {
+public:
+    explicit CpuKernelsScope(const kernels::KernelTable& table,
+                             kernels::KernelProblems problems = {});
+    ~CpuKernelsScope();
+    CpuKernelsScope(const CpuKernelsScope&) = delete;
+    CpuKernelsScope& operator=(const CpuKernelsScope&) = delete;
+
+private:
+    CheckedKernels m_kernels;
+};
+
+}  // namespace relascope::core

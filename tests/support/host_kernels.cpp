@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/host_kernels.h"
+
+#include <stdexcept>
+
+#include "model/kernels/plugin.h"
+
+namespace relascope::core {
+namespace {
+
+KernelCalls s_calls;
+
+}  // namespace
+
+KernelCalls& kernelCalls() {
+    return s_calls;
+}
+
+const kernels::KernelTable& compiledKernels() {
+    static const auto plugin =
+        kernels::openKernelPlugin(RELASCOPE_BIN "/../tests/fake_kernels/host_kernels.so");
+    if (!plugin.table) throw std::runtime_error(plugin.problem);
+    return *plugin.table;
+}
+
+const kernels::KernelTable& hostKernels() {
+    static const auto table = [] {
+        auto counting = compiledKernels();
+        counting.relForward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_calls.forward, compiledKernels().relForward(args, stream);
+        };
+        counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_calls.backward, compiledKernels().relBackward(args, stream);
+        };
+        counting.relTensorForward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_calls.tensorForward, compiledKernels().relTensorForward(args, stream);
+        };
+        counting.relTensorBackward = [](const kernels::RelArgs* args, void* stream) {
+            return ++s_calls.tensorBackward, compiledKernels().relTensorBackward(args, stream);
+        };
+        return counting;
+    }();
+    return table;
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The CUDA kernels compiled for the CPU (tests/kernels/plugins/host_kernels.cpp), for tests of what
+// calls them.
+#pragma once
+
+#include "model/attention/cuda_check.h"
+
+namespace relascope::core {
+
+const kernels::KernelTable& compiledKernels();
+
+/// How often each pass ran: a form that does not serve would leave the work to another.
+struct KernelCalls {
+    int forward = 0, backward = 0, tensorForward = 0, tensorBackward = 0;
+    bool operator==(const KernelCalls&) const = default;
+};
+KernelCalls& kernelCalls();
+/// The compiled kernels, counting.
+const kernels::KernelTable& hostKernels();
+
+}  // namespace relascope::core
