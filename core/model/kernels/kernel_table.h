@@ -7,11 +7,12 @@
 
 #include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
+#include "model/kernels/small.h"
 
 namespace relascope::core::kernels {
 
 /// Grows with every change of the table or of what its functions are given.
-inline constexpr int kKernelTableVersion = 2;
+inline constexpr int kKernelTableVersion = 3;
 /// The symbol, a KernelTableFunction.
 inline constexpr const char* kKernelTableSymbol = "relascope_kernels";
 /// Compute capability 7.5 (Turing), which LibTorch's CUDA 13 asks for as well.
@@ -32,6 +33,7 @@ struct DeviceFacts {
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
     std::size_t mapArgumentBytes = sizeof(MapArgs);
+    std::size_t smallArgumentBytes = sizeof(SmallArgs);
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
@@ -48,9 +50,13 @@ struct KernelTable {
     decltype(&launchRelBackwardLibrary) relBackwardLibrary = nullptr;
     decltype(&launchRelBackward) relBackward = nullptr;
 
+    decltype(&launchSmallForward) smallForward = nullptr;
+    decltype(&launchSmallBackward) smallBackward = nullptr;
+
     decltype(&launchMaps) maps = nullptr;
 
     decltype(&relSharedBytes) relShared = nullptr;
+    decltype(&smallPlan) small = nullptr;
     decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };

@@ -20,8 +20,11 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.relBackwardColumns = launchRelBackwardColumns;
     table.relBackwardLibrary = launchRelBackwardLibrary;
     table.relBackward = launchRelBackward;
+    table.smallForward = launchSmallForward;
+    table.smallBackward = launchSmallBackward;
     table.maps = launchMaps;
     table.relShared = relSharedBytes;
+    table.small = smallPlan;
     table.mapWorkspace = mapWorkspaceBytes;
     return table;
 }
