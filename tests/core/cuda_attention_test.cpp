@@ -35,6 +35,13 @@ const kernels::KernelTable& hostKernels() {
         counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
             return ++s_backward, compiledKernels().relBackward(args, stream);
         };
+        // Those for few tokens, which self-attention prefers.
+        counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
+            return ++s_forward, compiledKernels().smallForward(args, stream);
+        };
+        counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
+            return ++s_backward, compiledKernels().smallBackward(args, stream);
+        };
         return counting;
     }();
     return table;
@@ -228,6 +235,13 @@ TEST(CudaKernels, AreCheckedBeforeTheyAreUsed) {
         return compiledKernels().relBackward(&other, stream);
     };
     EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU), "") << "gradients that are not written";
+    wrong = hostKernels();
+    wrong.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
+        auto other = *args;
+        other.parts[0].dwr.head = 0;
+        return compiledKernels().smallBackward(&other, stream);
+    };
+    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU), "") << "of the kernels for few tokens";
     wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
     EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("fail on cpu ("), std::string::npos);
 }

@@ -15,16 +15,21 @@
 #include <map>
 #include <mutex>
 
+#include "model/attention/cuda_calls.h"
 #include "model/attention/dropout.h"
 #include "model/kernels/plugin.h"
 #include "types/error.h"
 
 namespace relascope::core {
+
+using namespace cuda_calls;
+
 namespace {
 
 using kernels::Activation;
 using kernels::KernelTable;
 using kernels::RelArgs;
+using kernels::SmallPart;
 
 // Up to here one launch for all of a layer's heads counts for more than tuned products.
 constexpr std::int64_t kShortTokens = 128;
@@ -40,24 +45,32 @@ constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
 
 std::atomic<const KernelTable*> s_cpuTable = nullptr;
 
-// Rows of consecutive numbers, as the kernels read them: without a copy where x is a slice of a
-// projection.
+}  // namespace
+
+namespace cuda_calls {
+
 torch::Tensor readable(const torch::Tensor& x) {
     return x.stride(3) == 1 || x.size(3) == 1 ? x : x.contiguous();
 }
-// [b, heads, tokens, width]
 kernels::View viewOf(const torch::Tensor& x) {
     if (!x.defined()) return {};
     return {const_cast<void*>(x.const_data_ptr()), x.stride(0), x.stride(2), x.stride(1)};
 }
-// [b, tokens, heads, width] as [b, heads, tokens, width]
 torch::Tensor byHead(const torch::Tensor& x) {
     return x.transpose(1, 2);
 }
-// [b, heads, tokens, width] with the heads of a token side by side, as projections have them.
 torch::Tensor emptyLike(const torch::Tensor& x) {
     return torch::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
 }
+
+bool knowsActivation(const std::string& name) {
+    return std::any_of(kActivations.begin(), kActivations.end(),
+                       [&](const auto& known) { return name == known.first; });
+}
+
+}  // namespace cuda_calls
+
+namespace {
 
 /// Arguments without pointers, for the backward pass too.
 struct CudaPlan : torch::CustomClassHolder {
@@ -65,6 +78,10 @@ struct CudaPlan : torch::CustomClassHolder {
     const KernelTable* table = nullptr;
     bool symmetric = false;
 };
+
+}  // namespace
+
+namespace cuda_calls {
 
 RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options) {
     const auto size = [](const torch::Tensor& x, int dim) {
@@ -114,6 +131,10 @@ void require(const KernelTable& table, int error, const char* pass) {
                 " pass failed: " + table.errorText(error) +
                 "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
 }
+
+}  // namespace cuda_calls
+
+namespace {
 
 struct CudaHeads : torch::autograd::Function<CudaHeads> {
     // `relations` is q_rel and, unless relations are symmetric, k_rel; or nothing. Gives the mixed
@@ -218,8 +239,9 @@ torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
                      torch::matmul(alpha, shared(in.v)));
 }
 
-// The kernels for a device, if they serve it and were found to compute what LibTorch does.
-const KernelTable* tableFor(const torch::Device& device) {
+}  // namespace
+
+const KernelTable* cuda_calls::tableFor(const torch::Device& device) {
     if (device.is_cpu()) return s_cpuTable.load();
     if (!device.is_cuda()) return nullptr;
     const KernelTable* table = kernels::kernelTable(device.index());
@@ -236,8 +258,6 @@ const KernelTable* tableFor(const torch::Device& device) {
     return entry->second ? table : nullptr;
 }
 
-}  // namespace
-
 bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
     if (in.q.is_cpu() && !s_cpuTable.load()) return false;
     if (in.q.scalar_type() != torch::kFloat || in.k.scalar_type() != torch::kFloat ||
@@ -245,9 +265,7 @@ bool servesCuda(const CudaAttentionInput& in, const KernelOptions& options) {
         return false;
     if (at::autocast::is_autocast_enabled(in.q.device().type()) || in.q.size(0) > kMostBatch)
         return false;
-    if (std::none_of(kActivations.begin(), kActivations.end(),
-                     [&](const auto& known) { return options.relActivation == known.first; }))
-        return false;
+    if (!knowsActivation(options.relActivation)) return false;
     const KernelTable* table = tableFor(in.q.device());
     if (!table) return false;
     kernels::DeviceLimits limits;
@@ -293,15 +311,22 @@ std::string cudaKernelsProblem(const KernelTable& table, const torch::Device& de
             all.push_back(out.detach());
             return all;
         };
-        const auto found = results(apply(table, in, options)),
-                   plain = results(plainly(in, options));
-        for (std::size_t i = 0; i < plain.size(); ++i) {
-            // TF32 may be allowed for LibTorch's products.
-            const double error = (found[i] - plain[i]).abs().max().item<double>(),
-                         bound = 1e-2 * plain[i].abs().max().item<double>();
-            if (!(error <= bound))
-                return "Relascope's CUDA kernels differ from LibTorch's on " + device.str() +
-                       " by " + std::to_string(error) + advice;
+        std::vector<torch::Tensor> outputs = {apply(table, in, options)};
+        SmallPart part;
+        part.rel = argsOf(in, options);
+        if (hasRoomForSmall(table, device, part))
+            outputs.push_back(smallAttentionBy(table, {{in, options}})[0]);
+        const auto plain = results(plainly(in, options));
+        for (const auto& output : outputs) {
+            const auto found = results(output);
+            for (std::size_t i = 0; i < plain.size(); ++i) {
+                // TF32 may be allowed for LibTorch's products.
+                const double error = (found[i] - plain[i]).abs().max().item<double>(),
+                             bound = 1e-2 * plain[i].abs().max().item<double>();
+                if (!(error <= bound))
+                    return "Relascope's CUDA kernels differ from LibTorch's on " + device.str() +
+                           " by " + std::to_string(error) + advice;
+            }
         }
     } catch (const std::exception& error) {
         const std::string text = error.what();
