@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "model/kernels/decode.h"
 #include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
 #include "model/kernels/small.h"
@@ -34,6 +35,7 @@ struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
     std::size_t mapArgumentBytes = sizeof(MapArgs);
     std::size_t smallArgumentBytes = sizeof(SmallArgs);
+    std::size_t decodeArgumentBytes = sizeof(DecodeArgs);
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
@@ -53,10 +55,14 @@ struct KernelTable {
     decltype(&launchSmallForward) smallForward = nullptr;
     decltype(&launchSmallBackward) smallBackward = nullptr;
 
+    decltype(&launchDecode) decode = nullptr;
+
     decltype(&launchMaps) maps = nullptr;
 
     decltype(&relSharedBytes) relShared = nullptr;
     decltype(&smallPlan) small = nullptr;
+    decltype(&decodeSharedBytes) decodeShared = nullptr;
+    decltype(&decodeWorkspaceBytes) decodeWorkspace = nullptr;
     decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };

@@ -22,9 +22,12 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.relBackward = launchRelBackward;
     table.smallForward = launchSmallForward;
     table.smallBackward = launchSmallBackward;
+    table.decode = launchDecode;
     table.maps = launchMaps;
     table.relShared = relSharedBytes;
     table.small = smallPlan;
+    table.decodeShared = decodeSharedBytes;
+    table.decodeWorkspace = decodeWorkspaceBytes;
     table.mapWorkspace = mapWorkspaceBytes;
     return table;
 }
