@@ -25,6 +25,11 @@ BUDGET = {
     "relBackwardRows<float>": 64,
     "relBackwardColumns<float>": 64,
     "relBackwardLibrary<float>": 64,
+    "smallForward<float>": 80,
+    "smallBackward<float>": 80,
+    # float and bfloat16
+    "decodeParts": 72,
+    "decodeCombine": 64,
     "mapTiles": 64,
     "mapFinish": 48,
     # All instances. With 256 threads one block has a multiprocessor to itself, and a thread 255 registers at most.

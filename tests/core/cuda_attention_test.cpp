@@ -210,6 +210,14 @@ TEST(CudaKernelCheck, FindsFloat32KernelsThatAreWrong) {
         return compiledKernels().relBackward(&other, stream);
     };
     EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32, "") << "gradients";
+    wrong = hostKernels();
+    wrong.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
+        auto other = *args;
+        other.parts[0].dwr.head = 0;
+        return compiledKernels().smallBackward(&other, stream);
+    };
+    EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32, "") << "of those for few tokens";
+    wrong = hostKernels();
     wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
     EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32.find("fail on cpu ("),
               std::string::npos);
@@ -242,7 +250,7 @@ TEST(CudaKernelCheck, FindsTensorKernelsThatAreWrong) {
         return 0;
     };
     EXPECT_EQ(cudaKernelProblems(wrong, torch::kCPU).tensor, "");
-    EXPECT_EQ(kernelCalls(), (KernelCalls{1, 1}));
+    EXPECT_EQ(kernelCalls(), (KernelCalls{2, 2})) << "those for few tokens too";
 }
 
 // A training step may be the first to ask.

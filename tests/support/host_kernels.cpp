@@ -32,6 +32,13 @@ const kernels::KernelTable& hostKernels() {
         counting.relBackward = [](const kernels::RelArgs* args, void* stream) {
             return ++s_calls.backward, compiledKernels().relBackward(args, stream);
         };
+        // Those for few tokens, which self-attention prefers.
+        counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
+            return ++s_calls.forward, compiledKernels().smallForward(args, stream);
+        };
+        counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
+            return ++s_calls.backward, compiledKernels().smallBackward(args, stream);
+        };
         counting.relTensorForward = [](const kernels::RelArgs* args, void* stream) {
             return ++s_calls.tensorForward, compiledKernels().relTensorForward(args, stream);
         };

@@ -10,6 +10,7 @@
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
+#include "model/attention/cuda_dual_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
@@ -142,6 +143,23 @@ AttentionForm AttentionImpl::chosenForm(const torch::Tensor& q, const torch::Ten
     return form == AttentionForm::Fused && (drops || continues) ? AttentionForm::Explicit : form;
 }
 
+KernelHeads AttentionImpl::kernelHeads() const {
+    const auto& o = m_options;
+    KernelHeads h;
+    h.heads = o.n_heads, h.keyHeads = o.kvHeads(), h.keyDim = o.keyDim(), h.valueDim = o.head_dim;
+    h.form = form;
+    return h;
+}
+
+KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
+    const auto& o = m_options;
+    const auto projected = applyLinears(x, {wq, wk, wv});
+    auto q = splitHeads(projected[0], o.n_heads), k = splitHeads(projected[1], o.kvHeads());
+    if (o.rope) q = m_rotary.rotate(q, 0), k = m_rotary.rotate(k, 0);
+    return {{q, k, splitHeads(projected[2], o.kvHeads()), -1, {}, 0},
+            {scaleOf(o), o.causal, weightDropout()}};
+}
+
 torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,
                                      const torch::Tensor& value) {
     auto* cache = activeCache();
@@ -171,13 +189,15 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     }
     const CudaAttentionInput input{q, k, v, -1, {}, past};
     const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
+    if (own && value.is_same(query) && !cache && !recordsMaps() &&
+        servesSmall(query, {kernelHeads()}))
+        return finish(smallAttention({{input, options}})[0]);
     const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
-    if (kernels != CudaKernels::None)
-        return m_outputDropout(wo(cudaAttention(input, options, kernels)));
+    if (kernels != CudaKernels::None) return finish(cudaAttention(input, options, kernels));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
         case AttentionForm::Tiled:
-            return m_outputDropout(wo(tiledAttention(q, k, v, -1, {}, options)));
+            return finish(tiledAttention(q, k, v, -1, {}, options));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o);
             break;
@@ -203,7 +223,7 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
             e = mixValues(m_weightDropout(alpha), v);
         }
     }
-    return m_outputDropout(wo(joinHeads(e)));  // [b, n, h * d_h]
+    return finish(joinHeads(e));  // [b, n, h * d_h]
 }
 
 }  // namespace relascope::core

@@ -13,6 +13,9 @@
 
 namespace relascope::core {
 
+struct KernelCall;   // cuda_dual_attention.h
+struct KernelHeads;  // of the same
+
 /// Options that sensory and relational heads share. 0 means the default in brackets.
 struct HeadOptions {
     std::int64_t d_model = 0;     ///< width of the input
@@ -81,6 +84,11 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     /// takes its values from the symbols.
     torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& key,
                           const torch::Tensor& value);
+    /// What forward(x, x, x) is made of, for kernels that compute several kinds of heads at once:
+    /// the sizes, the projections without a cache, and what is done to the joined heads.
+    KernelHeads kernelHeads() const;
+    KernelCall kernelCall(const torch::Tensor& x);
+    torch::Tensor finish(const torch::Tensor& heads) { return m_outputDropout(wo(heads)); }
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/attention/cuda_attention.h"
 
-#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <array>
-#include <mutex>
 
-#include "model/attention/dropout.h"
-#include "types/error.h"
+#include "model/attention/cuda_calls.h"
 
 namespace relascope::core {
+
+using namespace cuda_calls;
+
 namespace {
 
-using kernels::Activation;
 using kernels::KernelTable;
 using kernels::RelArgs;
 
@@ -27,108 +24,15 @@ constexpr std::int64_t kShortTokens = 128;
 constexpr std::int64_t kTensorTile = 16;
 constexpr std::int64_t kMostBatch = 65535;  // of a grid's second dimension
 
-constexpr std::array<std::pair<const char*, Activation>, 6> kActivations = {
-    {{"identity", Activation::Identity},
-     {"relu", Activation::Relu},
-     {"sigmoid", Activation::Sigmoid},
-     {"tanh", Activation::Tanh},
-     {"gelu", Activation::Gelu},
-     {"silu", Activation::Silu}}};
-
-// Of a dimension of one element it may be any number, which would count as misaligned.
-std::int64_t strideOf(const torch::Tensor& x, int dim) {
-    return x.size(dim) > 1 ? x.stride(dim) : 0;
-}
-// The kernels for tensor cores copy 16 bytes at a time.
-bool isAligned(const torch::Tensor& x) {
-    constexpr std::int64_t bytes = 16, numbers = 8;
-    return reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % bytes == 0 &&
-           strideOf(x, 0) % numbers == 0 && strideOf(x, 1) % numbers == 0 &&
-           strideOf(x, 2) % numbers == 0;
-}
-// Rows of consecutive numbers, as the kernels read them: without a copy where x is a slice of a
-// projection that lies well.
-torch::Tensor readable(const torch::Tensor& x) {
-    const bool rows = x.stride(3) == 1 || x.size(3) == 1;
-    const bool wide = x.element_size() > 2;
-    return rows && (wide || isAligned(x)) ? x : x.clone(at::MemoryFormat::Contiguous);
-}
-// [b, heads, tokens, width]
-kernels::View viewOf(const torch::Tensor& x) {
-    if (!x.defined()) return {};
-    return {const_cast<void*>(x.const_data_ptr()), strideOf(x, 0), strideOf(x, 2), strideOf(x, 1)};
-}
-// [b, tokens, heads, width] as [b, heads, tokens, width]
-torch::Tensor byHead(const torch::Tensor& x) {
-    return x.transpose(1, 2);
-}
-// [b, heads, tokens, width] with the heads of a token side by side, as projections have them.
-torch::Tensor emptyLike(const torch::Tensor& x) {
-    return torch::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
-}
-
 /// Arguments without pointers, for the backward pass too.
 struct CudaPlan : torch::CustomClassHolder {
     RelArgs args;
+    const KernelTable* table = nullptr;
     decltype(KernelTable::relForward) forward = nullptr;
     decltype(KernelTable::relBackward) backward = nullptr;
-    decltype(KernelTable::errorText) errorText = nullptr;
     std::size_t workspace = 0;  // bytes that the backward pass needs
     bool symmetric = false;
-
-    void require(int error, const char* pass) const {
-        if (error == 0) return;
-        throw Error(
-            std::string("the CUDA kernel of the attention's ") + pass +
-            " pass failed: " + errorText(error) +
-            "; with RELASCOPE_CUDA_PLUGIN=off in the environment LibTorch's kernels are used");
-    }
 };
-
-RelArgs argsOf(const CudaAttentionInput& in, const KernelOptions& options, torch::ScalarType type) {
-    const auto size = [](const torch::Tensor& x, int dim) {
-        return static_cast<std::int32_t>(x.size(dim));
-    };
-    RelArgs a;
-    a.type = type == torch::kBFloat16 ? kernels::DataType::BFloat16
-             : type == torch::kHalf   ? kernels::DataType::Float16
-                                      : kernels::DataType::Float32;
-    a.batch = size(in.q, 0), a.heads = size(in.q, 1), a.queries = size(in.q, 2);
-    a.keyDim = size(in.q, 3);
-    a.keyHeads = size(in.k, 1), a.keys = size(in.k, 2);
-    a.valueDim = static_cast<std::int32_t>(in.v.size(-1));
-    if (in.relations.q.defined())
-        a.relations = size(in.relations.q, 1), a.relDim = size(in.relations.q, 3);
-    a.first = static_cast<std::int32_t>(in.first);
-    a.causal = options.causal;
-    a.maxOffset = static_cast<std::int32_t>(in.maxOffset);
-    a.scale = options.scale, a.relScale = options.relScale;
-    for (const auto& [name, activation] : kActivations)
-        if (options.relActivation == name) a.activation = activation;
-    a.dropThreshold =
-        static_cast<std::uint32_t>(std::clamp(std::lround(65536.0 * options.dropout), 0L, 65535L));
-    return a;
-}
-
-// As LibTorch's own kernels take random numbers from its generator.
-kernels::Philox drawPhilox(const torch::Device& device) {
-    kernels::Philox state;
-    if (device.is_cpu()) {
-        state.seedValue = static_cast<std::uint64_t>(drawDropoutSeed());
-        return state;
-    }
-    auto generator = at::globalContext().defaultGenerator(device);
-    const std::lock_guard lock(generator.mutex());
-    state.seedValue = generator.current_seed();
-    state.offsetValue = generator.get_offset();
-    generator.set_offset(state.offsetValue + 4);
-    return state;
-}
-
-void* streamOf(const torch::Device& device) {
-    if (device.is_cpu()) return nullptr;
-    return c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle();
-}
 
 struct CudaHeads : torch::autograd::Function<CudaHeads> {
     // `relations` is q_rel and, unless relations are symmetric, k_rel; or nothing. Gives the mixed
@@ -149,7 +53,7 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
             outputs.push_back(torch::empty({a.batch, a.queries, a.heads, a.relations}, options));
         const auto lse = torch::empty({a.batch, a.heads, a.queries}, options.dtype(torch::kFloat));
         point(a, in, outputs, lse);
-        plan->require(plan->forward(&a, streamOf(q.device())), "forward");
+        require(*plan->table, plan->forward(&a, streamOf(q.device())), "forward");
         torch::autograd::variable_list saved = in;
         saved.insert(saved.end(), outputs.begin(), outputs.end());
         saved.push_back(lse);
@@ -185,7 +89,7 @@ struct CudaHeads : torch::autograd::Function<CudaHeads> {
             workspace = torch::empty({bytes}, q.options().dtype(torch::kByte));
             a.workspace = workspace.mutable_data_ptr();
         }
-        plan->require(plan->backward(&a, streamOf(q.device())), "backward");
+        require(*plan->table, plan->backward(&a, streamOf(q.device())), "backward");
         if (plan->symmetric) {
             found[4] += found[5];
             found.pop_back();
@@ -255,9 +159,7 @@ CudaKernels servingCuda(const CudaAttentionInput& in, const KernelOptions& optio
     const auto kernels = checkedKernels(in.q.device());
     if (!kernels.table || in.q.numel() == 0 || in.k.numel() == 0 || in.q.size(0) > kMostBatch)
         return CudaKernels::None;
-    if (std::none_of(kActivations.begin(), kActivations.end(),
-                     [&](const auto& known) { return options.relActivation == known.first; }))
-        return CudaKernels::None;
+    if (!knowsActivation(options.relActivation)) return CudaKernels::None;
     const auto type = typeOf(in);
     if (type == torch::ScalarType::Undefined) return CudaKernels::None;
     if (servesTensorCores(kernels, in, options, type, needsGradients(in, options)))
@@ -310,7 +212,7 @@ torch::Tensor cudaAttention(const KernelTable& table, const CudaAttentionInput& 
     plan->args = argsOf(in, options, computed);
     plan->forward = tensor ? table.relTensorForward : table.relForward;
     plan->backward = tensor ? table.relTensorBackward : table.relBackward;
-    plan->errorText = table.errorText;
+    plan->table = &table;
     if (tensor) plan->workspace = table.tensorWorkspace(plan->args);
     if (plan->args.dropThreshold > 0) plan->args.philox = drawPhilox(in.q.device());
     auto s = in.v.to(computed);

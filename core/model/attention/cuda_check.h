@@ -27,8 +27,18 @@ CheckedKernels checkedKernels(const c10::Device& device);
 /// What that check found on a CUDA device; nothing if it was not made yet.
 std::optional<kernels::KernelProblems> foundKernelProblems(int device);
 
-/// Has the table serve tensors on the CPU, in its scope and for all threads, as if the check had
-/// found `problems`. For tests, with the kernels compiled for the CPU.
+/// LibTorch's forms everywhere, in its scope and for all threads: to compare them.
+class NoCudaKernelsScope {
+public:
+    NoCudaKernelsScope();
+    ~NoCudaKernelsScope();
+    NoCudaKernelsScope(const NoCudaKernelsScope&) = delete;
+    NoCudaKernelsScope& operator=(const NoCudaKernelsScope&) = delete;
+};
+
+/// Has the table serve tensors on the CPU, and on a GPU that the CPU plays, in its scope and for
+/// all threads, as if the check had found `problems`. For tests, with the kernels compiled for the
+/// CPU.
 class CpuKernelsScope {
 public:
     explicit CpuKernelsScope(const kernels::KernelTable& table,

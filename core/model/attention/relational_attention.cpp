@@ -4,10 +4,12 @@
 #include <torch/nn/init.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/contract.h"
 #include "model/attention/cuda_attention.h"
+#include "model/attention/cuda_dual_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"
@@ -82,7 +84,23 @@ torch::Tensor RelationalHeadsImpl::byKernels(const CudaAttentionInput& input,
     const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
     if (kernels == CudaKernels::None) return {};
     m_lastForm = kernels == CudaKernels::Tensor ? "cuda, tensor cores" : "cuda";
-    return m_outputDropout(wo(cudaAttention(input, options, kernels)));
+    return finish(cudaAttention(input, options, kernels));
+}
+
+std::optional<KernelHeads> RelationalHeadsImpl::kernelHeads(const Symbols&) const {
+    return std::nullopt;
+}
+
+KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor&, const Symbols&) {
+    throw std::logic_error("heads that no kernel computes");
+}
+
+KernelHeads RelationalHeadsImpl::sizes(const Symbols& symbols, std::int64_t keyDim) const {
+    const auto& o = m_options;
+    KernelHeads h;
+    h.heads = o.n_heads, h.keyHeads = o.kvHeads(), h.keyDim = keyDim, h.valueDim = o.head_dim;
+    h.maxOffset = symbols.maxOffset, h.form = form;
+    return h;
 }
 
 AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
@@ -247,7 +265,15 @@ std::vector<torch::Tensor> RelationalAttentionImpl::fused(const torch::Tensor& q
             fusedAttention(q, k, symbols.values, o)};
 }
 
-torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+std::optional<KernelHeads> RelationalAttentionImpl::kernelHeads(const Symbols& symbols) const {
+    const auto& o = m_options;
+    auto h = sizes(symbols, o.keyDim());
+    h.relations = o.relations(), h.relDim = o.projDim(), h.symmetric = o.symmetric_rels;
+    h.relActivation = o.rel_activation;
+    return h;
+}
+
+KernelCall RelationalAttentionImpl::kernelCall(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
@@ -265,22 +291,31 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
         k = cache->append(this, 1, k);
         k_rel = splitHeads(cache->append(this, 2, joinHeads(k_rel)), o.relations());
     }
+    // With a cache there are more keys than queries, which are other tensors.
+    const bool same = o.symmetric_rels && !cache;
+    return {{q, k, s.values, s.maxOffset, {q_rel, same ? torch::Tensor() : k_rel, wr}, past},
+            {rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()), o.rel_activation}};
+}
+
+torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+    const auto& o = m_options;
+    const auto call = kernelCall(x, symbols);
+    const auto& [input, options] = call;
+    const auto &q = input.q, &k = input.k, &q_rel = input.relations.q;
+    const auto& k_rel = input.relations.k.defined() ? input.relations.k : q_rel;
+    const ProjectedSymbols s{input.v, input.maxOffset};
+    const std::int64_t past = input.first;
 
     if (auto* recorder = factorRecorder()) {
         recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
         recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
     }
-    const KernelRelations relations{q_rel, o.symmetric_rels ? torch::Tensor() : k_rel, wr};
-    const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()),
-                                o.rel_activation};
-    const CudaAttentionInput input{q, k, s.values, s.maxOffset, relations, past};
     if (const auto out = byKernels(input, options); out.defined()) return out;
     auto chosen = formFor(x);
     m_lastForm = attentionFormName(chosen);
     if (chosen == AttentionForm::Tiled) {
         if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps())
-            return m_outputDropout(
-                wo(tiledAttention(q, k, s.values, s.maxOffset, relations, options)));
+            return finish(tiledAttention(q, k, s.values, s.maxOffset, input.relations, options));
         chosen = recordsMaps() ? wholeForm(x.size(1)) : plainForm(x.size(1), x.device());
     }
     // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
@@ -312,7 +347,7 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
                            : overRows({q, q_rel}, {k, k_rel}, s, chosen == AttentionForm::Chunked,
                                       softmax, attend);
     const auto a = torch::matmul(parts[0], wr.transpose(1, 2)) + parts[1];  // [b, h, n, d_h]
-    return m_outputDropout(wo(joinHeads(a)));                               // [b, n, h * d_h]
+    return finish(joinHeads(a));                                            // [b, n, h * d_h]
 }
 
 RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptions& options)
@@ -323,7 +358,12 @@ RelationalCrossAttentionImpl::RelationalCrossAttentionImpl(const RelationalOptio
     wk = register_module("wk", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
 }
 
-torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
+std::optional<KernelHeads> RelationalCrossAttentionImpl::kernelHeads(const Symbols& symbols) const {
+    if (m_options.rca_activation != "softmax") return std::nullopt;
+    return sizes(symbols, m_options.head_dim);
+}
+
+KernelCall RelationalCrossAttentionImpl::kernelCall(const torch::Tensor& x,
                                                     const Symbols& symbols) {
     const auto& o = m_options;
     auto* cache = activeCache();
@@ -332,19 +372,28 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
     if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
     const auto s = project(symbols, x);
     if (cache) k = cache->append(this, 1, k);
+    return {{q, k, s.values, s.maxOffset, {}, past},
+            {rsqrt(o.head_dim), o.causal, weightDropout()}};
+}
+
+torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
+                                                    const Symbols& symbols) {
+    const auto& o = m_options;
+    const auto call = kernelCall(x, symbols);
+    const auto& [input, options] = call;
+    const auto &q = input.q, &k = input.k;
+    const ProjectedSymbols s{input.v, input.maxOffset};
     if (auto* recorder = factorRecorder())
         recorder->scores(path, {q, k, rsqrt(o.head_dim), o.rca_activation, o.causal});
     // With a softmax these are sensory heads with symbols as values.
     const bool sensory = o.rca_activation == "softmax" && !recordsMaps();
-    const CudaAttentionInput input{q, k, s.values, s.maxOffset, {}, past};
-    const KernelOptions options{rsqrt(o.head_dim), o.causal, weightDropout()};
     if (sensory)
         if (const auto out = byKernels(input, options); out.defined()) return out;
     if (sensory && s.maxOffset < 0 && weightDropout() == 0 && x.size(1) > 32 &&
         form != AttentionForm::Chunked && form != AttentionForm::Explicit &&
         hasFusedKernel(q, k, s.values, o)) {
         m_lastForm = attentionFormName(AttentionForm::Fused);
-        return m_outputDropout(wo(joinHeads(fusedAttention(q, k, s.values, o))));
+        return finish(joinHeads(fusedAttention(q, k, s.values, o)));
     }
     m_lastForm = attentionFormName(formFor(x));
     const auto attend = [this](const auto& queries, const auto& keys,
@@ -365,7 +414,7 @@ torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
         return {mixSymbols(drop(weights), symbols, first)};
     };
     const auto a = overRows({q}, {k}, s, formFor(x) == AttentionForm::Chunked, false, attend);
-    return m_outputDropout(wo(joinHeads(a[0])));
+    return finish(joinHeads(a[0]));
 }
 
 DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalOptions& options)
@@ -412,7 +461,7 @@ torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
     };
     const auto a = overRows({q, q_rel}, {k, k_rel}, s, formFor(x) == AttentionForm::Chunked,
                             o.rel_activation == "softmax", attend);
-    return m_outputDropout(wo(joinHeads(a[0])));
+    return finish(joinHeads(a[0]));
 }
 
 void initRelationsAsMay2024(torch::nn::Module& model) {

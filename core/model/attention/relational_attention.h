@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,10 +53,16 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     /// recorder and where no CUDA kernel is chosen (cuda_attention.h).
     virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                                      std::int64_t batch = 1) const;
+    /// As of AttentionImpl; no sizes for heads that our CUDA kernels do not compute.
+    virtual std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const;
+    /// Only where kernelHeads() has a value. With a cache, all rows of it.
+    virtual KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols);
+    torch::Tensor finish(const torch::Tensor& heads) { return m_outputDropout(wo(heads)); }
 
     /// What the last forward pass used, in words: "chunked", "cuda", "cuda, tensor cores". Empty
     /// before the first.
     const std::string& lastForm() const { return m_lastForm; }
+    void setLastForm(const std::string& form) { m_lastForm = form; }
 
     Linear wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;
@@ -66,6 +73,8 @@ protected:
     /// Projects the symbols and, with a cache, prepends those of earlier tokens.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
+    /// The sizes of such heads, without relations.
+    KernelHeads sizes(const Symbols& symbols, std::int64_t keyDim) const;
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
     /// Computes a block of rows from its queries (the `queries` tensors, rows along dimension 2)
@@ -95,6 +104,8 @@ struct RelationalAttentionImpl : RelationalHeadsImpl {
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
     AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                              std::int64_t batch = 1) const override;
+    std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
+    KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols) override;
 
     Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
     torch::Tensor wr;  ///< [h, d_h, d_r]
@@ -118,6 +129,8 @@ private:
 struct RelationalCrossAttentionImpl : RelationalHeadsImpl {
     explicit RelationalCrossAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
+    std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
+    KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols) override;
 
     Linear wq{nullptr}, wk{nullptr};
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/dual_attention.h"
 
+#include "model/attention/cuda_dual_attention.h"
+#include "model/decode/cache.h"
+
 namespace relascope::core {
 HeadOptions sensoryOptions(const StackOptions& s) {
     const auto& o = s.block;
@@ -77,7 +80,30 @@ DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
     }
 }
 
+torch::Tensor DualAttentionImpl::together(const torch::Tensor& x, const Symbols& symbols) {
+    if (activeCache() || activeRecorder()) return {};
+    std::vector<KernelHeads> heads;
+    if (!self_attention.is_empty()) heads.push_back(self_attention->kernelHeads());
+    if (relational_attention) {
+        const auto relational = relational_attention->kernelHeads(symbols);
+        if (!relational) return {};
+        heads.push_back(*relational);
+    }
+    if (!servesSmall(x, heads)) return {};
+    std::vector<KernelCall> calls;
+    if (!self_attention.is_empty()) calls.push_back(self_attention->kernelCall(x));
+    if (relational_attention) calls.push_back(relational_attention->kernelCall(x, symbols));
+    auto outputs = smallAttention(calls);
+    if (!self_attention.is_empty()) outputs.front() = self_attention->finish(outputs.front());
+    if (relational_attention) {
+        relational_attention->setLastForm("cuda, few tokens");
+        outputs.back() = relational_attention->finish(outputs.back());
+    }
+    return outputs.size() == 1 ? outputs[0] : torch::cat(outputs, -1);
+}
+
 torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+    if (const auto all = together(x, symbols); all.defined()) return all;
     if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
     const auto e = self_attention(x, x, x);  // [b, n, h_sa * d_h]
     if (!relational_attention) return e;

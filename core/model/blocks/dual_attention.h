@@ -25,6 +25,10 @@ struct DualAttentionImpl : torch::nn::Module {
 
     Attention self_attention{nullptr};                          ///< null without sensory heads
     std::shared_ptr<RelationalHeadsImpl> relational_attention;  ///< null without relational heads
+
+private:
+    /// Of all heads in one launch (cuda_dual_attention.h), or undefined where that does not serve.
+    torch::Tensor together(const torch::Tensor& x, const Symbols& symbols);
 };
 TORCH_MODULE(DualAttention);
 

@@ -19,6 +19,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __grid_constant__
 #define __launch_bounds__(...)
 // No __shared__ and no __constant__: kernels use dynamic shared memory only, since a variable of a
 // block would become one of the program here.

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 
+#include "model/kernels/decode.h"
 #include "model/kernels/inspect.h"
 #include "model/kernels/rel_ffma.h"
 #include "model/kernels/rel_tensor.h"
+#include "model/kernels/small.h"
 
 namespace relascope::core::kernels {
 
@@ -33,6 +35,8 @@ struct DeviceFacts {
 struct KernelTable {
     std::size_t bytes = sizeof(KernelTable), argumentBytes = sizeof(RelArgs);
     std::size_t mapArgumentBytes = sizeof(MapArgs);
+    std::size_t smallArgumentBytes = sizeof(SmallArgs);
+    std::size_t decodeArgumentBytes = sizeof(DecodeArgs);
 
     int (*deviceCount)(int* count) = nullptr;
     int (*deviceLimits)(int device, DeviceLimits* limits) = nullptr;
@@ -51,12 +55,19 @@ struct KernelTable {
 
     decltype(&launchRelTensorForward) relTensorForward = nullptr;
     decltype(&launchRelTensorBackward) relTensorBackward = nullptr;
+    decltype(&launchSmallForward) smallForward = nullptr;
+    decltype(&launchSmallBackward) smallBackward = nullptr;
+
+    decltype(&launchDecode) decode = nullptr;
 
     decltype(&launchMaps) maps = nullptr;
 
     decltype(&relSharedBytes) relShared = nullptr;
     decltype(&relTensorWorkspaceBytes) tensorWorkspace = nullptr;
     decltype(&relTensorServes) tensorServes = nullptr, tensorServesBackward = nullptr;
+    decltype(&smallPlan) small = nullptr;
+    decltype(&decodeSharedBytes) decodeShared = nullptr;
+    decltype(&decodeWorkspaceBytes) decodeWorkspace = nullptr;
     decltype(&mapWorkspaceBytes) mapWorkspace = nullptr;
     const char* (*errorText)(int error) = nullptr;
 };

@@ -27,6 +27,12 @@ constexpr KernelTable tableOfLaunches(int (*deviceCount)(int*),
     table.tensorServes = relTensorServes;
     table.tensorWorkspace = relTensorWorkspaceBytes;
     table.tensorServesBackward = relTensorServesBackward;
+    table.smallForward = launchSmallForward;
+    table.smallBackward = launchSmallBackward;
+    table.decode = launchDecode;
+    table.small = smallPlan;
+    table.decodeShared = decodeSharedBytes;
+    table.decodeWorkspace = decodeWorkspaceBytes;
     table.mapWorkspace = mapWorkspaceBytes;
     return table;
 }

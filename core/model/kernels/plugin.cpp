@@ -75,7 +75,9 @@ KernelPlugin openKernelPlugin(const std::string& file) {
                          kKernelTableSymbol + kBuildAgain;
     } else if (!table || table->bytes != sizeof(KernelTable) ||
                table->argumentBytes != sizeof(RelArgs) ||
-               table->mapArgumentBytes != sizeof(MapArgs)) {
+               table->mapArgumentBytes != sizeof(MapArgs) ||
+               table->smallArgumentBytes != sizeof(SmallArgs) ||
+               table->decodeArgumentBytes != sizeof(DecodeArgs)) {
         plugin.problem =
             "Relascope's CUDA kernels " + named +
             "were built for another version of Relascope (this one needs their version " +

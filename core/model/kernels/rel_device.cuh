@@ -31,7 +31,7 @@ __device__ inline bool isVisible(const RelArgs& x, int query, int key) {
 }
 
 /// The row of s that a query mixes for a key.
-__device__ inline int symbolRow(const RelArgs& x, int query, int key) {
+__host__ __device__ inline int symbolRow(const RelArgs& x, int query, int key) {
     if (x.maxOffset < 0) return key;
     const int offset = key - query - x.first;
     const int clamped = offset < -x.maxOffset  ? -x.maxOffset

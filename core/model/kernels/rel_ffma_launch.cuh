@@ -14,13 +14,6 @@ struct RelBackwardNumbers {
 };
 RelBackwardNumbers relBackwardNumbers(const RelArgs& args);
 
-// Devices compute in float32 only, and are spared the other kernels.
-#if defined(__CUDACC__)
-#define KERNELS(kernel) kernel<float>, nullptr
-#else
-#define KERNELS(kernel) kernel<float>, kernel<double>
-#endif
-
 /// Starts the kernel of the tensors' type. An empty grid has nothing to do.
 inline cudaError_t launchRel(const RelArgs& x, void (*narrow)(RelArgs), void (*wide)(RelArgs),
                              dim3 grid, std::size_t bytes, void* stream) {

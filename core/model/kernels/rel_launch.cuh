@@ -5,6 +5,13 @@
 #include "model/kernels/platform.cuh"
 #include "model/kernels/rel_args.h"
 
+// Devices compute in float32 only, and are spared the other kernels.
+#if defined(__CUDACC__)
+#define KERNELS(kernel) kernel<float>, nullptr
+#else
+#define KERNELS(kernel) kernel<float>, kernel<double>
+#endif
+
 namespace relascope::core::kernels {
 
 inline unsigned tiles(int count, int size) {
