@@ -6,24 +6,23 @@
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <torch/cuda.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
 #include "files/memory.h"
-#include "model/attention/relational_attention.h"
+#include "model/blocks/parameters.h"
 #include "model/decode/generate.h"
 #include "model/factory.h"
 #include "model/language/language_options.h"
 #include "model/vision/vision_options.h"
 #include "options/estimates.h"
 #include "options/presets.h"
+#include "train/benchmark_parts.h"
 #include "train/cross_entropy.h"
+#include "train/device_benchmark.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
 #include "train/inspect_benchmark.h"
@@ -38,33 +37,11 @@ struct Workload {
     std::int64_t batch = 0;
 };
 
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(),
-                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-    return values[values.size() / 2];
-}
-
 // CPU time of all threads so far, in milliseconds.
 double processMs() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
-
-// Times `work` in milliseconds: two warm-up runs, then as many as fit into the time.
-std::vector<double> timed(double seconds, bool cuda, const std::function<void()>& work) {
-    using Clock = std::chrono::steady_clock;
-    const auto once = [&] {
-        const auto start = Clock::now();
-        work();
-        if (cuda) torch::cuda::synchronize();
-        return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    };
-    once(), once();
-    std::vector<double> times;
-    for (double total = 0; total < seconds * 1000 || times.size() < 3;)
-        total += times.emplace_back(once());
-    return times;
 }
 
 // d 512, vocabulary 8192, sa 4 + ra 4, 32 relations, symbolic attention (benchmarks.md).
@@ -117,7 +94,8 @@ Workload workload(const std::string& name) {
     }
     // An alphabet of 85, sources of 161 characters and targets of 31.
     if (name == "mathematics") return {presetOptions("math-linear-1d", "dat").model, 32};
-    if (name == "lm_dat_343m") return {presetOptions("lm-343m", "dat").model, 8};
+    if (name == "lm_dat_343m" || name == "generate_343m")
+        return {presetOptions("lm-343m", "dat").model, 8};
     throw OptionError("bench", unknownName("benchmark", name, benchmarkNames()));
 }
 
@@ -169,15 +147,6 @@ double ownMb(const char* name) {
     return static_cast<double>(memoryFigure("/proc/self/status", name)) / 1048576.0;
 }
 
-// What the relational heads computed last by, as they say; "none" where there are none.
-std::string lastFormOf(const ModelImpl& model) {
-    std::string form = "none";
-    for (const auto& module : model.modules())
-        if (const auto* heads = dynamic_cast<const RelationalHeadsImpl*>(module.get()))
-            form = heads->lastForm();
-    return form;
-}
-
 // The peak memory that one step adds, for texts of growing length.
 void measureMemory(ModelImpl& model, const ModelOptions& options, Optimizer& optimizer,
                    BenchmarkResult& result) {
@@ -203,7 +172,7 @@ double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double sec
     torch::manual_seed(1);
     const auto prompt = torch::randint(options.outputs(), {32}, torch::kLong);
     const std::int64_t count = 224;
-    const auto times = timed(seconds, model.parameters().front().is_cuda(), [&] {
+    const auto times = timesOf(seconds, model.parameters().front().is_cuda(), [&] {
         LanguageReader reader(model, options);
         GenerateOptions greedy;
         greedy.temperature = 0.0, greedy.alternatives = 0;
@@ -213,7 +182,7 @@ double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double sec
         for (std::int64_t i = 0; i < count; ++i)
             next = {sampler.sample(reader.read(next)).chosen.id};
     });
-    return static_cast<double>(count) * 1000.0 / median(times);
+    return static_cast<double>(count) * 1000.0 / medianOf(times);
 }
 
 void measureGeneration(ModelImpl& model, const ModelOptions& options, double seconds,
@@ -233,6 +202,73 @@ void measureGeneration(ModelImpl& model, const ModelOptions& options, double sec
         rounded.argmax(-1).eq(exact.argmax(-1)).to(torch::kDouble).mean().item<double>());
 }
 
+/// A batch for a step, and its targets, on the device.
+struct StepBatch {
+    ModelInput input;
+    torch::Tensor targets;
+};
+StepBatch stepBatch(const ModelOptions& options, std::int64_t batch, const torch::Device& device) {
+    StepBatch made{randomBatch(options, batch, options.tokens(), device), {}};
+    std::vector<std::int64_t> shape = {batch};
+    if (options.input() == InputKind::Tokens) shape.push_back(options.tokens());
+    if (made.input.target.defined()) shape.push_back(made.input.target.size(1));
+    made.targets = torch::randint(options.outputs(), shape, torch::kLong).to(device);
+    return made;
+}
+
+void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& options,
+                 std::int64_t batch, Optimizer& optimizer, double seconds,
+                 BenchmarkResult& result) {
+    const torch::Device device(result.device);
+    const bool half = name == "lm_dat_343m" && device.is_cuda();
+    const auto deviceStep = [&](std::int64_t count) {
+        auto made = stepBatch(options, count, device);
+        return DeviceStep{model, optimizer, std::move(made.input), std::move(made.targets), half};
+    };
+    if (half) batch = largestBatch(64, deviceStep);
+    const auto [input, targets] = stepBatch(options, batch, device);
+    const auto scores = [&, &input = input] {
+        const AutocastScope autocast(half);
+        return model.forward(input).to(torch::kFloat);
+    };
+    if (device.is_cuda()) {
+        result.figures.emplace_back("batch", static_cast<double>(batch));
+        measureDeviceStep({model, optimizer, input, targets, half}, seconds, result);
+    } else {
+        const auto step = [&, &targets = targets] {
+            optimizer.zeroGradients();
+            crossEntropy(scores(), targets).backward();
+            optimizer.step(1e-3);
+        };
+        std::vector<double> cpuTimes;
+        const auto steps = timesOf(seconds, false, [&] {
+            const double before = processMs();
+            step();
+            cpuTimes.push_back(processMs() - before);
+        });
+        result.form = lastFormOf(model);
+        if (name == "contended") {
+            const BusyNeighbour busy;
+            const double beside = medianOf(timesOf(seconds, false, step));
+            result.figures.emplace_back("beside_busy_ms", beside);
+            result.figures.emplace_back("beside_by_alone", beside / medianOf(steps));
+        }
+        result.trainStepMs = medianOf(steps);
+        result.trainStepBestMs = *std::min_element(steps.begin(), steps.end());
+        result.steps = static_cast<int>(steps.size());
+        result.figures.emplace_back("train_step_cpu_ms",
+                                    *std::min_element(cpuTimes.begin(), cpuTimes.end()));
+    }
+    model.eval();
+    result.forwardMs = medianOf(timesOf(std::min(seconds, 2.0), device.is_cuda(), [&] {
+        const torch::NoGradGuard noGrad;
+        scores();
+    }));
+    if (options.input() == InputKind::Tokens)
+        result.figures.emplace_back(
+            "tokens_per_s", static_cast<double>(targets.numel()) * 1000.0 / result.trainStepMs);
+}
+
 }  // namespace
 
 const std::vector<std::string>& benchmarkNames() {
@@ -243,7 +279,8 @@ const std::vector<std::string>& benchmarkNames() {
                                         "contended"};
         const auto& inspect = inspectBenchmarkNames();
         all.insert(all.end(), inspect.begin(), inspect.end());
-        if (devices().back().usable && devices().size() > 1) all.emplace_back("lm_dat_343m");
+        if (devices().back().usable && devices().size() > 1)
+            all.insert(all.end(), {"lm_dat_343m", "generate_343m"});
         return all;
     }();
     return names;
@@ -270,55 +307,12 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     if (name == "lm_dat_memory") {
         measureMemory(*model, options, optimizer, result);
         result.form = lastFormOf(*model);
-    } else if (name == "generate_256") {
+    } else if (name == "generate_256" || name == "generate_343m") {
         model->eval();
         measureGeneration(*model, options, seconds, result);
         result.form = lastFormOf(*model);
     } else {
-        const bool half = name == "lm_dat_343m";
-        const auto input = randomBatch(options, batch, options.tokens(), device);
-        const bool text = options.input() == InputKind::Tokens;
-        std::vector<std::int64_t> shape = {batch};  // of the targets
-        if (text) shape.push_back(options.tokens());
-        if (input.target.defined()) shape.push_back(input.target.size(1));
-        const auto targets = torch::randint(options.outputs(), shape, torch::kLong);
-        const auto wanted = targets.to(device);
-        const auto scores = [&] {
-            const AutocastScope autocast(half && device.is_cuda());
-            return model->forward(input).to(torch::kFloat);
-        };
-        const auto step = [&] {
-            optimizer.zeroGradients();
-            crossEntropy(scores(), wanted).backward();
-            optimizer.step(1e-3);
-        };
-        std::vector<double> cpuTimes;
-        const auto steps = timed(seconds, device.is_cuda(), [&] {
-            const double before = processMs();
-            step();
-            cpuTimes.push_back(processMs() - before);
-        });
-        result.form = lastFormOf(*model);
-        if (name == "contended") {
-            const BusyNeighbour busy;
-            const double beside = median(timed(seconds, device.is_cuda(), step));
-            result.figures.emplace_back("beside_busy_ms", beside);
-            result.figures.emplace_back("beside_by_alone", beside / median(steps));
-        }
-        model->eval();
-        const auto forwards = timed(std::min(seconds, 2.0), device.is_cuda(), [&] {
-            const torch::NoGradGuard noGrad;
-            scores();
-        });
-        result.trainStepMs = median(steps);
-        result.trainStepBestMs = *std::min_element(steps.begin(), steps.end());
-        result.forwardMs = median(forwards);
-        result.figures.emplace_back("train_step_cpu_ms",
-                                    *std::min_element(cpuTimes.begin(), cpuTimes.end()));
-        result.steps = static_cast<int>(steps.size());
-        if (text)
-            result.figures.emplace_back(
-                "tokens_per_s", static_cast<double>(targets.numel()) * 1000.0 / result.trainStepMs);
+        measureStep(name, *model, options, batch, optimizer, seconds, result);
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
