@@ -39,6 +39,9 @@ const kernels::KernelTable& hostKernels() {
         counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_forward, compiledKernels().smallForward(args, stream);
         };
+        counting.decode = [](const kernels::DecodeArgs* args, void* stream) {
+            return ++s_forward, compiledKernels().decode(args, stream);
+        };
         counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_backward, compiledKernels().smallBackward(args, stream);
         };
@@ -242,6 +245,13 @@ TEST(CudaKernels, AreCheckedBeforeTheyAreUsed) {
         return compiledKernels().smallBackward(&other, stream);
     };
     EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU), "") << "of the kernels for few tokens";
+    wrong = hostKernels();
+    wrong.decode = [](const kernels::DecodeArgs* args, void* stream) {
+        auto other = *args;
+        other.scale *= 1.2;
+        return compiledKernels().decode(&other, stream);
+    };
+    EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("in decoding"), std::string::npos);
     wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
     EXPECT_NE(cudaKernelsProblem(wrong, torch::kCPU).find("fail on cpu ("), std::string::npos);
 }

@@ -239,6 +239,34 @@ torch::Tensor plainly(const CudaAttentionInput& in, const KernelOptions& o) {
                      torch::matmul(alpha, shared(in.v)));
 }
 
+// How far the last token, by the kernels for decoding, is from what it should be; empty if it is
+// not.
+std::string decodingProblem(const KernelTable& table, const CudaAttentionInput& in,
+                            const KernelOptions& options, const torch::Tensor& expected) {
+    const torch::NoGradGuard guard;
+    const auto& r = in.relations;
+    const std::int64_t past = in.q.size(2) - 1;
+    const auto last = [&](const torch::Tensor& x) { return x.slice(2, past); };
+    const auto spoilt = [&](torch::Tensor x) {  // the new row is the kernel's to write
+        x = x.contiguous().clone();
+        x.select(-2, past).zero_();
+        return x;
+    };
+    const KernelCall call{{last(in.q), last(in.k), last(in.v), -1, {last(r.q), last(r.k), r.wr}},
+                          options};
+    const auto found = decodingBy(
+        table, call,
+        {spoilt(in.k),
+         spoilt(in.v),
+         spoilt(joinHeads(r.k)),
+         {},
+         torch::full({1}, past, torch::TensorOptions().dtype(torch::kLong).device(in.q.device()))});
+    const double error = (found - expected).abs().max().item<double>();
+    if (error <= 1e-2 * expected.abs().max().item<double>()) return {};
+    return "differ from LibTorch's on " + in.q.device().str() + " by " + std::to_string(error) +
+           " in decoding";
+}
+
 }  // namespace
 
 const KernelTable* cuda_calls::tableFor(const torch::Device& device) {
@@ -316,7 +344,10 @@ std::string cudaKernelsProblem(const KernelTable& table, const torch::Device& de
         part.rel = argsOf(in, options);
         if (hasRoomForSmall(table, device, part))
             outputs.push_back(smallAttentionBy(table, {{in, options}})[0]);
-        const auto plain = results(plainly(in, options));
+        const auto whole = plainly(in, options);
+        const auto problem = decodingProblem(table, in, options, whole.slice(1, 36));
+        if (!problem.empty()) return "Relascope's CUDA kernels " + problem + advice;
+        const auto plain = results(whole);
         for (const auto& output : outputs) {
             const auto found = results(output);
             for (std::size_t i = 0; i < plain.size(); ++i) {
