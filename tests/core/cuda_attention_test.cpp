@@ -218,6 +218,13 @@ TEST(CudaKernelCheck, FindsFloat32KernelsThatAreWrong) {
     };
     EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32, "") << "of those for few tokens";
     wrong = hostKernels();
+    wrong.decode = [](const kernels::DecodeArgs* args, void* stream) {
+        auto other = *args;
+        other.scale *= 1.2;
+        return compiledKernels().decode(&other, stream);
+    };
+    EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32, "") << "of decoding";
+    wrong = hostKernels();
     wrong.relForward = [](const kernels::RelArgs*, void*) { return 1; };
     EXPECT_NE(cudaKernelProblems(wrong, torch::kCPU).float32.find("fail on cpu ("),
               std::string::npos);
@@ -250,7 +257,7 @@ TEST(CudaKernelCheck, FindsTensorKernelsThatAreWrong) {
         return 0;
     };
     EXPECT_EQ(cudaKernelProblems(wrong, torch::kCPU).tensor, "");
-    EXPECT_EQ(kernelCalls(), (KernelCalls{2, 2})) << "those for few tokens too";
+    EXPECT_EQ(kernelCalls(), (KernelCalls{3, 2})) << "those for few tokens and for decoding too";
 }
 
 // A training step may be the first to ask.

@@ -385,6 +385,21 @@ TEST(RelDecodeSteps, WriteNothingBeyondTheCapacity) {
     }
 }
 
+// Halfway between two numbers: 1 + 2^-8 to 1, 1 + 3 2^-8 to 1 + 2^-6.
+TEST(RelDecodeSteps, RoundToTheEvenNumber) {
+    DecodeCase x;
+    auto& p = x.sizes;
+    p.batch = p.heads = p.keyHeads = p.keyDim = p.relations = p.relDim = 1, p.valueDim = 2;
+    Sequences<std::uint16_t> one(x);
+    one.fill(0);
+    one.s.at(0, 0, 0, 0) = bitsOf(1.0), one.s.at(0, 0, 0, 1) = bitsOf(1.0 + 0x1p-7);
+    one.qRel.at(0, 0, 0, 0) = bitsOf(0x1p-8), one.kRel.at(0, 0, 0, 0) = bitsOf(1.0);
+    for (int c = 0; c < 2; ++c) one.wr.at(0, c, 0, 0) = bitsOf(1.0);
+    one.step(DataType::BFloat16, 0, HostOrder::Forward);
+    EXPECT_EQ(number(one.out.at(0, 0, 0, 0)), 1.0);
+    EXPECT_EQ(number(one.out.at(0, 0, 0, 1)), 1.0 + 0x1p-6);
+}
+
 TEST(RelDecodeLaunch, FitsTwoBlocksOfPublishedModels) {
     DecodeArgs args;
     args.type = DataType::BFloat16, args.batch = 1, args.capacity = 1024;

@@ -36,6 +36,9 @@ const kernels::KernelTable& hostKernels() {
         counting.smallForward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_calls.forward, compiledKernels().smallForward(args, stream);
         };
+        counting.decode = [](const kernels::DecodeArgs* args, void* stream) {
+            return ++s_calls.forward, compiledKernels().decode(args, stream);
+        };
         counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_calls.backward, compiledKernels().smallBackward(args, stream);
         };

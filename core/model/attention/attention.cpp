@@ -10,6 +10,7 @@
 
 #include "model/attention/chunked_attention.h"
 #include "model/attention/cuda_attention.h"
+#include "model/attention/cuda_decoding.h"
 #include "model/attention/cuda_dual_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
@@ -172,6 +173,18 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
     if (own && value.is_same(query)) layers.push_back(wv);
     const auto projected = applyLinears(query, layers);
     auto q = splitHeads(projected[0], o.n_heads);  // [b, h, n, key_dim]
+    if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() &&
+        weightDropout() == 0 && servesDecoding(query, kernelHeads(), cache->capacity())) {
+        const auto k = splitHeads(projected[1], o.kvHeads()),
+                   v = splitHeads(projected[2], o.kvHeads());
+        DecodingBuffers buffers{cache->room(this, 0, k),
+                                cache->room(this, 1, v),
+                                {},
+                                {},
+                                cache->pastOn(query.device())};
+        if (o.rope) buffers.rotary = m_rotary.table(cache->capacity(), k.size(3), k.device());
+        return finish(cudaDecoding({{q, k, v, -1, {}, 0}, {scaleOf(o)}}, buffers));
+    }
     if (o.rope) q = m_rotary.rotate(q, past);
     const auto keys = [&] {
         const auto k = splitHeads(own ? projected[1] : wk(key), o.kvHeads());

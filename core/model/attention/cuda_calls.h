@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/attention/cuda_attention.h"
+#include "model/attention/cuda_decoding.h"
 #include "model/attention/cuda_dual_attention.h"
 #include "model/kernels/kernel_table.h"
 
@@ -38,6 +39,14 @@ void require(const kernels::KernelTable& table, int error, const char* pass);
 /// The kernels for a device, if they serve it and were found to compute what LibTorch does, or
 /// nullptr.
 const kernels::KernelTable* tableFor(const torch::Device& device);
+/// W_r [h, d_h, d_r], or gradients of it [b, h, d_h, d_r], as SmallPart and DecodeArgs have it.
+kernels::View viewOfWr(const torch::Tensor& x);
+/// Bytes of shared memory that a block may have; 0 if the device does not say.
+std::size_t sharedLimitOf(const kernels::KernelTable& table, const torch::Device& device);
+
+/// cudaDecoding by the kernels of a table, which serve the call.
+torch::Tensor decodingBy(const kernels::KernelTable& table, const KernelCall& call,
+                         const DecodingBuffers& buffers);
 /// smallAttention by the kernels of a table, which serve the calls.
 std::vector<torch::Tensor> smallAttentionBy(const kernels::KernelTable& table,
                                             const std::vector<KernelCall>& calls);

@@ -20,6 +20,21 @@ using kernels::SmallArgs;
 using kernels::SmallPart;
 using torch::autograd::variable_list;
 
+}  // namespace
+
+kernels::View cuda_calls::viewOfWr(const torch::Tensor& x) {
+    const auto view = viewOf(x.dim() == 4 ? x : x.unsqueeze(0));
+    return {view.data, x.dim() == 4 ? view.batch : 0, view.token, view.head};
+}
+
+std::size_t cuda_calls::sharedLimitOf(const KernelTable& table, const torch::Device& device) {
+    kernels::DeviceLimits limits;
+    const int index = device.is_cpu() ? 0 : device.index();
+    return table.deviceLimits(index, &limits) == 0 ? limits.sharedBytes : 0;
+}
+
+namespace {
+
 /// Arguments without pointers, for the backward pass too.
 struct SmallCalls : torch::CustomClassHolder {
     SmallArgs args;
@@ -31,18 +46,6 @@ struct SmallCalls : torch::CustomClassHolder {
 torch::Tensor readableInput(const torch::Tensor& x) {
     return x.dim() == 4 ? readable(x) : x.contiguous();
 }
-// W_r, or its gradients [b, h, d_h, d_r].
-kernels::View viewOfWr(const torch::Tensor& x) {
-    const auto view = viewOf(x.dim() == 4 ? x : x.unsqueeze(0));
-    return {view.data, x.dim() == 4 ? view.batch : 0, view.token, view.head};
-}
-
-std::size_t sharedLimitOf(const KernelTable& table, const torch::Device& device) {
-    kernels::DeviceLimits limits;
-    const int index = device.is_cpu() ? 0 : device.index();
-    return table.deviceLimits(index, &limits) == 0 ? limits.sharedBytes : 0;
-}
-
 SmallPart partOf(const KernelCall& call) {
     SmallPart part;
     part.rel = argsOf(call.in, call.options);

@@ -9,6 +9,7 @@
 #include "model/attention/chunked_attention.h"
 #include "model/attention/contract.h"
 #include "model/attention/cuda_attention.h"
+#include "model/attention/cuda_decoding.h"
 #include "model/attention/cuda_dual_attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
@@ -91,8 +92,43 @@ std::optional<KernelHeads> RelationalHeadsImpl::kernelHeads(const Symbols&) cons
     return std::nullopt;
 }
 
-KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor&, const Symbols&) {
+KernelCall RelationalHeadsImpl::projections(const torch::Tensor&, const Symbols&) {
     throw std::logic_error("heads that no kernel computes");
+}
+
+KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor& x, const Symbols& symbols) {
+    auto call = projections(x, symbols);
+    auto& in = call.in;
+    auto* cache = activeCache();
+    in.first = cache ? cache->past() : 0;
+    if (m_options.rope)
+        in.q = m_rotary.rotate(in.q, in.first), in.k = m_rotary.rotate(in.k, in.first);
+    if (!cache) return call;
+    if (in.maxOffset < 0) in.v = cache->append(this, 0, in.v);
+    in.k = cache->append(this, 1, in.k);
+    auto& r = in.relations;
+    // Symmetric relations have more keys than queries now, so that these are other tensors.
+    if (r.q.defined())
+        r.k = splitHeads(cache->append(this, 2, joinHeads(r.k.defined() ? r.k : r.q)), r.q.size(1));
+    return call;
+}
+
+torch::Tensor RelationalHeadsImpl::decoded(const torch::Tensor& x, const Symbols& symbols) {
+    auto* cache = activeCache();
+    if (!cache || x.size(1) != 1 || activeRecorder()) return {};
+    const auto heads = kernelHeads(symbols);
+    if (!heads || weightDropout() > 0 || !servesDecoding(x, *heads, cache->capacity())) return {};
+    const auto call = projections(x, symbols);
+    const auto& in = call.in;
+    DecodingBuffers buffers;
+    if (in.maxOffset < 0) buffers.v = cache->room(this, 0, in.v);
+    buffers.k = cache->room(this, 1, in.k);
+    if (in.relations.q.defined())
+        buffers.relations = cache->room(this, 2, joinHeads(in.relations.q));
+    if (m_options.rope)
+        buffers.rotary = m_rotary.table(cache->capacity(), in.k.size(3), x.device());
+    buffers.past = cache->pastOn(x.device());
+    return cudaDecoding(call, buffers);
 }
 
 KernelHeads RelationalHeadsImpl::sizes(const Symbols& symbols, std::int64_t keyDim) const {
@@ -115,7 +151,7 @@ AttentionForm RelationalHeadsImpl::formFor(const torch::Tensor& x) const {
     return chosen;
 }
 
-ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torch::Tensor& x) {
+ProjectedSymbols RelationalHeadsImpl::projected(const Symbols& symbols, const torch::Tensor& x) {
     const std::int64_t kv = m_options.kvHeads();
     auto* cache = activeCache();
     constexpr int slot = 0;  // the first of this module's in a cache
@@ -128,8 +164,14 @@ ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torc
     auto values = wv(symbols.values);  // [b, n, kv * w], or [n, kv * w]
     if (values.dim() == 2)
         values = values.unsqueeze(0).expand({x.size(0), values.size(0), values.size(1)});
-    values = splitHeads(values, kv);  // [b, kv, n, w]
-    return {cache ? cache->append(this, slot, values) : values, -1};
+    return {splitHeads(values, kv), -1};  // [b, kv, n, w]
+}
+
+ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torch::Tensor& x) {
+    auto s = projected(symbols, x);
+    auto* cache = activeCache();
+    if (cache && s.maxOffset < 0) s.values = cache->append(this, 0, s.values);
+    return s;
 }
 
 std::vector<torch::Tensor> RelationalHeadsImpl::overRows(const std::vector<torch::Tensor>& queries,
@@ -273,32 +315,24 @@ std::optional<KernelHeads> RelationalAttentionImpl::kernelHeads(const Symbols& s
     return h;
 }
 
-KernelCall RelationalAttentionImpl::kernelCall(const torch::Tensor& x, const Symbols& symbols) {
+KernelCall RelationalAttentionImpl::projections(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
-    auto* cache = activeCache();
-    const std::int64_t past = cache ? cache->past() : 0;
     // Symmetric relations: the same projection, computed once.
     std::vector<Linear> layers = {wq_attn, wk_attn, wq_rel};
     if (!o.symmetric_rels) layers.push_back(wk_rel);
-    const auto projected = applyLinears(x, layers);
-    auto q = splitHeads(projected[0], o.n_heads);    // [b, h, n, key_dim]
-    auto k = splitHeads(projected[1], o.kvHeads());  // [b, h_kv, m, key_dim]
-    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
-    const auto q_rel = splitHeads(projected[2], o.relations());  // [b, d_r, n, d_p]
-    auto k_rel = o.symmetric_rels ? q_rel : splitHeads(projected[3], o.relations());
-    const auto s = project(symbols, x);
-    if (cache) {
-        k = cache->append(this, 1, k);
-        k_rel = splitHeads(cache->append(this, 2, joinHeads(k_rel)), o.relations());
-    }
-    // With a cache there are more keys than queries, which are other tensors.
-    const bool same = o.symmetric_rels && !cache;
-    return {{q, k, s.values, s.maxOffset, {q_rel, same ? torch::Tensor() : k_rel, wr}, past},
+    const auto results = applyLinears(x, layers);
+    const auto q = splitHeads(results[0], o.n_heads);    // [b, h, n, key_dim]
+    const auto k = splitHeads(results[1], o.kvHeads());  // [b, h_kv, n, key_dim]
+    KernelRelations relations{splitHeads(results[2], o.relations()), {}, wr};  // [b, d_r, n, d_p]
+    if (!o.symmetric_rels) relations.k = splitHeads(results[3], o.relations());
+    const auto s = projected(symbols, x);
+    return {{q, k, s.values, s.maxOffset, relations, 0},
             {rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()), o.rel_activation}};
 }
 
 torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
+    if (const auto next = decoded(x, symbols); next.defined()) return finish(next);
     const auto call = kernelCall(x, symbols);
     const auto& [input, options] = call;
     const auto &q = input.q, &k = input.k, &q_rel = input.relations.q;
@@ -363,22 +397,23 @@ std::optional<KernelHeads> RelationalCrossAttentionImpl::kernelHeads(const Symbo
     return sizes(symbols, m_options.head_dim);
 }
 
-KernelCall RelationalCrossAttentionImpl::kernelCall(const torch::Tensor& x,
-                                                    const Symbols& symbols) {
+KernelCall RelationalCrossAttentionImpl::projections(const torch::Tensor& x,
+                                                     const Symbols& symbols) {
     const auto& o = m_options;
-    auto* cache = activeCache();
-    const std::int64_t past = cache ? cache->past() : 0;
-    auto q = splitHeads(wq(x), o.n_heads), k = splitHeads(wk(x), o.kvHeads());
-    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
-    const auto s = project(symbols, x);
-    if (cache) k = cache->append(this, 1, k);
-    return {{q, k, s.values, s.maxOffset, {}, past},
+    const auto s = projected(symbols, x);
+    return {{splitHeads(wq(x), o.n_heads),
+             splitHeads(wk(x), o.kvHeads()),
+             s.values,
+             s.maxOffset,
+             {},
+             0},
             {rsqrt(o.head_dim), o.causal, weightDropout()}};
 }
 
 torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
                                                     const Symbols& symbols) {
     const auto& o = m_options;
+    if (const auto next = decoded(x, symbols); next.defined()) return finish(next);
     const auto call = kernelCall(x, symbols);
     const auto& [input, options] = call;
     const auto &q = input.q, &k = input.k;

@@ -55,8 +55,8 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
                                      std::int64_t batch = 1) const;
     /// As of AttentionImpl; no sizes for heads that our CUDA kernels do not compute.
     virtual std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const;
-    /// Only where kernelHeads() has a value. With a cache, all rows of it.
-    virtual KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols);
+    /// Of relational attention and cross-attention. With a cache, all rows of it.
+    KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols);
     torch::Tensor finish(const torch::Tensor& heads) { return m_outputDropout(wo(heads)); }
 
     /// What the last forward pass used, in words: "chunked", "cuda", "cuda, tensor cores". Empty
@@ -70,7 +70,14 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
 protected:
     /// By CUDA kernels, where they are chosen: the output after wo; undefined otherwise.
     torch::Tensor byKernels(const CudaAttentionInput& input, const KernelOptions& options);
-    /// Projects the symbols and, with a cache, prepends those of earlier tokens.
+    /// The tensors of kernelCall() for the tokens of x alone, before they have positions.
+    virtual KernelCall projections(const torch::Tensor& x, const Symbols& symbols);
+    /// The heads' output for one more token, by the kernels that append to the cache; undefined
+    /// where these do not serve.
+    torch::Tensor decoded(const torch::Tensor& x, const Symbols& symbols);
+    /// Projects the symbols of the tokens of x.
+    ProjectedSymbols projected(const Symbols& symbols, const torch::Tensor& x);
+    /// The same; with a cache, prepends those of earlier tokens.
     ProjectedSymbols project(const Symbols& symbols, const torch::Tensor& x);
     AttentionForm formFor(const torch::Tensor& x) const;
     /// The sizes of such heads, without relations.
@@ -105,12 +112,12 @@ struct RelationalAttentionImpl : RelationalHeadsImpl {
     AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                              std::int64_t batch = 1) const override;
     std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
-    KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols) override;
 
     Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
     torch::Tensor wr;  ///< [h, d_h, d_r]
 
 private:
+    KernelCall projections(const torch::Tensor& x, const Symbols& symbols) override;
     /// The form that Automatic selects where the tiled one does not serve.
     AttentionForm plainForm(std::int64_t n, const torch::Device& device) const;
     /// The form with whole matrices for n objects.
@@ -130,9 +137,11 @@ struct RelationalCrossAttentionImpl : RelationalHeadsImpl {
     explicit RelationalCrossAttentionImpl(const RelationalOptions& options);
     torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
     std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
-    KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols) override;
 
     Linear wq{nullptr}, wk{nullptr};
+
+private:
+    KernelCall projections(const torch::Tensor& x, const Symbols& symbols) override;
 };
 
 /// a_i^h = sum_j alpha_ij^h r_ij^h s_j W_s^h, one relation for each head; ra_type "disrca".

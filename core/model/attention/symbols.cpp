@@ -67,7 +67,7 @@ void PositionalSymbolsImpl::shareLibrary(PositionalSymbolsImpl& other) {
 }
 
 Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
-    const auto* cache = activeCache();
+    auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0, n = past + x.size(1);
     if (n > symbol_library->weight.size(0))
         throw OptionError("max_length", std::to_string(n) + " objects, but only " +
@@ -78,7 +78,9 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
     else if (recordsMaps())
         activeRecorder()->symbols(path, layer,
                                   torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
-    return {symbol_library->weight.slice(0, past, n).to(x.scalar_type())};  // [n, d]
+    const auto& table = symbol_library->weight;
+    const auto rows = cache ? cache->tokenRows(table, x.size(1)) : table.slice(0, 0, n);
+    return {rows.to(x.scalar_type())};  // [n, d]
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {

@@ -85,24 +85,35 @@ torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x) {
     return linear2(applyActivation(m_activation, linear1(x)));
 }
 
+void RotaryPositions::extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
+                             const torch::Device& device) {
+    if (m_rotaryTable.defined() && m_rotaryTable.size(0) >= count &&
+        m_rotaryTable.size(1) == width / 2 &&
+        m_rotaryTable.scalar_type() == c10::toComplexType(type) && m_rotaryTable.device() == device)
+        return;
+    // As published: angles in float32, the rest in the type of the model.
+    const torch::NoGradGuard noGrad;
+    const c10::InferenceMode lasting(false);  // training may use the table later
+    const auto options = torch::TensorOptions().dtype(torch::kFloat).device(device);
+    const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
+    const auto frequency =
+        torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
+    const auto angle =
+        torch::outer(torch::arange(std::max(known, count), options), frequency).to(type);
+    m_rotaryTable = torch::complex(angle.cos(), angle.sin());
+}
+
+torch::Tensor RotaryPositions::table(std::int64_t count, std::int64_t width,
+                                     const torch::Device& device) {
+    extend(count, width, torch::kFloat, device);
+    keepForGraph(m_rotaryTable);
+    return torch::view_as_real(m_rotaryTable).flatten(1);
+}
+
 torch::Tensor RotaryPositions::rotate(const torch::Tensor& x, std::int64_t start) {
     const std::int64_t n = x.size(2), width = x.size(3);
     const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
-    const auto turnType = c10::toComplexType(type);
-    if (!m_rotaryTable.defined() || m_rotaryTable.size(0) < start + n ||
-        m_rotaryTable.size(1) != width / 2 || m_rotaryTable.scalar_type() != turnType ||
-        m_rotaryTable.device() != x.device()) {
-        // As published: angles in float32, the rest in the type of the model.
-        const torch::NoGradGuard noGrad;
-        const c10::InferenceMode lasting(false);  // training may use the table later
-        const auto options = torch::TensorOptions().dtype(torch::kFloat).device(x.device());
-        const std::int64_t known = m_rotaryTable.defined() ? 2 * m_rotaryTable.size(0) : 0;
-        const auto frequency =
-            torch::pow(10000.0, -torch::arange(0, width, 2, options) / static_cast<double>(width));
-        const auto angle =
-            torch::outer(torch::arange(std::max(known, start + n), options), frequency).to(type);
-        m_rotaryTable = torch::complex(angle.cos(), angle.sin());
-    }
+    extend(start + n, width, type, x.device());
     keepForGraph(m_rotaryTable);
     const auto pairs = torch::view_as_complex(x.to(type).contiguous().unflatten(3, {width / 2, 2}));
     return torch::view_as_real(pairs * m_rotaryTable.slice(0, start, start + n))

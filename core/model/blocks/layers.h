@@ -59,8 +59,15 @@ class RotaryPositions {
 public:
     /// x [b, heads, n, width], where the first element has position `start`; the same shape.
     torch::Tensor rotate(const torch::Tensor& x, std::int64_t start = 0);
+    /// For kernels: cos and sin of each pair's angle at positions 0 .. count - 1 (or more), side by
+    /// side, [positions, width] float32.
+    torch::Tensor table(std::int64_t count, std::int64_t width, const torch::Device& device);
 
 private:
+    /// Makes the table for `count` positions unless it is there.
+    void extend(std::int64_t count, std::int64_t width, torch::ScalarType type,
+                const torch::Device& device);
+
     torch::Tensor m_rotaryTable;  // exp(i p w_k): complex [positions, width / 2]
 };
 

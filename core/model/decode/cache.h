@@ -24,9 +24,15 @@ public:
     /// The number of tokens read so far, which is the position of the first new one.
     std::int64_t past() const { return m_past; }
     /// Advances past() by `count` tokens.
-    void advance(std::int64_t count) { m_past += count; }
+    void advance(std::int64_t count);
     /// Removes all tokens but keeps the memory.
-    void clear() { m_past = 0; }
+    void clear();
+    /// past() as an int64 tensor [1] in a device's memory, always the same one: for kernels that
+    /// read it there. Steps of one token then need nothing of the host's, so that they can be
+    /// captured as a CUDA graph (advance() adds to it).
+    const torch::Tensor& pastOn(const torch::Device& device);
+    /// Rows past() .. past() + count - 1 of a table [capacity() or more, w].
+    torch::Tensor tokenRows(const torch::Tensor& table, std::int64_t count);
 
     /// Appends x [..., m, w] (rows along dimension -2) to a `slot` of a module and returns all of
     /// its rows: [..., past() + m, w].
@@ -37,6 +43,9 @@ public:
                                  const std::function<torch::Tensor()>& project) {
         return own ? append(module, slot, project()) : makeStatic(module, slot, project);
     }
+    /// The whole buffer of a slot for rows like x [..., m, w], which is made where there is none:
+    /// [..., capacity(), w]. For kernels that append.
+    torch::Tensor room(const void* module, int slot, const torch::Tensor& x);
     /// The whole buffer of a module's slot, [..., capacity(), w], or an undefined tensor.
     torch::Tensor buffer(const void* module, int slot) const;
     /// A value that does not depend on the tokens, computed once.
@@ -45,6 +54,7 @@ public:
 
 private:
     std::int64_t m_capacity, m_past = 0;
+    torch::Tensor m_pastOnDevice;
     std::map<std::pair<const void*, int>, torch::Tensor> m_kept;
 };
 

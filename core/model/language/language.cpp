@@ -85,8 +85,11 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     const std::int64_t past = cache ? cache->past() : 0;
     requireTokens(tokens, m_options.vocab_size, m_options.max_block_size - past, "tokens");
     auto x = m_tokens(tokens);  // [b, n, d]
-    if (m_options.pos_enc_type == "pos_emb")
-        x = x + m_positions->weight.slice(0, past, past + tokens.size(1));
+    if (m_options.pos_enc_type == "pos_emb") {
+        const auto& table = m_positions->weight;
+        x = x +
+            (cache ? cache->tokenRows(table, tokens.size(1)) : table.slice(0, 0, tokens.size(1)));
+    }
     x = decode(x);
     if (cache) cache->advance(tokens.size(1));
     // A continuation and a probe need the scores of the next token alone.
