@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "model/attention/cuda_check.h"
+#include "model/decode/generate.h"
 #include "model/factory.h"
 #include "support/form_results.h"
 #include "support/host_gpu.h"
+#include "support/host_kernels.h"
 #include "support/rooms.h"
 #include "support/zoo.h"
 
@@ -98,6 +101,46 @@ TEST_P(OnHostGpu, AGraphRepeatsAStepWithOtherInputs) {
         ASSERT_EQ(found[i].defined(), expected[i].defined()) << i;
         EXPECT_TRUE(!found[i].defined() || torch::equal(found[i], expected[i])) << i;
     }
+}
+
+// A text token by token: the logits of each, and the operations of the last.
+std::pair<Tensors, std::int64_t> written(ModelImpl& model, const ModelOptions& options) {
+    LanguageReader reader(model, options);
+    Tensors logits = {reader.read(std::vector<std::int64_t>{1, 2, 0})};
+    std::int64_t operations = 0;
+    for (std::int64_t length = 3; length < options.tokens(); ++length) {
+        const auto before = hostGpuCounts().operations;
+        logits.push_back(reader.read(std::vector<std::int64_t>{length % 3}));
+        operations = hostGpuCounts().operations - before;
+    }
+    const auto beyond = reader.read(std::vector<std::int64_t>{1});  // the window moves
+    logits.push_back(beyond);
+    return {logits, operations};
+}
+
+TEST(GeneratingOnHostGpu, ATokenIsRepeatedAsAGraph) {
+    if (!hostGpuServes()) GTEST_SKIP() << "LibTorch's CUDA library is there";
+    int repeated = 0;
+    for (auto [name, options] : smallModels()) {
+        if (options.input() != InputKind::Tokens) continue;
+        options.set("max_block_size", 14L);
+        torch::manual_seed(3);
+        auto model = makeModel(options);
+        model->eval();
+        const auto plain = written(*model, options).first;
+        model->to(hostGpu());
+        const CpuKernelsScope kernels(hostGpuKernels());
+        const auto [eager, eagerOperations] = written(*model, options);
+        const HostGpuGraphsScope graphs;
+        const auto [graph, operations] = written(*model, options);
+        ASSERT_EQ(graph.size(), plain.size());
+        for (std::size_t i = 0; i < graph.size(); ++i) {
+            EXPECT_TRUE(torch::equal(graph[i], eager[i])) << name << ", token " << i;
+            EXPECT_TRUE(torch::allclose(graph[i], plain[i], 1e-3, 1e-4)) << name << ", token " << i;
+        }
+        repeated += operations < 8 && eagerOperations > 20;
+    }
+    EXPECT_GT(repeated, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, OnHostGpu, testing::ValuesIn(smallModels()), [](const auto& test) {

@@ -7,8 +7,10 @@
 #include <algorithm>
 
 #include "checkpoint/tensor_io.h"
+#include "model/attention/cuda_check.h"
 #include "options/estimates.h"
 #include "support/host_gpu.h"
+#include "support/host_kernels.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
 #include "train/checkpoints.h"
@@ -207,6 +209,19 @@ TEST_F(TrainStep, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
             EXPECT_TRUE(torch::isfinite(value).all().item<bool>()) << tensor;
     }
     expectSameWeights("graph", "eager");
+}
+
+TEST_F(TrainStep, OurKernelsArePartOfTheGraph) {
+    auto o = options();
+    o.model.set("dropout_rate", 0.0);  // the host GPU has no generator of its own
+    train("libtorch", o);
+    const CpuKernelsScope kernels(hostGpuKernels());
+    train("eager", o);
+    const HostGpuGraphsScope graphs;
+    train("graph", o);
+    EXPECT_EQ(points("graph"), points("eager"));
+    expectSameWeights("graph", "eager");
+    EXPECT_NE(points("graph"), points("libtorch")) << "another order of additions";
 }
 
 TEST_F(TrainStep, StepsThatCannotBeRecordedAreDoneOneByOne) {

@@ -50,13 +50,7 @@ at::Tensor sameMemory(const at::Tensor& t, const c10::Device& device,
 }  // namespace
 
 struct HostGpuGraph::Recording {
-    struct Step {
-        c10::OperatorHandle op;
-        Stack arguments;  ///< of the CPU
-        /// What it made: the number of the result, that within a list of tensors, where it is kept.
-        std::vector<std::tuple<std::size_t, std::size_t, at::Tensor>> made;
-    };
-    std::vector<Step> steps;
+    std::vector<std::function<void()>> steps;
     /// What memory held before it was written: nothing is computed by a recording.
     std::map<void*, std::string> before;
     std::map<const void*, at::Tensor> own;  ///< memory that the recording made
@@ -174,10 +168,11 @@ void runOnHost(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack)
         const at::AutoDispatchBelowADInplaceOrView below;
         op.callBoxed(results);
     }
-    HostGpuGraph::Recording::Step step{op, std::move(host), {}};
+    // What it made: the number of the result, that within a list of tensors, where it is kept.
+    std::vector<std::tuple<std::size_t, std::size_t, at::Tensor>> made;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto moved = [&](const at::Tensor& t, std::size_t place) {
-            if (arguments.madeAnew(t)) step.made.emplace_back(i, place, t);
+            if (arguments.madeAnew(t)) made.emplace_back(i, place, t);
             return arguments.toGpu(t);
         };
         if (results[i].isTensor()) {
@@ -192,8 +187,15 @@ void runOnHost(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack)
         }
     }
     if (!recording) return;
-    for (const auto& [result, place, t] : step.made) recording->own.emplace(t.storage().data(), t);
-    recording->steps.push_back(std::move(step));
+    for (const auto& [result, place, t] : made) recording->own.emplace(t.storage().data(), t);
+    recording->steps.push_back([op, host, made] {
+        Stack again = host;
+        op.callBoxed(again);
+        for (const auto& [result, place, kept] : made) {
+            const auto& value = again[result];
+            kept.copy_(value.isTensor() ? value.toTensor() : value.toTensorVector()[place]);
+        }
+    });
 }
 
 at::Tensor& copyInto(at::Tensor& target, const at::Tensor& source, bool) {
@@ -204,8 +206,8 @@ at::Tensor& copyInto(at::Tensor& target, const at::Tensor& source, bool) {
                 "capturing: a copy ", toHost ? "to" : "from", " the host");
     if (recording) {
         recording->keepContents(target);
-        static const auto copy = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
-        recording->steps.push_back({copy, {hostView(target), hostView(source), false}, {}});
+        recording->steps.push_back(
+            [to = hostView(target), from = hostView(source)] { to.copy_(from); });
     }
     hostView(target).copy_(hostView(source));
     return target;
@@ -334,14 +336,13 @@ void HostGpuGraph::replay() {
                              [](const auto& memory) { return memory.expired(); }),
                 "the graph reads memory that was released after it was recorded");
     const at::AutoDispatchBelowADInplaceOrView below;
-    for (auto& step : m_recording->steps) {
-        Stack results = step.arguments;
-        step.op.callBoxed(results);
-        for (auto& [result, place, kept] : step.made) {
-            const auto& value = results[result];
-            kept.copy_(value.isTensor() ? value.toTensor() : value.toTensorVector()[place]);
-        }
-    }
+    for (const auto& step : m_recording->steps) step();
+}
+
+int launchOnHostGpu(const std::function<int()>& launch) {
+    ++s_operations;
+    if (auto* recording = s_recording.load()) recording->steps.emplace_back(launch);
+    return launch();
 }
 
 HostGpuGraphsScope::HostGpuGraphsScope() {

@@ -42,6 +42,10 @@ private:
     std::unique_ptr<Recording> m_recording;
 };
 
+/// Starts a kernel of the program's own on the host GPU, where it is part of the graph that is
+/// recorded: runs `launch` and returns its result.
+int launchOnHostGpu(const std::function<int()>& launch);
+
 /// Has the host GPU's graphs serve core::makeDeviceGraph in its scope and for all threads.
 class HostGpuGraphsScope {
 public:

@@ -4,13 +4,37 @@
 #include <stdexcept>
 
 #include "model/kernels/plugin.h"
+#include "support/host_gpu.h"
 
 namespace relascope::core {
 namespace {
 
+using kernels::KernelTable;
+
 KernelCalls s_calls;
 
+template <auto kernel, class Args>
+int launched(const Args* args, void*) {
+    return testing_support::launchOnHostGpu(
+        [copy = *args] { return (compiledKernels().*kernel)(&copy, nullptr); });
+}
+
 }  // namespace
+
+const kernels::KernelTable& hostGpuKernels() {
+    static const auto table = [] {
+        auto recorded = compiledKernels();
+        recorded.relForward = launched<&KernelTable::relForward, kernels::RelArgs>;
+        recorded.relBackward = launched<&KernelTable::relBackward, kernels::RelArgs>;
+        recorded.relTensorForward = launched<&KernelTable::relTensorForward, kernels::RelArgs>;
+        recorded.relTensorBackward = launched<&KernelTable::relTensorBackward, kernels::RelArgs>;
+        recorded.smallForward = launched<&KernelTable::smallForward, kernels::SmallArgs>;
+        recorded.smallBackward = launched<&KernelTable::smallBackward, kernels::SmallArgs>;
+        recorded.decode = launched<&KernelTable::decode, kernels::DecodeArgs>;
+        return recorded;
+    }();
+    return table;
+}
 
 KernelCalls& kernelCalls() {
     return s_calls;

@@ -15,6 +15,8 @@ struct KernelCalls {
     bool operator==(const KernelCalls&) const = default;
 };
 KernelCalls& kernelCalls();
+/// The compiled kernels for the host GPU (host_gpu.h), whose graphs repeat them.
+const kernels::KernelTable& hostGpuKernels();
 /// The compiled kernels, counting.
 const kernels::KernelTable& hostKernels();
 

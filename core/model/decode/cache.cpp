@@ -3,6 +3,9 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include "model/graph/device_graph.h"
+#include "types/error.h"
+
 namespace relascope::core {
 namespace {
 thread_local DecodingCache* current = nullptr;
@@ -44,6 +47,7 @@ torch::Tensor DecodingCache::room(const void* module, int slot, const torch::Ten
 }
 
 torch::Tensor DecodingCache::append(const void* module, int slot, const torch::Tensor& x) {
+    if (isRecordingGraph()) throw Error("a graph cannot append to a cache where the host says");
     const auto kept = room(module, slot, x);
     const std::int64_t count = x.size(-2);
     kept.narrow(-2, m_past, count).copy_(x);

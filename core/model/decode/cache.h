@@ -25,6 +25,10 @@ public:
     std::int64_t past() const { return m_past; }
     /// Advances past() by `count` tokens.
     void advance(std::int64_t count);
+    /// Counts a token on the host alone: a graph that contains advance(1) was repeated.
+    void countOne() { ++m_past; }
+    /// The host's count, as before a graph was recorded.
+    void setCount(std::int64_t past) { m_past = past; }
     /// Removes all tokens but keeps the memory.
     void clear();
     /// past() as an int64 tensor [1] in a device's memory, always the same one: for kernels that
@@ -35,7 +39,8 @@ public:
     torch::Tensor tokenRows(const torch::Tensor& table, std::int64_t count);
 
     /// Appends x [..., m, w] (rows along dimension -2) to a `slot` of a module and returns all of
-    /// its rows: [..., past() + m, w].
+    /// its rows: [..., past() + m, w]. Throws Error while a graph is recorded, which could not
+    /// repeat it elsewhere.
     torch::Tensor append(const void* module, int slot, const torch::Tensor& x);
     /// The rows that a module attends to: for self-attention (`own`) the `project`ed rows of new
     /// tokens are appended to the cached ones, for cross-attention they are computed once.

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "model/architecture.h"
+#include "model/decode/repeated_token.h"
 #include "model/decode/row_decoder.h"
 #include "types/error.h"
 
@@ -30,6 +31,8 @@ LanguageReader::LanguageReader(ModelImpl& model, const ModelOptions& options)
       m_cache(options.tokens()),
       m_device(model.parameters().front().device()) {
     if (RowDecoder::takes(model, options)) m_row = std::make_unique<RowDecoder>(model, options);
+    if (!m_device.is_cpu() && canCache(options))
+        m_repeated = std::make_unique<RepeatedToken>(model, m_cache, m_device);
 }
 
 LanguageReader::~LanguageReader() = default;
@@ -55,9 +58,14 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
                     {logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel())});
         return logits.slice(0, 0, usable);
     }
-    const auto ids = torch::from_blob(m_tokens.data() + (total - fresh), {1, fresh}, torch::kLong);
-    const CacheScope scope(m_cache);
-    const auto logits = m_model.forward(ids.to(m_device));  // [1, 1, vocab]
+    const auto forward = [&] {
+        const auto ids =
+            torch::from_blob(m_tokens.data() + (total - fresh), {1, fresh}, torch::kLong);
+        const CacheScope scope(m_cache);
+        return m_model.forward(ids.to(m_device));
+    };
+    const bool repeats = m_repeated && fresh == 1 && m_cache.past() > 0 && !activeRecorder();
+    const auto logits = repeats ? m_repeated->read(m_tokens.back()) : forward();  // [1, 1, vocab]
     return logits[0][-1]
         .slice(0, 0, usable)
         .to(torch::TensorOptions().dtype(torch::kFloat).device(torch::kCPU))

@@ -17,6 +17,7 @@
 
 namespace relascope::core {
 
+class RepeatedToken;
 class RowDecoder;
 
 /// The number of vocabulary rows that are tokens: published vocabularies of 50304 rows have 50257;
@@ -46,7 +47,8 @@ private:
     DecodingCache m_cache;
     torch::Device m_device;
     std::vector<std::int64_t> m_tokens;
-    std::unique_ptr<RowDecoder> m_row;  ///< for single tokens, if it supports the model
+    std::unique_ptr<RowDecoder> m_row;          ///< for single tokens, if it supports the model
+    std::unique_ptr<RepeatedToken> m_repeated;  ///< the same, on a GPU
 };
 
 /// Chooses tokens from logits by temperature, top-k and top-p, with its own generator: the same
