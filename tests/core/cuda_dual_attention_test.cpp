@@ -179,7 +179,7 @@ TEST_F(CudaDualAttention, DropsWhatTheSeparateKernelsDrop) {
             out = smallAttention({sensory, relational});
         else
             for (const auto& call : {sensory, relational})
-                out.push_back(cudaAttention(call.in, call.options));
+                out.push_back(cudaAttention(call.in, call.options, CudaKernels::Float32));
         Tensors leaves = {sensory.in.q, sensory.in.k, sensory.in.v};
         for (const auto& x :
              {relational.in.q, relational.in.k, relational.in.v, relational.in.relations.q,
