@@ -27,6 +27,7 @@
 #include "train/evaluate.h"
 #include "train/inspect_benchmark.h"
 #include "train/optimizer.h"
+#include "train/out_of_memory.h"
 #include "types/suggest.h"
 
 namespace relascope::core {
@@ -172,7 +173,7 @@ double tokensPerSecond(ModelImpl& model, const ModelOptions& options, double sec
     torch::manual_seed(1);
     const auto prompt = torch::randint(options.outputs(), {32}, torch::kLong);
     const std::int64_t count = 224;
-    const auto times = timesOf(seconds, model.parameters().front().is_cuda(), [&] {
+    const auto times = timesOf(seconds, model.parameters().front().device(), [&] {
         LanguageReader reader(model, options);
         GenerateOptions greedy;
         greedy.temperature = 0.0, greedy.alternatives = 0;
@@ -241,7 +242,7 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
             optimizer.step(1e-3);
         };
         std::vector<double> cpuTimes;
-        const auto steps = timesOf(seconds, false, [&] {
+        const auto steps = timesOf(seconds, device, [&] {
             const double before = processMs();
             step();
             cpuTimes.push_back(processMs() - before);
@@ -249,7 +250,7 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
         result.form = lastFormOf(model);
         if (name == "contended") {
             const BusyNeighbour busy;
-            const double beside = medianOf(timesOf(seconds, false, step));
+            const double beside = medianOf(timesOf(seconds, device, step));
             result.figures.emplace_back("beside_busy_ms", beside);
             result.figures.emplace_back("beside_by_alone", beside / medianOf(steps));
         }
@@ -260,7 +261,7 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
                                     *std::min_element(cpuTimes.begin(), cpuTimes.end()));
     }
     model.eval();
-    result.forwardMs = medianOf(timesOf(std::min(seconds, 2.0), device.is_cuda(), [&] {
+    result.forwardMs = medianOf(timesOf(std::min(seconds, 2.0), device, [&] {
         const torch::NoGradGuard noGrad;
         scores();
     }));
@@ -269,28 +270,8 @@ void measureStep(const std::string& name, ModelImpl& model, const ModelOptions& 
             "tokens_per_s", static_cast<double>(targets.numel()) * 1000.0 / result.trainStepMs);
 }
 
-}  // namespace
-
-const std::vector<std::string>& benchmarkNames() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
-                                        "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
-                                        "mathematics",  "generate_256",         "lm_dat_memory",
-                                        "contended"};
-        const auto& inspect = inspectBenchmarkNames();
-        all.insert(all.end(), inspect.begin(), inspect.end());
-        if (devices().back().usable && devices().size() > 1)
-            all.insert(all.end(), {"lm_dat_343m", "generate_343m"});
-        return all;
-    }();
-    return names;
-}
-
-BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName,
-                             double seconds) {
-    const auto& inspect = inspectBenchmarkNames();
-    if (std::find(inspect.begin(), inspect.end(), name) != inspect.end())
-        return runInspectBenchmark(name);
+BenchmarkResult runWorkload(const std::string& name, const std::string& deviceName,
+                            double seconds) {
     const auto [options, batch] = workload(name);
     const torch::Device device(deviceName);
     torch::manual_seed(0);
@@ -318,6 +299,33 @@ BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceN
     getrusage(RUSAGE_SELF, &usage);
     result.peakRssMb = static_cast<double>(usage.ru_maxrss) / 1024.0;
     return result;
+}
+
+}  // namespace
+
+const std::vector<std::string>& benchmarkNames() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = {"relgames_dat", "relgames_transformer", "cifar_vidat",
+                                        "lm_dat_512",   "lm_transformer_512",   "lm_dat_1024",
+                                        "mathematics",  "generate_256",         "lm_dat_memory",
+                                        "contended"};
+        const auto& inspect = inspectBenchmarkNames();
+        all.insert(all.end(), inspect.begin(), inspect.end());
+        if (devices().back().usable && devices().size() > 1)
+            all.insert(all.end(), {"lm_dat_343m", "generate_343m"});
+        return all;
+    }();
+    return names;
+}
+
+BenchmarkResult runBenchmark(const std::string& name, const std::string& deviceName,
+                             double seconds) {
+    const auto& inspect = inspectBenchmarkNames();
+    if (std::find(inspect.begin(), inspect.end(), name) != inspect.end())
+        return runInspectBenchmark(name);
+    return withinMemory(
+        deviceName, [&] { return runWorkload(name, deviceName, seconds); },
+        [&name] { return " for the benchmark " + name + "; free some of its memory"; });
 }
 
 }  // namespace relascope::core

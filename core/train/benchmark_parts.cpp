@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/benchmark_parts.h"
 
-#include <torch/cuda.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,12 +16,14 @@ double medianOf(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-std::vector<double> timesOf(double seconds, bool cuda, const std::function<void()>& work) {
+std::vector<double> timesOf(double seconds, const torch::Device& device,
+                            const std::function<void()>& work) {
     using Clock = std::chrono::steady_clock;
     const auto once = [&] {
         const auto start = Clock::now();
         work();
-        if (cuda) torch::cuda::synchronize();
+        if (!device.is_cpu())
+            c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
         return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     };
     once(), once();

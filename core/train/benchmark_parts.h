@@ -12,8 +12,9 @@ namespace relascope::core {
 
 double medianOf(std::vector<double> values);
 /// The times of `work` in milliseconds: after two runs to warm up, as many as fit into the time,
-/// three at least. On CUDA each is waited for.
-std::vector<double> timesOf(double seconds, bool cuda, const std::function<void()>& work);
+/// three at least. Each is waited for on its device.
+std::vector<double> timesOf(double seconds, const torch::Device& device,
+                            const std::function<void()>& work);
 /// What the relational heads computed last by, as they say; "none" where there are none.
 std::string lastFormOf(const ModelImpl& model);
 

@@ -4,6 +4,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "model/attention/cuda_check.h"
 #include "model/graph/device_graph.h"
@@ -47,7 +48,7 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
     const auto measure = [&](const std::string& way, const std::function<void()>& repeated) {
         repeated();
         takePeakMb(device);
-        const auto times = timesOf(seconds, true, repeated);
+        const auto times = timesOf(seconds, device, repeated);
         const double ms = medianOf(times);
         result.figures.emplace_back(way + "_step_ms", ms);
         if (const double mb = takePeakMb(device); mb > 0)
@@ -70,7 +71,10 @@ void measureDeviceStep(const DeviceStep& step, double seconds, BenchmarkResult& 
         graph->record(work);
     } catch (const std::exception& error) {
         if (isOutOfMemory(error)) throw;
-        return;  // the step cannot be recorded
+        const std::string text = error.what();
+        std::fprintf(stderr, "relascope: the step is not repeated as a CUDA graph: %s\n",
+                     text.substr(0, text.find('\n')).c_str());
+        return;
     }
     measure("graph", [&] { graph->replay(); });
 }

@@ -131,7 +131,7 @@ TEST(GeneratingOnHostGpu, ATokenIsRepeatedAsAGraph) {
         model->to(hostGpu());
         const CpuKernelsScope kernels(hostGpuKernels());
         const auto [eager, eagerOperations] = written(*model, options);
-        const HostGpuGraphsScope graphs;
+        const GraphTableScope graphs(hostGpuGraphs());
         const auto [graph, operations] = written(*model, options);
         ASSERT_EQ(graph.size(), plain.size());
         for (std::size_t i = 0; i < graph.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <map>
 
 #include "checkpoint/tensor_io.h"
 #include "model/attention/cuda_check.h"
@@ -13,6 +14,7 @@
 #include "support/host_kernels.h"
 #include "support/tiny_run.h"
 #include "support/trained.h"
+#include "train/benchmark.h"
 #include "train/checkpoints.h"
 #include "train/devices.h"
 
@@ -79,7 +81,7 @@ TEST_F(TrainStep, AGraphHasTheBitsOfStepsOneByOne) {
     EXPECT_EQ(eager.result.info.step, 18);
     Trained repeated;
     {
-        const HostGpuGraphsScope graphs;
+        const GraphTableScope graphs(hostGpuGraphs());
         repeated = train("graph", options());
     }
     EXPECT_EQ(repeated.result.info.state, RunState::Done) << repeated.result.info.message;
@@ -101,7 +103,7 @@ TEST_F(TrainStep, AGraphWorksLessThanStepsOneByOneAndReadsSeldom) {
         return std::pair{after.operations - before.operations, after.reads - before.reads};
     };
     const auto [eagerOperations, eagerReads] = reads("eager");
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     const auto [operations, numbers] = reads("graph");
     EXPECT_LT(operations * 3, eagerOperations);
     EXPECT_EQ(points("graph"), points("eager"));
@@ -110,7 +112,7 @@ TEST_F(TrainStep, AGraphWorksLessThanStepsOneByOneAndReadsSeldom) {
 TEST_F(TrainStep, TheCpuComesToTheSameLosses) {
     auto o = options();
     o.model.set("dropout_rate", 0.0);
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     train("gpu", o);
     o.train.device = "cpu";
     train("cpu", o);
@@ -130,7 +132,7 @@ TEST_F(TrainStep, SeveralBatchesAStepAndAShortLastOne) {
     ASSERT_EQ(stepBatches(o), 2);
     const auto data = tinyData(16 * 5 + 3, 16);  // the last step of an epoch has 16 and 3
     train("eager", o, {}, data);
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     const auto trained = train("graph", o, {}, data);
     EXPECT_EQ(trained.result.info.step, 9);
     EXPECT_EQ(points("graph"), points("eager"));
@@ -138,7 +140,7 @@ TEST_F(TrainStep, SeveralBatchesAStepAndAShortLastOne) {
 }
 
 TEST_F(TrainStep, ResumesBitForBit) {
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     train("whole", options());
     train("parts", options(), stopAfter(8));
     const auto trained = train("parts", options());
@@ -148,7 +150,7 @@ TEST_F(TrainStep, ResumesBitForBit) {
 }
 
 TEST_F(TrainStep, ACancelledRunKeepsTheStepsThatWereStarted) {
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     auto o = options();
     o.train.steps = 200, o.train.evaluate_every = 1000, o.train.capture_samples = 0;
     const auto data = tinyData(16 * 300, 16);
@@ -170,7 +172,7 @@ TEST_F(TrainStep, ANewLearningRateReachesTheGraph) {
             m_control.edit("train.learning_rate", 0.0078125);
     };
     train("eager", o, edit);
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     train("graph", o, edit);
     EXPECT_EQ(points("graph"), points("eager"));
     const auto rates = points("graph");
@@ -183,7 +185,7 @@ TEST_F(TrainStep, AScheduleReachesTheGraph) {
     auto o = options();
     o.train.schedule = "cosine", o.train.warmup_steps = 4;
     train("eager", o);
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     train("graph", o);
     EXPECT_EQ(points("graph"), points("eager"));
 }
@@ -192,8 +194,8 @@ TEST_F(TrainStep, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
     auto o = options();
     o.train.learning_rate = 1e30, o.train.clip_norm = 0.0;
     for (const bool graph : {false, true}) {
-        std::optional<HostGpuGraphsScope> graphs;
-        if (graph) graphs.emplace();
+        std::optional<GraphTableScope> graphs;
+        if (graph) graphs.emplace(hostGpuGraphs());
         const std::string name = graph ? "graph" : "eager";
         const auto trained = train(name, o);
         EXPECT_EQ(trained.result.info.state, RunState::Failed);
@@ -212,23 +214,41 @@ TEST_F(TrainStep, StopsBeforeANonFiniteUpdateAndNamesTheLayer) {
 }
 
 TEST_F(TrainStep, OurKernelsArePartOfTheGraph) {
-    auto o = options();
-    o.model.set("dropout_rate", 0.0);  // the host GPU has no generator of its own
+    const auto o = options();
     train("libtorch", o);
     const CpuKernelsScope kernels(hostGpuKernels());
-    train("eager", o);
-    const HostGpuGraphsScope graphs;
+    {
+        const GraphTableScope numbers(hostGpuNumbers());
+        restartHostGpuNumbers();
+        train("eager", o);
+    }
+    restartHostGpuNumbers();
+    const GraphTableScope graphs(hostGpuGraphs());
     train("graph", o);
     EXPECT_EQ(points("graph"), points("eager"));
     expectSameWeights("graph", "eager");
     EXPECT_NE(points("graph"), points("libtorch")) << "another order of additions";
 }
 
+TEST_F(TrainStep, IsMeasuredInEachWay) {
+    const CpuKernelsScope kernels(hostGpuKernels());
+    const GraphTableScope graphs(hostGpuGraphs());
+    const auto result = runBenchmark("relgames_transformer", "cuda:0", 0.0);
+    std::map<std::string, double> figures(result.figures.begin(), result.figures.end());
+    for (const char* way : {"libtorch", "kernels", "graph"}) {
+        const auto time = figures.find(std::string(way) + "_step_ms");
+        ASSERT_NE(time, figures.end()) << way;
+        EXPECT_GE(time->second, result.trainStepMs) << way;
+    }
+    EXPECT_EQ(figures.at("batch"), 512.0);
+    EXPECT_GT(result.trainStepMs, 0.0);
+}
+
 TEST_F(TrainStep, StepsThatCannotBeRecordedAreDoneOneByOne) {
     auto o = options();
     o.train.activation_checkpointing = true;
     train("eager", o);
-    const HostGpuGraphsScope graphs;
+    const GraphTableScope graphs(hostGpuGraphs());
     const auto trained = train("graph", o);
     EXPECT_EQ(trained.result.info.state, RunState::Done) << trained.result.info.message;
     EXPECT_EQ(points("graph"), points("eager"));

@@ -24,6 +24,9 @@ constexpr DeviceType kType = DeviceType::CUDA;
 
 std::atomic<std::int64_t> s_operations = 0, s_reads = 0, s_uploads = 0;
 
+constexpr std::int64_t kSeed = 20;
+std::atomic<std::int64_t> s_offset = 0;  // of random numbers, as of a generator of CUDA
+
 bool onGpu(const at::Tensor& t) {
     return t.defined() && t.device().type() == kType;
 }
@@ -56,6 +59,8 @@ struct HostGpuGraph::Recording {
     std::map<const void*, at::Tensor> own;  ///< memory that the recording made
     /// All other memory. A graph does not keep it.
     std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> foreign;
+
+    std::int64_t seed = kSeed, offset = 0, numbers = 0;  ///< of its random numbers
 
     bool owns(const at::Tensor& t) const { return own.contains(t.storage().data()); }
     at::Tensor hostView(const at::Tensor& t) {
@@ -126,13 +131,18 @@ struct Arguments {
         if (!t.defined()) return t;
         for (const auto& [given, host] : pairs)
             if (host.unsafeGetTensorImpl() == t.unsafeGetTensorImpl()) return resized(given, host);
-        auto made = sameMemory(t, hostGpu());
-        for (const auto& [given, host] : pairs)
-            if (onGpu(given) && shares(t, host)) {
-                made.unsafeGetTensorImpl()->set_storage_keep_dtype(given.storage());
-                break;
-            }
-        return made;
+        for (const auto& [given, host] : pairs) {
+            if (!onGpu(given) || !shares(t, host)) continue;
+            // A view, in inference mode of a tensor that may not be of it.
+            auto view = at::detail::make_tensor<c10::TensorImpl>(
+                c10::TensorImpl::VIEW, c10::Storage(given.storage()), given.key_set(), t.dtype());
+            view.unsafeGetTensorImpl()->set_sizes_and_strides(t.sizes(), t.strides(),
+                                                              t.storage_offset());
+            view._set_conj(t.is_conj());
+            view._set_neg(t.is_neg());
+            return view;
+        }
+        return sameMemory(t, hostGpu());
     }
     bool madeAnew(const at::Tensor& t) const {
         return t.defined() && t.numel() > 0 &&
@@ -217,6 +227,21 @@ at::Scalar readNumber(const at::Tensor& self) {
     ++s_reads;
     TORCH_CHECK(!s_recording, "operation not permitted when stream is capturing: a number is read");
     return hostView(self).item();
+}
+
+core::kernels::Philox drawNumbers(int, std::uint64_t numbers) {
+    core::kernels::Philox state;
+    const auto count = static_cast<std::int64_t>(numbers);
+    if (auto* recording = s_recording.load()) {
+        state.captured = true;
+        state.seed = &recording->seed, state.offset = &recording->offset;
+        state.within = static_cast<std::uint64_t>(recording->numbers);
+        recording->numbers += count;
+    } else {
+        state.seedValue = kSeed;
+        state.offsetValue = static_cast<std::uint64_t>(s_offset.fetch_add(count));
+    }
+    return state;
 }
 
 std::int64_t chooseAttention(const at::Tensor&, const at::Tensor&, const at::Tensor&,
@@ -336,6 +361,7 @@ void HostGpuGraph::replay() {
                              [](const auto& memory) { return memory.expired(); }),
                 "the graph reads memory that was released after it was recorded");
     const at::AutoDispatchBelowADInplaceOrView below;
+    m_recording->offset = s_offset.fetch_add(m_recording->numbers);
     for (const auto& step : m_recording->steps) step();
 }
 
@@ -345,15 +371,21 @@ int launchOnHostGpu(const std::function<int()>& launch) {
     return launch();
 }
 
-HostGpuGraphsScope::HostGpuGraphsScope() {
-    core::setDeviceGraphFactory(
-        [](const torch::Device& device) -> std::unique_ptr<core::DeviceGraph> {
-            if (device.type() != kType) return nullptr;
-            return std::make_unique<HostGpuGraph>();
-        });
+const core::GraphTable& hostGpuGraphs() {
+    static constexpr core::GraphTable table{
+        sizeof(core::GraphTable), [](int) -> core::DeviceGraph* { return new HostGpuGraph; },
+        drawNumbers};
+    return table;
 }
-HostGpuGraphsScope::~HostGpuGraphsScope() {
-    core::setDeviceGraphFactory(nullptr);
+
+const core::GraphTable& hostGpuNumbers() {
+    static constexpr core::GraphTable table{
+        sizeof(core::GraphTable), [](int) -> core::DeviceGraph* { return nullptr; }, drawNumbers};
+    return table;
+}
+
+void restartHostGpuNumbers() {
+    s_offset = 0;
 }
 
 }  // namespace relascope::testing_support

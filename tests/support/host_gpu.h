@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "model/graph/device_graph.h"
+#include "model/graph/graph_library.h"
 
 namespace relascope::testing_support {
 
@@ -46,13 +46,13 @@ private:
 /// recorded: runs `launch` and returns its result.
 int launchOnHostGpu(const std::function<int()>& launch);
 
-/// Has the host GPU's graphs serve core::makeDeviceGraph in its scope and for all threads.
-class HostGpuGraphsScope {
-public:
-    HostGpuGraphsScope();
-    ~HostGpuGraphsScope();
-    HostGpuGraphsScope(const HostGpuGraphsScope&) = delete;
-    HostGpuGraphsScope& operator=(const HostGpuGraphsScope&) = delete;
-};
+/// What the host GPU has in place of the library for CUDA graphs: its graphs, and random numbers by
+/// a seed and an offset that each call and each repetition of a graph advances. For
+/// core::GraphTableScope.
+const core::GraphTable& hostGpuGraphs();
+/// The same without graphs.
+const core::GraphTable& hostGpuNumbers();
+/// Begins the random numbers of both anew.
+void restartHostGpuNumbers();
 
 }  // namespace relascope::testing_support

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/graph/device_graph.h"
 
-#include <atomic>
-
 #include "model/graph/graph_library.h"
 
 namespace relascope::core {
 namespace {
 
-std::atomic<DeviceGraphFactory> s_factory = nullptr;
 thread_local std::vector<torch::Tensor>* s_kept = nullptr;
 
 struct KeepingScope {
@@ -32,20 +29,14 @@ bool isRecordingGraph() {
 }
 
 std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device) {
-    if (const auto factory = s_factory.load()) return factory(device);
     if (!device.is_cuda()) return nullptr;
     const auto* library = graphLibrary().table;
     return library ? std::unique_ptr<DeviceGraph>(library->makeGraph(device.index())) : nullptr;
 }
 
 std::string deviceGraphsProblem(const torch::Device& device) {
-    if (s_factory.load()) return {};
     if (!device.is_cuda()) return "only CUDA has graphs";
     return graphLibrary().problem;
-}
-
-void setDeviceGraphFactory(DeviceGraphFactory factory) {
-    s_factory = factory;
 }
 
 }  // namespace relascope::core

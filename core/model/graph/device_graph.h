@@ -49,8 +49,4 @@ std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device);
 /// Why makeDeviceGraph() gives none; empty if it does.
 std::string deviceGraphsProblem(const torch::Device& device);
 
-using DeviceGraphFactory = std::unique_ptr<DeviceGraph> (*)(const torch::Device& device);
-/// Has the factory serve devices that are neither the CPU nor CUDA's; null: none does. For tests.
-void setDeviceGraphFactory(DeviceGraphFactory factory);
-
 }  // namespace relascope::core

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <torch/version.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 namespace relascope::core {
 namespace {
+
+std::atomic<const GraphLibrary*> s_other = nullptr;
 
 GraphLibrary open() {
     const char* choice = std::getenv("RELASCOPE_CUDA_GRAPHS");
@@ -38,7 +41,15 @@ GraphLibrary open() {
 
 }  // namespace
 
+GraphTableScope::GraphTableScope(const GraphTable& table) : m_library{&table, {}} {
+    s_other = &m_library;
+}
+GraphTableScope::~GraphTableScope() {
+    s_other = nullptr;
+}
+
 const GraphLibrary& graphLibrary() {
+    if (const auto* other = s_other.load()) return *other;
     static const GraphLibrary none{nullptr, "LibTorch's CUDA library is not loaded"};
     if (!kernels::torchCudaIsLoaded()) return none;
     static const GraphLibrary library = open();

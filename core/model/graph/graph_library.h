@@ -37,4 +37,16 @@ struct GraphLibrary {
 /// problem.
 const GraphLibrary& graphLibrary();
 
+/// Another table in its scope and for all threads. For tests.
+class GraphTableScope {
+public:
+    explicit GraphTableScope(const GraphTable& table);
+    ~GraphTableScope();
+    GraphTableScope(const GraphTableScope&) = delete;
+    GraphTableScope& operator=(const GraphTableScope&) = delete;
+
+private:
+    GraphLibrary m_library;
+};
+
 }  // namespace relascope::core
