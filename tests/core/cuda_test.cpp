@@ -6,14 +6,17 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "checkpoint/verify.h"
+#include "model/graph/graph_library.h"
 #include "model/kernels/plugin.h"
 #include "run/run_lines.h"
 #include "support/form_results.h"
 #include "support/relational_cases.h"
 #include "support/rooms.h"
 #include "support/tiny_run.h"
+#include "support/trained.h"
 #include "train/devices.h"
 #include "train/evaluate.h"
 #include "train/open_model.h"
@@ -150,6 +153,30 @@ void resumesBitForBit() {
     EXPECT_EQ(losses[0], losses[1]);
 }
 
+// kernels.md section 7: 100 steps as a graph have the bits of 100 steps one by one.
+void graphsRepeatSteps() {
+    const auto* library = graphLibrary().table;
+    ASSERT_NE(library, nullptr) << graphLibrary().problem;
+    static const GraphTable eager{sizeof(GraphTable), [](int) -> DeviceGraph* { return nullptr; },
+                                  library->drawPhilox};
+    TemporaryFolder home("cuda-graph");
+    auto options = tinyOptions();
+    options.model.set("dropout_rate", 0.2);
+    std::vector<double> found[2];
+    for (const bool graph : {false, true}) {
+        const std::string path = home / (graph ? "graph" : "eager");
+        auto folder = RunFolder::create(path, options);
+        std::optional<GraphTableScope> without;
+        if (!graph) without.emplace(eager);
+        EXPECT_EQ(trainOn(folder, "cuda:0", 20).info.step, 120);
+        for (const auto& note : readEvents(path))
+            EXPECT_EQ(note.text.find("not repeated as a CUDA graph"), std::string::npos)
+                << note.text;
+        found[graph] = losses(path);
+    }
+    EXPECT_EQ(found[0], found[1]);
+}
+
 void movesBetweenDevices() {
     TemporaryFolder home("cuda-move");
     {
@@ -193,6 +220,7 @@ const int registered = [] {
             {"GoldenCasesVerify", goldenCasesVerify},
             {"TrainsResumesAndIsInspected", trainsResumesAndIsInspected},
             {"ResumesBitForBit", resumesBitForBit},
+            {"GraphsRepeatSteps", graphsRepeatSteps},
             {"MovesBetweenDevices", movesBetweenDevices},
             {"Bfloat16Trains", bfloat16Trains},
             {"OwnKernelsAgree", ownKernelsAgree},
