@@ -104,6 +104,7 @@ Json deviceJson(const core::DeviceInfo& device, const core::DeviceMemory& memory
     object["kernel_types"] = core::kernelTypes(device, found);
     for (const auto& problem : {found.float32, found.tensor})
         if (!problem.empty()) object["kernel_problems"].push_back(problem);
+    object["graphs_reason"] = core::graphsProblem(device);
     return object;
 }
 
@@ -115,11 +116,12 @@ int listDevices(bool json) {
         const auto memory = device.usable ? core::deviceMemory(device.name) : core::DeviceMemory{};
         core::checkKernels(device);
         list.push_back(deviceJson(device, memory));
-        const std::string attention = core::attentionText(device);
-        if (!json)
-            std::printf("%-8s %s%s\n", device.name.c_str(),
-                        joined(core::deviceFacts(device, memory)).c_str(),
-                        attention.empty() ? "" : ("; " + attention).c_str());
+        if (json) continue;
+        std::printf("%-8s %s", device.name.c_str(),
+                    joined(core::deviceFacts(device, memory)).c_str());
+        for (const auto& text : {core::attentionText(device), core::stepsText(device)})
+            if (!text.empty()) std::printf("; %s", text.c_str());
+        std::printf("\n");
     }
     if (json) std::cout << list.dump(2) << "\n";
     return 0;

@@ -24,8 +24,8 @@ Answer answerOf(const std::string& wanted, bool busy) {
     const auto memory = busy || name == "cpu" ? core::deviceMemory(name) : core::DeviceMemory{};
     QStringList lines;
     for (const auto& fact : core::deviceFacts(*info, memory)) lines << QString::fromStdString(fact);
-    if (const auto text = core::attentionText(*info); !text.empty())
-        lines << QString::fromStdString(text);
+    for (const auto& text : {core::attentionText(*info), core::stepsText(*info)})
+        if (!text.empty()) lines << QString::fromStdString(text);
     return {QString::fromStdString(name), lines.join(QLatin1Char('\n'))};
 }
 

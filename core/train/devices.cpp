@@ -16,6 +16,7 @@
 
 #include "files/memory.h"
 #include "model/attention/cuda_check.h"
+#include "model/graph/graph_library.h"
 #include "options/estimates.h"
 #include "types/error.h"
 #include "types/suggest.h"
@@ -230,6 +231,16 @@ std::string attentionText(const DeviceInfo& device, const kernels::KernelProblem
 
 std::string attentionText(const DeviceInfo& device) {
     return attentionText(device, kernelProblems(device));
+}
+
+std::string graphsProblem(const DeviceInfo& device) {
+    return device.name == "cpu" ? "" : graphLibrary().problem;
+}
+
+std::string stepsText(const DeviceInfo& device) {
+    if (device.name == "cpu" || !device.usable) return {};
+    const auto problem = graphsProblem(device);
+    return problem.empty() ? "steps repeated as CUDA graphs" : "steps one by one: " + problem;
 }
 
 void requireMemory(const RunOptions& options, const std::string& device) {

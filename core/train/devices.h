@@ -66,6 +66,11 @@ std::vector<std::string> kernelTypes(const DeviceInfo& device,
 /// CPU.
 std::string attentionText(const DeviceInfo& device, const kernels::KernelProblems& found);
 std::string attentionText(const DeviceInfo& device);
+/// Of a CUDA device that is usable: "steps repeated as CUDA graphs", or one by one and why; empty
+/// otherwise.
+std::string stepsText(const DeviceInfo& device);
+/// Why its steps are not repeated as CUDA graphs; empty if they are.
+std::string graphsProblem(const DeviceInfo& device);
 /// Throws OptionError with advice if the training does not fit into the memory of the device.
 void requireMemory(const RunOptions& options, const std::string& device);
 /// Threads that LibTorch uses.

@@ -139,6 +139,8 @@ void prepare(TrainJob& job) {
     requireMemory(job.options, job.device.str());
 
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    // Otherwise each new tensor would be filled before it is written.
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
     at::globalContext().setFloat32MatmulPrecision("highest");
     const auto seed = static_cast<std::uint64_t>(job.folder.info().seed);
     torch::manual_seed(seed);

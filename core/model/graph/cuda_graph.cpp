@@ -20,7 +20,10 @@ public:
         : m_device(device), m_stream(c10::cuda::getStreamFromPool(false, device)) {}
     ~CudaGraph() override {
         // The kernels of a replay may still read what the graph holds.
-        if (m_recorded) c10::cuda::getCurrentCUDAStream(m_device).synchronize();
+        if (m_recorded) try {
+                c10::cuda::getCurrentCUDAStream(m_device).synchronize();
+            } catch (const std::exception&) {  // of a device that has failed
+            }
     }
 
     void rehearse(const std::function<void()>& work) override { apart(work); }

@@ -34,9 +34,4 @@ std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device) {
     return library ? std::unique_ptr<DeviceGraph>(library->makeGraph(device.index())) : nullptr;
 }
 
-std::string deviceGraphsProblem(const torch::Device& device) {
-    if (!device.is_cuda()) return "only CUDA has graphs";
-    return graphLibrary().problem;
-}
-
 }  // namespace relascope::core

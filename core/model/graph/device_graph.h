@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace relascope::core {
@@ -46,7 +45,4 @@ bool isRecordingGraph();
 
 /// Null where the device has no graphs, or their library is not loaded.
 std::unique_ptr<DeviceGraph> makeDeviceGraph(const torch::Device& device);
-/// Why makeDeviceGraph() gives none; empty if it does.
-std::string deviceGraphsProblem(const torch::Device& device);
-
 }  // namespace relascope::core
