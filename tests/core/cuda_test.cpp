@@ -153,7 +153,7 @@ void resumesBitForBit() {
     EXPECT_EQ(losses[0], losses[1]);
 }
 
-// kernels.md section 7: 100 steps as a graph have the bits of 100 steps one by one.
+// Steps as a graph have the bits of steps one by one.
 void graphsRepeatSteps() {
     const auto* library = graphLibrary().table;
     ASSERT_NE(library, nullptr) << graphLibrary().problem;
