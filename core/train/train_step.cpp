@@ -15,6 +15,7 @@ constexpr int kRehearsals = 3;
 
 std::vector<std::int64_t> answersOf(const std::vector<Batch>& batches, std::int64_t ignore) {
     std::vector<std::int64_t> counts;
+    counts.reserve(batches.size());
     for (const auto& batch : batches) counts.push_back(answersIn(batch, ignore));
     return counts;
 }
