@@ -12,6 +12,7 @@
 #include "model/attention/cuda_attention.h"
 #include "model/attention/cuda_decoding.h"
 #include "model/attention/cuda_dual_attention.h"
+#include "model/attention/inner_scale.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
 #include "types/error.h"
@@ -74,7 +75,7 @@ torch::Tensor forHeads(const torch::Tensor& q, const torch::Tensor& x) {
     return x.repeat_interleave(q.size(1) / x.size(1), 1);
 }
 double scaleOf(const HeadOptions& o) {
-    return 1.0 / std::sqrt(static_cast<double>(o.head_dim));
+    return rsqrt(o.head_dim);
 }
 
 }  // namespace
