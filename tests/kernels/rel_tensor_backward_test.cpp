@@ -13,28 +13,13 @@
 namespace relascope::core::kernels {
 namespace {
 
-Problem sized(const std::string& name, int queries, int keys) {
-    Problem p;
-    p.name = name;
-    p.batch = 1, p.queries = queries, p.keys = keys;
-    p.heads = 8, p.keyHeads = 4, p.keyDim = p.valueDim = 64, p.relations = 64, p.relDim = 8;
-    return p;
-}
-
-/// The model with 1.27 billion parameters: two groups of heads.
-Problem large(const std::string& name, int queries, int keys) {
-    auto p = sized(name, queries, keys);
-    p.heads = 16, p.keyHeads = 8, p.relations = 128;
-    return p;
-}
-
 std::vector<Problem> problems() {
-    std::vector<Problem> all = {sized("plain", 20, 37),
-                                sized("dropout, causal", 37, 37),
-                                sized("two sequences with gaps", 5, 40),
-                                sized("after cached keys", 9, 41),
-                                sized("one key of a tile", 5, 66),
-                                sized("no key of three tiles", 20, 83),
+    std::vector<Problem> all = {middle("plain", 20, 37),
+                                middle("dropout, causal", 37, 37),
+                                middle("two sequences with gaps", 5, 40),
+                                middle("after cached keys", 9, 41),
+                                middle("one key of a tile", 5, 66),
+                                middle("no key of three tiles", 20, 83),
                                 large("large", 17, 20),
                                 large("large, two sequences with gaps, causal, dropout", 17, 21),
                                 large("large, gelu", 9, 18)};
@@ -47,7 +32,7 @@ std::vector<Problem> problems() {
     all[7].first = 3, all[7].causal = true, all[7].dropThreshold = 13107;
     all[8].activation = "gelu";
     for (const char* activation : {"relu", "sigmoid", "tanh", "gelu", "silu"}) {
-        all.push_back(sized(activation, 18, 21));
+        all.push_back(middle(activation, 18, 21));
         all.back().activation = activation;
     }
     return all;
@@ -101,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(, RelTensorBackward, testing::ValuesIn(problems()), [](
 });
 
 RelArgs served() {
-    return argsOf(sized("", 40, 40), DataType::BFloat16);
+    return argsOf(middle("", 40, 40), DataType::BFloat16);
 }
 
 RelArgs servedLarge() {
@@ -201,12 +186,12 @@ Inputs gradientsOf(const Problem& p, int tiling) {
 }
 
 TEST(RelTensorBackwardLaunch, AllOfItIsTheThreeKernels) {
-    for (const auto& p : {sized("", 3, 18), large("", 3, 18)})
+    for (const auto& p : {middle("", 3, 18), large("", 3, 18)})
         EXPECT_TRUE(sameBits(gradientsOf(p, kBestTiling), gradientsOf(p, 0)));
 }
 
 TEST(RelTensorBackwardLaunch, KeysWithoutQueriesHaveNoGradient) {
-    for (const auto& p : {sized("", 0, 18), large("", 0, 18)}) {
+    for (const auto& p : {middle("", 0, 18), large("", 0, 18)}) {
         const auto gradients = gradientsOf(p, kBestTiling);
         for (const auto* tensor : {&gradients.k, &gradients.s, &gradients.kRel})
             for (const double value : tensor->values) EXPECT_EQ(value, 0.0);

@@ -18,21 +18,6 @@
 namespace relascope::core::kernels {
 namespace {
 
-/// The sizes of the model with 343 million parameters.
-Problem middle(const std::string& name, int queries, int keys) {
-    Problem p;
-    p.name = name;
-    p.batch = 1, p.queries = queries, p.keys = keys;
-    p.heads = 8, p.keyHeads = 4, p.keyDim = p.valueDim = 64, p.relations = 64, p.relDim = 8;
-    return p;
-}
-/// And with 1.27 billion.
-Problem large(const std::string& name, int queries, int keys) {
-    auto p = middle(name, queries, keys);
-    p.heads = 16, p.keyHeads = 8, p.relations = 128;
-    return p;
-}
-
 std::vector<Problem> problems() {
     std::vector<Problem> all = {middle("plain", 37, 37),
                                 middle("causal", 45, 45),

@@ -16,6 +16,21 @@ inline std::vector<DataType> typesFor(const Problem& p) {
     return {DataType::Float16, DataType::BFloat16};
 }
 
+/// The sizes of the model with 343 million parameters, one sequence.
+inline Problem middle(const std::string& name, int queries, int keys) {
+    Problem p;
+    p.name = name;
+    p.batch = 1, p.queries = queries, p.keys = keys;
+    p.heads = 8, p.keyHeads = 4, p.keyDim = p.valueDim = 64, p.relations = 64, p.relDim = 8;
+    return p;
+}
+/// And with 1.27 billion: two groups of heads.
+inline Problem large(const std::string& name, int queries, int keys) {
+    auto p = middle(name, queries, keys);
+    p.heads = 16, p.keyHeads = 8, p.relations = 128;
+    return p;
+}
+
 /// The numbers that a 16-bit type has for them.
 Inputs rounded(Inputs in, DataType type);
 Tensor4 rounded(Tensor4 tensor, DataType type);
