@@ -6,6 +6,7 @@
 
 #include "model/blocks/parameters.h"
 #include "model/blocks/recording.h"
+#include "model/hooks/hook_names.h"
 
 namespace relascope::core {
 namespace {
@@ -36,7 +37,11 @@ ModelPtr makeModel(const ModelOptions& options) {
         found->second.initialise(*model);
     for (const auto& item : model->named_modules())
         if (auto* point = dynamic_cast<RecordingPoint*>(item.value().get()))
-            if (point->path.empty()) point->path = item.key();  // shared modules: the first name
+            if (point->path.empty()) {  // shared modules: the first name
+                point->path = item.key();
+                if (point->hook.empty())
+                    point->hook = hookName(point->path, options.input() == InputKind::Pairs);
+            }
     return model;
 }
 

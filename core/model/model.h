@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "model/attention/chunked_attention.h"
+#include "model/hooks/hooks.h"
 #include "types/option_groups.h"
 
 namespace relascope::core {
@@ -37,7 +38,19 @@ struct ModelImpl : torch::nn::Module {
 protected:
     using Block = std::function<torch::Tensor(const torch::Tensor&)>;
     torch::Tensor throughBlock(const Block& block, const torch::Tensor& x) const {
-        return checkpointsActivations && is_training() ? activationCheckpoint(block, x) : block(x);
+        if (!checkpointsActivations || !is_training()) return block(x);
+        // The backward pass may recompute the block on another thread.
+        return activationCheckpoint(
+            [block, hooks = activeHooks()](const torch::Tensor& in) {
+                const HookScope scope(hooks);
+                return block(in);
+            },
+            x);
+    }
+    /// Scores [..., dim] or [..., position, dim] at the point hook_logits.
+    static torch::Tensor hookedLogits(const torch::Tensor& logits, std::int64_t first = 0) {
+        return HookedModule("", first)(
+            "hook_logits", logits.dim() == 3 ? Axes(axes::stream) : Axes(axes::pooled), logits);
     }
 };
 using ModelPtr = std::shared_ptr<ModelImpl>;
@@ -54,7 +67,7 @@ struct ModelWith : ModelImpl {
     explicit ModelWith(const Options& options) : m_options(options) {}
     torch::Tensor forward(const ModelInput& input) final {
         requireInput(input.x, m_options);
-        return outputs(input.x);
+        return hookedLogits(outputs(input.x));
     }
 
 protected:

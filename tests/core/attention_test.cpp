@@ -256,10 +256,10 @@ TEST(Symbols, NeighbourhoodIsClampedAndOrdered) {
                         local[i][static_cast<std::int64_t>(at) * 2 + h] =
                             self ? r[at] / sum : r[at];
                 }
-            const auto expected =
-                module->symbolic_attention->retrieve(module->model_dim_proj(local.unsqueeze(0)), 0)
-                    .values;
-            expectClose(module->retrieve(x, 0).values, expected);
+            const auto expected = module->symbolic_attention
+                                      ->retrieve(module->model_dim_proj(local.unsqueeze(0)), 0, "")
+                                      .values;
+            expectClose(module->retrieve(x, 0, "").values, expected);
         }
 }
 

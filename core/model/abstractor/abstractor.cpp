@@ -4,9 +4,11 @@
 #include <torch/nn/init.h>
 
 #include <cmath>
+#include <limits>
 
 #include "model/attention/positions.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -41,22 +43,36 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
     const auto& o = m_heads;
     auto* cache = activeCache();
     const bool own = key.is_same(query);
-    const auto project = [&](int slot, Linear& linear, const torch::Tensor& x) {
-        const auto heads = [&] { return splitHeads(linear(x), o.n_heads); };
+    const std::int64_t past = tokensBefore();
+    const HookedModule hooks(hook, past), others(hook, own ? past : 0);
+    const auto project = [&](int slot, const char* name, Linear& linear, const torch::Tensor& x) {
+        const auto heads = [&] {
+            return hookedHeads(others, name, axes::heads, splitHeads(linear(x), o.n_heads));
+        };
         return cache ? cache->appendOrStatic(this, slot, own, heads) : heads();
     };
-    const auto keys = project(0, wk, key), values = project(1, wv, value);  // [b, h, m, key_dim]
+    const auto queries =
+        hookedHeads(hooks, "hook_q", axes::heads, splitHeads(wq(query), o.n_heads));
+    const auto keys = project(0, "hook_k", wk, key),
+               values = project(1, "hook_v", wv, value);  // [b, h, m, key_dim]
     const std::int64_t n = query.size(1), m = keys.size(2);
     const double scale = o.scaled ? 1.0 / std::sqrt(static_cast<double>(o.key_dim)) : 1.0;
-    const auto inner =
-        torch::matmul(splitHeads(wq(query), o.n_heads), keys.transpose(2, 3)) * scale;
+    auto inner = torch::matmul(queries, keys.transpose(2, 3)) * scale;
     torch::Tensor hidden;  // [n, m], true where i may not attend to j
     const auto mask = torch::ones({n, m}, inner.options().dtype(torch::kBool));
-    if (o.causal) hidden = mask.triu(1 + (cache ? cache->past() : 0));
+    if (o.causal) hidden = mask.triu(1 + past);
     if (o.mask_diagonal)
         hidden = hidden.defined() ? hidden.logical_or(mask.tril(0).triu(0)) : mask.tril(0).triu(0);
     torch::Tensor alpha;
-    if (o.activation == "softmax") {
+    const bool takesWeights = relascope::core::takesWeights(hooks);
+    if (takesWeights) {
+        constexpr double cut = -std::numeric_limits<double>::infinity();
+        const bool masked = hidden.defined() && o.activation == "softmax";
+        inner = hooks.cells("hook_attn_scores", axes::pattern,
+                            masked ? inner.masked_fill(hidden, cut) : inner, past,
+                            masked ? hidden : torch::Tensor(), cut);
+        alpha = activateOpen(o.activation, inner);
+    } else if (o.activation == "softmax") {
         // Finite, so that an object without any visible object gets zeros and not NaN.
         constexpr double never = -1e30;
         alpha = torch::softmax(hidden.defined() ? inner.masked_fill(hidden, never) : inner, -1);
@@ -64,6 +80,7 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
         alpha = applyActivation(o.activation, inner);
     }
     if (hidden.defined()) alpha = alpha.masked_fill(hidden, 0.0);
+    if (takesWeights) alpha = hooks.cells("hook_pattern", axes::pattern, alpha, past, hidden);
     if (auto* recorder = activeRecorder()) {
         recorder->relations(path, inner.permute({0, 2, 3, 1}));
         recorder->scores(path, alpha);
@@ -78,6 +95,7 @@ torch::Tensor AbstractorAttentionImpl::forward(const torch::Tensor& query, const
                 .view({n, m, o.n_heads, o.key_dim});  // [i, j, h, key_dim]
         out = out + torch::einsum("bhij,ijhk->bhik", {alpha, s});
     }
+    out = hookedHeads(hooks, "hook_z", axes::heads, out);
     return wo(joinHeads(out));  // [b, n, d]
 }
 
@@ -126,24 +144,33 @@ AbstractorBlockImpl::AbstractorBlockImpl(const Parts& parts) : m_parts(parts) {
 torch::Tensor AbstractorBlockImpl::forward(torch::Tensor a, const torch::Tensor& x,
                                            const Symbols& relative) {
     const bool first = m_parts.normFirst;
+    const HookedModule hooks(hook, tokensBefore());
+    const auto point = [&](const char* name, const torch::Tensor& value) {
+        return hooks(name, axes::stream, value);
+    };
+    a = point("hook_resid_pre", a);
     if (m_parts.hasSelf) {
         const auto y = first ? norm1(a) : a;
-        a = a + self_attn(y, y, y);
+        a = a + point("hook_attn_out", self_attn(y, y, y));
         if (!first) a = norm1(a);
+        a = point("hook_resid_mid", a);
     }
     if (m_parts.kind != Middle::None) {
         const auto y = first ? norm2(a) : a;
         const auto out =
-            m_parts.kind == Middle::Relational ? middle(x, x, y, relative) : middle(y, x, x);
+            point("hook_cross_attn_out",
+                  m_parts.kind == Middle::Relational ? middle(x, x, y, relative) : middle(y, x, x));
         const auto& kept = m_parts.residual == "objects" ? x : a;
         a = m_parts.residual == "none" ? out : kept + out;
         if (!first) a = norm2(a);
+        a = point("hook_resid_mid_cross", a);
     }
     if (m_parts.hasFeedForward) {
-        const auto y = m_dropout(ff_block(first ? norm3(a) : a));
+        const auto y = m_dropout(point("hook_mlp_out", ff_block(first ? norm3(a) : a)));
         a = m_parts.residual == "none" ? y : a + y;
         if (!first) a = norm3(a);
     }
+    a = point("hook_resid_post", a);
     if (auto* recorder = activeRecorder()) recorder->hidden(path, a);
     return a;
 }
@@ -190,7 +217,7 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     } else if (!symbol_retriever) {
         a = m_positions.rows(n, m_options.d_model, x.options());
     } else {
-        auto retrieved = symbol_retriever->retrieve(x, 0);
+        auto retrieved = symbol_retriever->retrieve(x, 0, hook);
         if (retrieved.relative()) {
             relative = std::move(retrieved);
             a = torch::zeros({n, m_options.d_model}, x.options());
@@ -200,6 +227,7 @@ torch::Tensor AbstractorImpl::forward(const torch::Tensor& x) {
     }
     if (m_options.symbol_positions) a = m_positions.addedTo(a);
     if (a.dim() == 2) a = a.unsqueeze(0).expand({x.size(0), n, m_options.d_model});
+    a = HookedModule(hook)("hook_symbols", axes::stream, a);
     for (const auto& layer : *layers) a = layer->as<AbstractorBlockImpl>()->forward(a, x, relative);
     return a;
 }

@@ -89,7 +89,7 @@ private:
 TORCH_MODULE(AbstractorBlock);
 
 /// A_0 = the symbols (plus positions), then `n_layers_abs` blocks that relate the objects x.
-struct AbstractorImpl : torch::nn::Module {
+struct AbstractorImpl : torch::nn::Module, RecordingPoint {
     /// There are `objects` learned symbols, or at most `longest` retrieved ones.
     AbstractorImpl(const AbstractorOptions& options, std::int64_t objects, std::int64_t longest);
     /// x [b, n, d] -> abstract objects [b, n, d].

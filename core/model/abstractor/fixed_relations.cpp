@@ -2,6 +2,7 @@
 #include "model/abstractor/fixed_relations.h"
 
 #include "model/abstractor/abstractor.h"
+#include "model/attention/relational_attention.h"
 #include "model/factory.h"
 
 namespace relascope::core {
@@ -22,7 +23,10 @@ PairwiseRelationsImpl::PairwiseRelationsImpl(const PairRelationsOptions& o, bool
 torch::Tensor PairwiseRelationsImpl::forward(const torch::Tensor& x) {
     const auto inner = torch::matmul(splitHeads(wq(x), m_relations),
                                      splitHeads(wk(x), m_relations).transpose(2, 3));
-    const auto r = m_sharpness > 0 ? torch::sigmoid(inner * m_sharpness) : inner;  // [b, r, n, n]
+    const HookedModule hooks(hook);
+    const bool sharp = m_sharpness > 0;
+    const auto r = hookedRelationMaps(hooks, sharp ? "sigmoid" : "identity",
+                                      sharp ? inner * m_sharpness : inner, 0);  // [b, r, n, n]
     if (auto* recorder = activeRecorder()) recorder->relations(path, r.permute({0, 2, 3, 1}));
     return r;
 }
@@ -40,11 +44,17 @@ FixedRelationAbstractorImpl::FixedRelationAbstractorImpl(const Options& o) : Mod
     for (auto& weight : relation->parameters()) weight.set_requires_grad(false);
     symbols = register_parameter("symbols", newNormal({o.n_objects, o.symbolDim()}), false);
     layers = register_module("layers", Mlp(o.widths()));
+    layers->hook = "mlp";
 }
 
 torch::Tensor FixedRelationAbstractorImpl::outputs(const torch::Tensor& input) {
-    const auto r = relation(input);                      // [b, r, n, n]
-    const auto messages = torch::matmul(r, symbols);     // [b, r, n, symbol_dim]
+    const auto r = relation(input);  // [b, r, n, n]
+    auto sent = symbols;
+    if (const HookedModule hooks("abstractor"); hooks)
+        sent = hooks("hook_symbols", axes::stream,
+                     symbols.unsqueeze(0).expand({input.size(0), symbols.size(0), symbols.size(1)}))
+                   .unsqueeze(1);
+    const auto messages = torch::matmul(r, sent);        // [b, r, n, symbol_dim]
     const auto e = messages.transpose(1, 2).flatten(2);  // [b, n, r * symbol_dim]
     return layers(e.flatten(1));
 }

@@ -4,6 +4,7 @@
 #include "model/attention/attention.h"
 #include "model/attention/symbols.h"
 #include "model/baselines/relational_baselines.h"
+#include "model/blocks/dual_attention.h"
 #include "model/factory.h"
 #include "model/vision/vision.h"
 
@@ -31,15 +32,27 @@ struct ImageAbstractorLayerImpl : torch::nn::Module, RecordingPoint {
         m_dropout = register_module("dropout", Dropout(o.dropout_rate));
     }
     torch::Tensor forward(torch::Tensor a, const torch::Tensor& x) {
+        const HookedModule hooks(hook);
+        const auto point = [&](const char* name, const torch::Tensor& value) {
+            return hooks(name, axes::stream, value);
+        };
+        const auto fed = [&](const torch::Tensor& y) {
+            return m_dropout(point("hook_mlp_out", ff_block(y)));
+        };
+        a = point("hook_resid_pre", a);
         if (!self_attn.is_empty()) {
             const auto y = m_normFirst ? norm1(a) : a;
-            a = a + self_attn(y, y, y);
+            a = a + hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
             if (!m_normFirst) a = norm1(a);
+            a = point("hook_resid_mid", a);
         }
         const auto objects = m_normFirst ? norm1(x) : x;
-        a = x + rel_attn(objects, objects, a);
+        a = x + hookedOutput(hooks, "hook_cross_attn_out", rel_attn,
+                             rel_attn->heads(objects, objects, a));
         if (!m_normFirst) a = norm1(a);
-        a = m_normFirst ? a + m_dropout(ff_block(norm2(a))) : norm2(a + m_dropout(ff_block(a)));
+        a = point("hook_resid_mid_cross", a);
+        a = m_normFirst ? a + fed(norm2(a)) : norm2(a + fed(a));
+        a = point("hook_resid_post", a);
         if (auto* recorder = activeRecorder()) recorder->hidden(path, a);
         return a;
     }
@@ -68,9 +81,11 @@ struct ImageAbstractorImpl : ModelWith<ImageAbstractorOptions> {
             "mlp_predictor", Mlp(std::vector<std::int64_t>{o.d_model, o.d_model, o.num_classes}));
     }
     torch::Tensor outputs(const torch::Tensor& images) override {
-        const auto x = m_patches(images);             // [b, n, d]
-        auto a = m_retriever->retrieve(x, 0).values;  // [n, d] or [b, n, d]
+        const auto x =
+            HookedModule("")("hook_embed", axes::stream, m_patches(images));  // [b, n, d]
+        auto a = m_retriever->retrieve(x, 0, "abstractor").values;            // [n, d] or [b, n, d]
         if (a.dim() == 2) a = a.unsqueeze(0).expand_as(x);
+        a = HookedModule("abstractor")("hook_symbols", axes::stream, a);
         for (const auto& layer : *m_abstractorLayers)
             a = layer->as<ImageAbstractorLayerImpl>()->forward(a, x);
         return m_predictor(a.mean(1));  // [b, classes]

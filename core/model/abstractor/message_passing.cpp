@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/abstractor/message_passing.h"
+
+#include "model/attention/relational_attention.h"
 #include "model/factory.h"
 
 namespace relascope::core {
@@ -25,15 +27,19 @@ MessagePassingLayerImpl::MessagePassingLayerImpl(const MessagePassingOptions& o,
 }
 
 torch::Tensor MessagePassingLayerImpl::forward(const torch::Tensor& a, const torch::Tensor& x) {
-    const auto inner = torch::matmul(splitHeads(wq(x), m_relations),
-                                     splitHeads(wk(x), m_relations).transpose(2, 3));
-    const auto r = applyActivation(m_sigma, inner);  // [b, r, n, n]
-    const auto alpha = m_softmax ? torch::softmax(r, -1) : r;
+    const HookedModule hooks(hook), relations(activeHooks() ? hook + ".rca" : hook);
+    const auto r = hookedRelationMaps(relations, m_sigma,
+                                      torch::matmul(splitHeads(wq(x), m_relations),
+                                                    splitHeads(wk(x), m_relations).transpose(2, 3)),
+                                      0);  // [b, r, n, n]
+    const auto alpha =
+        relations("hook_pattern", axes::pattern, m_softmax ? torch::softmax(r, -1) : r);
     if (auto* recorder = activeRecorder()) {
         recorder->relations(path, r.permute({0, 2, 3, 1}));
         recorder->scores(path, alpha);
     }
-    const auto messages = torch::matmul(alpha, a.unsqueeze(1));  // [b, r, n, width of a]
+    const auto messages = hookedHeads(relations, "hook_z", axes::heads,
+                                      torch::matmul(alpha, a.unsqueeze(1)));  // [b, r, n, width]
     std::vector<torch::Tensor> parts;
     for (std::int64_t i = 0; i < m_relations; ++i)
         parts.push_back(values[i]->as<LinearImpl>()->forward(messages.select(1, i)));
@@ -41,6 +47,7 @@ torch::Tensor MessagePassingLayerImpl::forward(const torch::Tensor& a, const tor
     out = norm1(out + m_dropout(ff_block(out)));
     if (!norm2.is_empty()) out = norm2(out);
     if (!self_attn.is_empty()) out = norm3(out + self_attn(out, out, out));
+    out = hooks("hook_resid_post", axes::stream, out);
     if (auto* recorder = activeRecorder()) recorder->hidden(path, out);
     return out;
 }
@@ -56,8 +63,9 @@ MessagePassingAbstractorImpl::MessagePassingAbstractorImpl(const Options& o) : M
 }
 
 torch::Tensor MessagePassingAbstractorImpl::outputs(const torch::Tensor& input) {
-    const auto x = embedder(input);                                    // [b, n, d]
+    const auto x = HookedModule("")("hook_embed", axes::stream, embedder(input));  // [b, n, d]
     auto a = symbols.unsqueeze(0).expand({x.size(0), x.size(1), -1});  // [b, n, symbol_dim]
+    a = HookedModule("abstractor")("hook_symbols", axes::stream, a);
     for (const auto& layer : *layers) a = layer->as<MessagePassingLayerImpl>()->forward(a, x);
     return final_out(torch::relu(hidden(a.flatten(1))));  // [b, out_dim]
 }

@@ -20,9 +20,10 @@ struct ObjectAbstractorImpl : ModelWith<ObjectAbstractorOptions> {
     }
     torch::Tensor outputs(const torch::Tensor& objects) override {
         // With positions (x sqrt(d) + pe), as in the sorting models.
-        const auto x = m_positions.addedTo(source_embedder(objects));  // [b, n, d]
-        const auto a = abstractor(x);                                  // [b, n, d]
-        return final_out(torch::relu(hidden(a.flatten(1))));           // [b, out_dim]
+        const auto x = m_positions.addedTo(
+            HookedModule("")("hook_embed", axes::stream, source_embedder(objects)));  // [b, n, d]
+        const auto a = abstractor(x);                                                 // [b, n, d]
+        return final_out(torch::relu(hidden(a.flatten(1))));  // [b, out_dim]
     }
 
     SequenceEmbedder source_embedder{nullptr};

@@ -56,8 +56,8 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     /// The encoder's output and the last abstractor's.
     std::vector<torch::Tensor> encodeSource(const torch::Tensor& source) override {
         source_embedder->check(source, m_options.in_block_size, "source");
-        const auto objects =
-            m_dropout(m_sourcePositions.addedTo(source_embedder(source)));  // [b, n, d]
+        const auto objects = m_dropout(
+            m_sourcePositions.addedTo(embedded("encoder", source_embedder(source))));  // [b, n, d]
         auto encoded = objects;
         for (const auto& block : *encoder_blocks)
             encoded = block->as<AbstractorBlockImpl>()->forward(encoded, {});
@@ -72,7 +72,8 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
         auto* cache = activeCache();
         const std::int64_t past = cache ? cache->past() : 0;
         target_embedder->check(target, m_options.out_block_size - past, "target");
-        auto y = m_dropout(m_targetPositions.addedTo(target_embedder(target), past));  // [b, m, d]
+        auto y = m_dropout(m_targetPositions.addedTo(
+            embedded("decoder", target_embedder(target), past), past));  // [b, m, d]
         std::size_t index = 0;
         for (const auto& block : *decoder_blocks) {
             const auto& context = contexts[m_options.inTurn() && index % 2 == 0 ? 0 : 1];
@@ -80,7 +81,7 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
             ++index;
         }
         if (cache) cache->advance(target.size(1));
-        return final_out(y);  // [b, m, out_dim]
+        return hookedLogits(final_out(y), past);  // [b, m, out_dim]
     }
 
     SequenceEmbedder source_embedder{nullptr}, target_embedder{nullptr};
@@ -90,6 +91,10 @@ struct Seq2SeqAbstractorImpl : SequenceModelImpl {
     Linear final_out{nullptr};
 
 private:
+    static torch::Tensor embedded(const char* stack, const torch::Tensor& x,
+                                  std::int64_t first = 0) {
+        return HookedModule(stack, first)("hook_embed", axes::stream, x);
+    }
     /// Initialises the weights as the published framework does (experiments.md section 5).
     void initialise() {
         if (parameterFill() != ParameterFill::Fresh) return;

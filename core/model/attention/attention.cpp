@@ -15,6 +15,7 @@
 #include "model/attention/inner_scale.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -49,8 +50,8 @@ torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
         .triu(first + 1);
 }
 
-torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
-                               const HeadOptions& options, std::int64_t first) {
+torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
+                              const HeadOptions& options, std::int64_t first) {
     const std::int64_t b = q.size(0), h = q.size(1), n = q.size(2), kv = k.size(1), m = k.size(2);
     const double scale = 1.0 / std::sqrt(static_cast<double>(options.head_dim));
     // Query heads that share a key head are stacked as rows of one product.
@@ -61,7 +62,28 @@ torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
     if (options.causal && n > 1)
         scores = scores.masked_fill(futureMask(n, m, first, q.device()),
                                     -std::numeric_limits<double>::infinity());
-    return torch::softmax(scores, -1);
+    return scores;
+}
+
+torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
+                               const HeadOptions& options, std::int64_t first) {
+    return torch::softmax(attentionScores(q, k, options, first), -1);
+}
+
+HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
+                            const torch::Tensor& k, const HeadOptions& options,
+                            std::int64_t first) {
+    torch::Tensor closed;
+    if (options.causal) closed = futureMask(q.size(2), k.size(2), first, q.device());
+    const auto scores =
+        hooks.cells("hook_attn_scores", axes::pattern, attentionScores(q, k, options, first), first,
+                    closed, -std::numeric_limits<double>::infinity());
+    return {scores,
+            hooks.cells("hook_pattern", axes::pattern, softmaxOfOpen(scores), first, closed)};
+}
+
+bool takesWeights(const HookedModule& hooks) {
+    return hooks.takes("hook_attn_scores") || hooks.takes("hook_pattern");
 }
 
 namespace {
@@ -162,19 +184,41 @@ KernelCall AttentionImpl::kernelCall(const torch::Tensor& x) {
             {scaleOf(o), o.causal, weightDropout()}};
 }
 
-torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Tensor& key,
-                                     const torch::Tensor& value) {
+torch::Tensor AttentionImpl::explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v, std::int64_t past,
+                                           const HookedModule& hooks) {
+    if (!hooks) {
+        const auto alpha = attentionWeights(q, k, m_options, past);  // [b, h, n, m]
+        if (recordsMaps()) {
+            activeRecorder()->scores(path, alpha);
+            if (m_options.relational)
+                activeRecorder()->relations(path, innerProducts(q, k, m_options));
+        }
+        return mixValues(m_weightDropout(alpha), v);
+    }
+    const auto [scores, alpha] = hookedWeights(hooks, q, k, m_options, past);
+    if (recordsMaps() || (activeRecorder() && takesWeights(hooks))) {
+        activeRecorder()->scores(path, alpha);
+        if (m_options.relational) activeRecorder()->relations(path, scores.permute({0, 2, 3, 1}));
+    }
+    return mixValues(m_weightDropout(alpha), v);
+}
+
+torch::Tensor AttentionImpl::heads(const torch::Tensor& query, const torch::Tensor& key,
+                                   const torch::Tensor& value) {
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     const auto& o = m_options;
+    const HookedModule hooks(hook, past);
     const bool own = key.is_same(query);
     // Layers that read the same tensor are applied together.
     std::vector<Linear> layers = {wq};
     if (own) layers.push_back(wk);
     if (own && value.is_same(query)) layers.push_back(wv);
     const auto projected = applyLinears(query, layers);
-    auto q = splitHeads(projected[0], o.n_heads);  // [b, h, n, key_dim]
-    if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() &&
+    auto q = hookedHeads(hooks, "hook_q", axes::heads,
+                         splitHeads(projected[0], o.n_heads));  // [b, h, n, key_dim]
+    if (cache && projected.size() > 2 && query.size(1) == 1 && !activeRecorder() && !hooks &&
         weightDropout() == 0 && servesDecoding(query, kernelHeads(), cache->capacity())) {
         const auto k = splitHeads(projected[1], o.kvHeads()),
                    v = splitHeads(projected[2], o.kvHeads());
@@ -184,34 +228,46 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
                                 {},
                                 cache->pastOn(query.device())};
         if (o.rope) buffers.rotary = m_rotary.table(cache->capacity(), k.size(3), k.device());
-        return finish(cudaDecoding({{q, k, v, -1, {}, 0}, {scaleOf(o)}}, buffers));
+        return cudaDecoding({{q, k, v, -1, {}, 0}, {scaleOf(o)}}, buffers);
     }
-    if (o.rope) q = m_rotary.rotate(q, past);
+    const auto rotated = [&](const char* name, const torch::Tensor& x) {
+        return o.rope ? hookedHeads(hooks, name, axes::heads, m_rotary.rotate(x, past)) : x;
+    };
+    q = rotated("hook_rot_q", q);
+    // The objects of cross-attention have positions of their own.
+    const HookedModule others(hook, own ? past : 0);
     const auto keys = [&] {
-        const auto k = splitHeads(own ? projected[1] : wk(key), o.kvHeads());
-        return o.rope ? m_rotary.rotate(k, past) : k;  // [b, h_kv, m, key_dim]
+        return rotated("hook_rot_k",
+                       hookedHeads(others, "hook_k", axes::heads,
+                                   splitHeads(own ? projected[1] : wk(key), o.kvHeads())));
     };
     const auto values = [&] {  // [b, h_kv, m, d_h]
-        return splitHeads(projected.size() > 2 ? projected[2] : wv(value), o.kvHeads());
+        return hookedHeads(
+            others, "hook_v", axes::heads,
+            splitHeads(projected.size() > 2 ? projected[2] : wv(value), o.kvHeads()));
     };
     const auto k = cache ? cache->appendOrStatic(this, 0, own, keys) : keys();
     const auto v = cache ? cache->appendOrStatic(this, 1, own, values) : values();
 
-    if (auto* recorder = factorRecorder()) {
+    if (auto* recorder = factorRecorder(); recorder && !takesWeights(hooks)) {
         recorder->scores(path, {q, k, scaleOf(o), "softmax", o.causal});
         if (o.relational) recorder->relations(path, {q, k, scaleOf(o)});
     }
     const CudaAttentionInput input{q, k, v, -1, {}, past};
     const KernelOptions options{scaleOf(o), o.causal, weightDropout()};
+    const auto joined = [&](const torch::Tensor& h) {
+        return hookedJoined(hooks, "hook_z", h, o.n_heads);
+    };
+    if (takesWeights(hooks)) return joined(joinHeads(explicitHeads(q, k, v, past, hooks)));
     if (own && value.is_same(query) && !cache && !recordsMaps() &&
         servesSmall(query, {kernelHeads()}))
-        return finish(smallAttention({{input, options}})[0]);
+        return joined(smallAttention({{input, options}})[0]);
     const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
-    if (kernels != CudaKernels::None) return finish(cudaAttention(input, options, kernels));
+    if (kernels != CudaKernels::None) return joined(cudaAttention(input, options, kernels));
     torch::Tensor e;  // [b, h, n, d_h]
     switch (chosenForm(q, k, v)) {
         case AttentionForm::Tiled:
-            return finish(tiledAttention(q, k, v, -1, {}, options));
+            return joined(tiledAttention(q, k, v, -1, {}, options));
         case AttentionForm::Fused:
             e = fusedAttention(q, k, v, o);
             break;
@@ -228,16 +284,10 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& query, const torch::Te
                 })[0];
             break;
         }
-        default: {
-            const auto alpha = attentionWeights(q, k, o, past);  // [b, h, n, m]
-            if (recordsMaps()) {
-                activeRecorder()->scores(path, alpha);
-                if (o.relational) activeRecorder()->relations(path, innerProducts(q, k, o));
-            }
-            e = mixValues(m_weightDropout(alpha), v);
-        }
+        default:
+            e = explicitHeads(q, k, v, past, hooks);
     }
-    return finish(joinHeads(e));  // [b, n, h * d_h]
+    return joined(joinHeads(e));  // [b, n, h * d_h]
 }
 
 }  // namespace relascope::core

@@ -13,6 +13,7 @@
 
 namespace relascope::core {
 
+class HookedModule;  // hooks.h
 struct KernelCall;   // cuda_dual_attention.h
 struct KernelHeads;  // of the same
 
@@ -56,10 +57,23 @@ enum class AttentionForm {
 };
 const char* attentionFormName(AttentionForm form);
 
-/// softmax(q k^T / sqrt(head_dim) + mask): q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h,
-/// n, m]. Each kv head serves consecutive query heads. Causal: query i has position first + i.
+/// q k^T / sqrt(head_dim) + mask: q [b, h, n, key_dim], k [b, h_kv, m, key_dim] -> [b, h, n, m].
+/// Each kv head serves consecutive query heads. Causal: query i has position first + i, and later
+/// keys get -infinity.
+torch::Tensor attentionScores(const torch::Tensor& q, const torch::Tensor& k,
+                              const HeadOptions& options, std::int64_t first = 0);
+/// softmax of the same.
 torch::Tensor attentionWeights(const torch::Tensor& q, const torch::Tensor& k,
                                const HeadOptions& options, std::int64_t first = 0);
+/// The same with the points hook_attn_scores and hook_pattern of a module: both tensors as they are
+/// left by the hooks.
+struct HookedWeights {
+    torch::Tensor scores, alpha;
+};
+HookedWeights hookedWeights(const HookedModule& hooks, const torch::Tensor& q,
+                            const torch::Tensor& k, const HeadOptions& options, std::int64_t first);
+/// Whether the hooks of a module want one of these, which only the explicit form computes.
+bool takesWeights(const HookedModule& hooks);
 /// The causal mask: true where query i of n, at position first + i, may not attend to key j of m:
 /// [n, m] bool.
 torch::Tensor futureMask(std::int64_t n, std::int64_t m, std::int64_t first,
@@ -83,12 +97,18 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
     /// self-attention, key and value the context for cross-attention; relational cross-attention
     /// takes its values from the symbols.
     torch::Tensor forward(const torch::Tensor& query, const torch::Tensor& key,
-                          const torch::Tensor& value);
+                          const torch::Tensor& value) {
+        return finish(heads(query, key, value));
+    }
+    /// The joined heads of the same, before `wo`.
+    torch::Tensor heads(const torch::Tensor& query, const torch::Tensor& key,
+                        const torch::Tensor& value);
     /// What forward(x, x, x) is made of, for kernels that compute several kinds of heads at once:
     /// the sizes, the projections without a cache, and what is done to the joined heads.
     KernelHeads kernelHeads() const;
     KernelCall kernelCall(const torch::Tensor& x);
-    torch::Tensor finish(const torch::Tensor& heads) { return m_outputDropout(wo(heads)); }
+    torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
+    torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     AttentionForm form = AttentionForm::Automatic;
@@ -96,6 +116,10 @@ struct AttentionImpl : torch::nn::Module, RecordingPoint {
 private:
     AttentionForm chosenForm(const torch::Tensor& q, const torch::Tensor& k,
                              const torch::Tensor& v) const;
+    /// alpha, and what it mixes of v, with whole matrices: [b, h, n, d_h].
+    torch::Tensor explicitHeads(const torch::Tensor& q, const torch::Tensor& k,
+                                const torch::Tensor& v, std::int64_t past,
+                                const HookedModule& hooks);
     double weightDropout() const { return is_training() ? m_options.dropout : 0.0; }
 
     HeadOptions m_options;

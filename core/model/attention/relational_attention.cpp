@@ -15,6 +15,7 @@
 #include "model/attention/tiled_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -31,6 +32,15 @@ torch::Tensor byOffset(const torch::Tensor& weights) {
 }
 
 }  // namespace
+
+torch::Tensor hookedRelationMaps(const HookedModule& hooks, const std::string& activation,
+                                 const torch::Tensor& inner, std::int64_t first) {
+    const auto scores = hooks.cells("hook_rel_scores", axes::relations, inner.permute({0, 2, 3, 1}),
+                                    first);  // [b, n, m, l]
+    const auto r = applyActivation(activation, scores.permute({0, 3, 1, 2}));
+    return hooks.cells("hook_r", axes::relations, r.permute({0, 2, 3, 1}), first)
+        .permute({0, 3, 1, 2});
+}
 
 torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
                          std::int64_t first) {
@@ -82,7 +92,7 @@ torch::Tensor RelationalHeadsImpl::byKernels(const CudaAttentionInput& input,
     const auto kernels = recordsMaps() ? CudaKernels::None : chosenCuda(form, input, options);
     if (kernels == CudaKernels::None) return {};
     m_lastForm = kernels == CudaKernels::Tensor ? "cuda, tensor cores" : "cuda";
-    return finish(cudaAttention(input, options, kernels));
+    return cudaAttention(input, options, kernels);
 }
 
 std::optional<KernelHeads> RelationalHeadsImpl::kernelHeads(const Symbols&) const {
@@ -96,14 +106,25 @@ KernelCall RelationalHeadsImpl::projections(const torch::Tensor&, const Symbols&
 KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor& x, const Symbols& symbols) {
     auto call = projections(x, symbols);
     auto& in = call.in;
+    auto& r = in.relations;
     auto* cache = activeCache();
     in.first = cache ? cache->past() : 0;
-    if (m_options.rope)
-        in.q = m_rotary.rotate(in.q, in.first), in.k = m_rotary.rotate(in.k, in.first);
+    const HookedModule hooks(hook, in.first);
+    in.q = hookedHeads(hooks, "hook_q", axes::heads, in.q);
+    in.k = hookedHeads(hooks, "hook_k", axes::heads, in.k);
+    if (m_options.rope) {
+        in.q = hookedHeads(hooks, "hook_rot_q", axes::heads, m_rotary.rotate(in.q, in.first));
+        in.k = hookedHeads(hooks, "hook_rot_k", axes::heads, m_rotary.rotate(in.k, in.first));
+    }
+    if (in.maxOffset < 0) in.v = hookedHeads(hooks, "hook_s", axes::heads, in.v);
+    if (hooks && r.q.defined()) {
+        if (!r.k.defined()) r.k = r.q;
+        r.q = hookedHeads(hooks, "hook_rel_q", axes::relationVectors, r.q);
+        r.k = hookedHeads(hooks, "hook_rel_k", axes::relationVectors, r.k);
+    }
     if (!cache) return call;
     if (in.maxOffset < 0) in.v = cache->append(this, 0, in.v);
     in.k = cache->append(this, 1, in.k);
-    auto& r = in.relations;
     // Symmetric relations have more keys than queries now, so that these are other tensors.
     if (r.q.defined())
         r.k = splitHeads(cache->append(this, 2, joinHeads(r.k.defined() ? r.k : r.q)), r.q.size(1));
@@ -112,7 +133,7 @@ KernelCall RelationalHeadsImpl::kernelCall(const torch::Tensor& x, const Symbols
 
 torch::Tensor RelationalHeadsImpl::decoded(const torch::Tensor& x, const Symbols& symbols) {
     auto* cache = activeCache();
-    if (!cache || x.size(1) != 1 || activeRecorder()) return {};
+    if (!cache || x.size(1) != 1 || activeRecorder() || HookedModule(hook)) return {};
     const auto heads = kernelHeads(symbols);
     if (!heads || weightDropout() > 0 || !servesDecoding(x, *heads, cache->capacity())) return {};
     const auto call = projections(x, symbols);
@@ -167,6 +188,9 @@ ProjectedSymbols RelationalHeadsImpl::projected(const Symbols& symbols, const to
 ProjectedSymbols RelationalHeadsImpl::project(const Symbols& symbols, const torch::Tensor& x) {
     auto s = projected(symbols, x);
     auto* cache = activeCache();
+    if (s.maxOffset < 0)
+        s.values = hookedHeads(HookedModule(hook, cache ? cache->past() : 0), "hook_s", axes::heads,
+                               s.values);
     if (cache && s.maxOffset < 0) s.values = cache->append(this, 0, s.values);
     return s;
 }
@@ -244,6 +268,12 @@ AttentionForm RelationalAttentionImpl::plainForm(std::int64_t n,
     return wholeForm(n);
 }
 
+AttentionForm RelationalAttentionImpl::wholeOrChunked(std::int64_t n) const {
+    // Training in blocks of rows keeps no d_r matrices for the backward pass; recorders and readers
+    // of points take them whole.
+    return n >= 256 && is_training() ? AttentionForm::Chunked : AttentionForm::Explicit;
+}
+
 AttentionForm RelationalAttentionImpl::wholeForm(std::int64_t n) const {
     const bool identity = m_options.rel_activation == "identity";
     if (n == 1 && activeCache() && identity) return AttentionForm::Factored;
@@ -254,6 +284,14 @@ torch::Tensor RelationalAttentionImpl::relationsOf(const torch::Tensor& q,
                                                    const torch::Tensor& k) const {
     return applyActivation(m_options.rel_activation,
                            torch::matmul(q * rsqrt(q.size(3)), k.transpose(2, 3)));
+}
+
+torch::Tensor RelationalAttentionImpl::hookedRelations(const HookedModule& hooks,
+                                                       const torch::Tensor& q,
+                                                       const torch::Tensor& k,
+                                                       std::int64_t first) const {
+    const auto inner = torch::matmul(q * rsqrt(q.size(3)), k.transpose(2, 3));
+    return hookedRelationMaps(hooks, m_options.rel_activation, inner, first);
 }
 
 torch::Tensor RelationalAttentionImpl::relatedTo(const torch::Tensor& q,
@@ -327,26 +365,56 @@ KernelCall RelationalAttentionImpl::projections(const torch::Tensor& x, const Sy
             {rsqrt(o.head_dim), o.causal, weightDropout(), rsqrt(o.projDim()), o.rel_activation}};
 }
 
-torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+bool RelationalAttentionImpl::takesRelations(const HookedModule& hooks,
+                                             torch::Tensor& q_rel) const {
+    if (!hooks.takes("hook_rel_scores") && !hooks.takes("hook_r")) return false;
+    if (m_options.rel_activation != "identity") return true;
+    std::vector<torch::Tensor> factors;
+    for (const char* point : {"hook_rel_scores", "hook_r"}) {
+        if (!hooks.takes(point)) continue;
+        factors.push_back(hooks.factors(point, Axis::Relation, q_rel.select(0, 0)));
+        if (!factors.back().defined()) return true;
+    }
+    for (const auto& factor : factors) q_rel = q_rel * factor.view({1, -1, 1, 1});
+    return false;
+}
+
+torch::Tensor RelationalAttentionImpl::heads(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
-    if (const auto next = decoded(x, symbols); next.defined()) return finish(next);
-    const auto call = kernelCall(x, symbols);
-    const auto& [input, options] = call;
+    if (const auto next = decoded(x, symbols); next.defined()) return next;
+    auto call = kernelCall(x, symbols);
+    auto& [input, options] = call;
+    const HookedModule hooks(hook, input.first);
+    if (hooks && !input.relations.k.defined()) input.relations.k = input.relations.q;
+    const bool takesR = takesRelations(hooks, input.relations.q);
+    const bool takesMaps = takesR || takesWeights(hooks);
+    // Points of the heads' parts, which some kernels never have apart.
+    const bool takesParts =
+        hooks.takes("hook_attended_r") || hooks.takes("hook_z_rel") || hooks.takes("hook_z_sym");
+    const auto joined = [&](const torch::Tensor& h) {
+        return hookedJoined(hooks, "hook_z", h, o.n_heads);
+    };
     const auto &q = input.q, &k = input.k, &q_rel = input.relations.q;
     const auto& k_rel = input.relations.k.defined() ? input.relations.k : q_rel;
     const ProjectedSymbols s{input.v, input.maxOffset};
     const std::int64_t past = input.first;
 
+    // Maps that hooks have changed are no products of the factors any more.
+    const bool recordsAlpha = recordsMaps() || (activeRecorder() && takesWeights(hooks)),
+               recordsR = recordsMaps() || (activeRecorder() && takesR);
     if (auto* recorder = factorRecorder()) {
-        recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
-        recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
+        if (!recordsAlpha) recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
+        if (!recordsR)
+            recorder->relations(path, {q_rel, k_rel, rsqrt(o.projDim()), o.rel_activation});
     }
-    if (const auto out = byKernels(input, options); out.defined()) return out;
-    auto chosen = formFor(x);
+    const bool needsParts = takesMaps || takesParts;
+    if (!needsParts)
+        if (const auto out = byKernels(input, options); out.defined()) return joined(out);
+    auto chosen = takesMaps ? wholeOrChunked(x.size(1)) : formFor(x);
     m_lastForm = attentionFormName(chosen);
     if (chosen == AttentionForm::Tiled) {
-        if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps())
-            return finish(tiledAttention(q, k, s.values, s.maxOffset, input.relations, options));
+        if (servesTiles(q, k, o.causal) && past == 0 && !recordsMaps() && !needsParts)
+            return joined(tiledAttention(q, k, s.values, s.maxOffset, input.relations, options));
         chosen = recordsMaps() ? wholeForm(x.size(1)) : plainForm(x.size(1), x.device());
     }
     // LibTorch's causal mask starts at the first key and ignores earlier tokens in the cache.
@@ -355,30 +423,34 @@ torch::Tensor RelationalAttentionImpl::forward(const torch::Tensor& x, const Sym
         chosen = AttentionForm::Factored;
     m_lastForm = attentionFormName(chosen);
     const bool softmax = o.rel_activation == "softmax";  // over all j, also later ones
-    const auto attend = [this, chosen, softmax](const auto& queries, const auto& keys,
-                                                const ProjectedSymbols& symbols, std::int64_t first,
-                                                const auto& drop) -> std::vector<torch::Tensor> {
-        const auto weights = attentionWeights(queries[0], keys[0], m_options, first);
+    const auto attend = [this, chosen, softmax, hooks, takesR, recordsAlpha, recordsR](
+                            const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
+                            std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
+        const auto weights = takesWeights(hooks)
+                                 ? hookedWeights(hooks, queries[0], keys[0], m_options, first).alpha
+                                 : attentionWeights(queries[0], keys[0], m_options, first);
         const auto alpha = drop(weights);  // [b, h, n, m]
         const bool identity = m_options.rel_activation == "identity";
+        const bool whole = chosen == AttentionForm::Explicit || !identity || takesR;
         torch::Tensor r, related;  // [b, d_r, n, m], [b, h, n, d_r]
-        if (chosen == AttentionForm::Explicit || !identity || recordsMaps())
-            r = relationsOf(queries[1], keys[1]);
-        if (recordsMaps()) {
-            activeRecorder()->scores(path, weights);
-            activeRecorder()->relations(path, r.permute({0, 2, 3, 1}));
-        }
-        related = chosen == AttentionForm::Explicit || !identity
-                      ? attendRelations(alpha, r)
-                      : relatedTo(queries[1], mixKeys(alpha, keys[1]));
+        if (whole || recordsR)
+            r = takesR ? hookedRelations(hooks, queries[1], keys[1], first)
+                       : relationsOf(queries[1], keys[1]);
+        if (recordsAlpha) activeRecorder()->scores(path, weights);
+        if (recordsR) activeRecorder()->relations(path, r.permute({0, 2, 3, 1}));
+        related =
+            whole ? attendRelations(alpha, r) : relatedTo(queries[1], mixKeys(alpha, keys[1]));
         return {related, mixSymbols(alpha, symbols, first)};
     };
     const auto parts = chosen == AttentionForm::Fused
                            ? fused(q, k, q_rel, k_rel, s)
                            : overRows({q, q_rel}, {k, k_rel}, s, chosen == AttentionForm::Chunked,
                                       softmax, attend);
-    const auto a = torch::matmul(parts[0], wr.transpose(1, 2)) + parts[1];  // [b, h, n, d_h]
-    return finish(joinHeads(a));                                            // [b, n, h * d_h]
+    const auto related = hookedHeads(hooks, "hook_attended_r", axes::attended, parts[0]);
+    const auto a =
+        hookedHeads(hooks, "hook_z_rel", axes::heads, torch::matmul(related, wr.transpose(1, 2))) +
+        hookedHeads(hooks, "hook_z_sym", axes::heads, parts[1]);  // [b, h, n, d_h]
+    return joined(joinHeads(a));                                  // [b, n, h * d_h]
 }
 
 void initRelationsAsMay2024(torch::nn::Module& model) {

@@ -43,12 +43,20 @@ struct ProjectedSymbols {
 /// i has position first + i -> [b, h, n, d_h].
 torch::Tensor mixSymbols(const torch::Tensor& weights, const ProjectedSymbols& symbols,
                          std::int64_t first);
+/// The relations of scaled inner products [b, l, n, m] with the points hook_rel_scores and hook_r
+/// of a module, for rows from position `first`: [b, l, n, m].
+torch::Tensor hookedRelationMaps(const HookedModule& hooks, const std::string& activation,
+                                 const torch::Tensor& inner, std::int64_t first);
 
 /// The common base of all relational heads: x [b, n, d] and its symbols -> [b, n, n_heads *
 /// head_dim].
 struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     explicit RelationalHeadsImpl(const RelationalOptions& options);
-    virtual torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) = 0;
+    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) {
+        return finish(heads(x, symbols));
+    }
+    /// The joined heads of the same, before `wo`: [b, n, n_heads * head_dim].
+    virtual torch::Tensor heads(const torch::Tensor& x, const Symbols& symbols) = 0;
     /// The form that `Automatic` selects for a batch of n objects each on that device, without a
     /// recorder and where no CUDA kernel is chosen (cuda_attention.h).
     virtual AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
@@ -57,7 +65,8 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     virtual std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const;
     /// Of relational attention and cross-attention. With a cache, all rows of it.
     KernelCall kernelCall(const torch::Tensor& x, const Symbols& symbols);
-    torch::Tensor finish(const torch::Tensor& heads) { return m_outputDropout(wo(heads)); }
+    torch::Tensor finish(const torch::Tensor& heads) { return dropOutput(wo(heads)); }
+    torch::Tensor dropOutput(const torch::Tensor& output) { return m_outputDropout(output); }
 
     /// What the last forward pass used, in words: "chunked", "cuda", "cuda, tensor cores". Empty
     /// before the first.
@@ -68,7 +77,7 @@ struct RelationalHeadsImpl : torch::nn::Module, RecordingPoint {
     AttentionForm form = AttentionForm::Automatic;
 
 protected:
-    /// By CUDA kernels, where they are chosen: the output after wo; undefined otherwise.
+    /// By CUDA kernels, where they are chosen: the joined heads; undefined otherwise.
     torch::Tensor byKernels(const CudaAttentionInput& input, const KernelOptions& options);
     /// The tensors of kernelCall() for the tokens of x alone, before they have positions.
     virtual KernelCall projections(const torch::Tensor& x, const Symbols& symbols);
@@ -108,7 +117,7 @@ protected:
 /// sqrt(d_p)). DAT section 2.2; ra_type "relational_attention".
 struct RelationalAttentionImpl : RelationalHeadsImpl {
     explicit RelationalAttentionImpl(const RelationalOptions& options);
-    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
+    torch::Tensor heads(const torch::Tensor& x, const Symbols& symbols) override;
     AttentionForm chosenForm(std::int64_t n, const torch::Device& device,
                              std::int64_t batch = 1) const override;
     std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
@@ -120,10 +129,18 @@ private:
     KernelCall projections(const torch::Tensor& x, const Symbols& symbols) override;
     /// The form that Automatic selects where the tiled one does not serve.
     AttentionForm plainForm(std::int64_t n, const torch::Device& device) const;
+    /// Multiplies q_rel [b, d_r, n, d_p] by the factors of whole relations, if that is all that the
+    /// hooks do to r; returns whether they need r itself.
+    bool takesRelations(const HookedModule& hooks, torch::Tensor& q_rel) const;
+    /// The form that has r, for hooks that take it.
+    AttentionForm wholeOrChunked(std::int64_t n) const;
     /// The form with whole matrices for n objects.
     AttentionForm wholeForm(std::int64_t n) const;
     /// r [b, d_r, n, m] of q [b, d_r, n, d_p] and k [b, d_r, m, d_p].
     torch::Tensor relationsOf(const torch::Tensor& q, const torch::Tensor& k) const;
+    /// The same with the points of a module, for rows from position `first`.
+    torch::Tensor hookedRelations(const HookedModule& hooks, const torch::Tensor& q,
+                                  const torch::Tensor& k, std::int64_t first) const;
     /// sum_j alpha_ij r_ij [b, h, n, d_r] from the sums sum_j alpha_ij k_jl [b, h, n, d_r d_p].
     torch::Tensor relatedTo(const torch::Tensor& q, const torch::Tensor& keys) const;
     /// related [b, h, n, d_r] and symbolic [b, h, n, d_h], by a kernel of LibTorch.
@@ -135,7 +152,7 @@ private:
 /// Relational cross-attention (ABS): a_i^h = sum_j sigma_rel(q_i k_j) s_j W_s^h; ra_type "rca".
 struct RelationalCrossAttentionImpl : RelationalHeadsImpl {
     explicit RelationalCrossAttentionImpl(const RelationalOptions& options);
-    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
+    torch::Tensor heads(const torch::Tensor& x, const Symbols& symbols) override;
     std::optional<KernelHeads> kernelHeads(const Symbols& symbols) const override;
 
     Linear wq{nullptr}, wk{nullptr};
@@ -147,7 +164,7 @@ private:
 /// a_i^h = sum_j alpha_ij^h r_ij^h s_j W_s^h, one relation for each head; ra_type "disrca".
 struct DisentangledCrossAttentionImpl : RelationalHeadsImpl {
     explicit DisentangledCrossAttentionImpl(const RelationalOptions& options);
-    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols) override;
+    torch::Tensor heads(const torch::Tensor& x, const Symbols& symbols) override;
 
     Linear wq_attn{nullptr}, wk_attn{nullptr}, wq_rel{nullptr}, wk_rel{nullptr};
 };

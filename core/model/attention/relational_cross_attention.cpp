@@ -6,6 +6,7 @@
 #include "model/attention/relational_attention.h"
 #include "model/blocks/layers.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 
 namespace relascope::core {
 
@@ -35,46 +36,61 @@ KernelCall RelationalCrossAttentionImpl::projections(const torch::Tensor& x,
             {rsqrt(o.head_dim), o.causal, weightDropout()}};
 }
 
-torch::Tensor RelationalCrossAttentionImpl::forward(const torch::Tensor& x,
-                                                    const Symbols& symbols) {
+torch::Tensor RelationalCrossAttentionImpl::heads(const torch::Tensor& x, const Symbols& symbols) {
     const auto& o = m_options;
-    if (const auto next = decoded(x, symbols); next.defined()) return finish(next);
+    if (const auto next = decoded(x, symbols); next.defined()) return next;
     const auto call = kernelCall(x, symbols);
     const auto& [input, options] = call;
     const auto &q = input.q, &k = input.k;
     const ProjectedSymbols s{input.v, input.maxOffset};
-    if (auto* recorder = factorRecorder())
+    const HookedModule hooks(hook, input.first);
+    const bool takesMaps = takesWeights(hooks);
+    const auto joined = [&](const torch::Tensor& h) {
+        return hookedJoined(hooks, "hook_z", h, o.n_heads);
+    };
+    if (auto* recorder = factorRecorder(); recorder && !takesMaps)
         recorder->scores(path, {q, k, rsqrt(o.head_dim), o.rca_activation, o.causal});
     // With a softmax these are sensory heads with symbols as values.
-    const bool sensory = o.rca_activation == "softmax" && !recordsMaps();
+    const bool sensory = o.rca_activation == "softmax" && !recordsMaps() && !takesMaps;
     if (sensory)
-        if (const auto out = byKernels(input, options); out.defined()) return out;
+        if (const auto out = byKernels(input, options); out.defined()) return joined(out);
     if (sensory && s.maxOffset < 0 && weightDropout() == 0 && x.size(1) > 32 &&
         form != AttentionForm::Chunked && form != AttentionForm::Explicit &&
         hasFusedKernel(q, k, s.values, o)) {
         m_lastForm = attentionFormName(AttentionForm::Fused);
-        return finish(joinHeads(fusedAttention(q, k, s.values, o)));
+        return joined(joinHeads(fusedAttention(q, k, s.values, o)));
     }
     m_lastForm = attentionFormName(formFor(x));
-    const auto attend = [this](const auto& queries, const auto& keys,
-                               const ProjectedSymbols& symbols, std::int64_t first,
-                               const auto& drop) -> std::vector<torch::Tensor> {
+    const bool records = recordsMaps() || (activeRecorder() && takesMaps);
+    const auto attend = [this, hooks, takesMaps, records](
+                            const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
+                            std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
         const auto& o = m_options;
         torch::Tensor weights;  // [b, h, n, m]
         if (o.rca_activation == "softmax") {
-            weights = attentionWeights(queries[0], keys[0], o, first);
+            weights = takesMaps ? hookedWeights(hooks, queries[0], keys[0], o, first).alpha
+                                : attentionWeights(queries[0], keys[0], o, first);
         } else {
             const auto shared = keys[0].repeat_interleave(o.n_heads / o.kvHeads(), 1);
-            const auto inner =
-                torch::matmul(queries[0] * rsqrt(o.head_dim), shared.transpose(2, 3));
-            weights = applyActivation(o.rca_activation, inner);
+            const auto inner = hooks.cells(
+                "hook_attn_scores", axes::pattern,
+                torch::matmul(queries[0] * rsqrt(o.head_dim), shared.transpose(2, 3)), first);
+            weights = takesMaps ? activateOpen(o.rca_activation, inner)
+                                : applyActivation(o.rca_activation, inner);
             if (o.causal) weights = weights.tril(first);
+            if (takesMaps)
+                weights = hooks.cells(
+                    "hook_pattern", axes::pattern, weights, first,
+                    o.causal ? futureMask(weights.size(2), weights.size(3), first, weights.device())
+                             : torch::Tensor());
         }
-        if (recordsMaps()) activeRecorder()->scores(path, weights);
+        if (records) activeRecorder()->scores(path, weights);
         return {mixSymbols(drop(weights), symbols, first)};
     };
-    const auto a = overRows({q}, {k}, s, formFor(x) == AttentionForm::Chunked, false, attend);
-    return finish(joinHeads(a[0]));
+    const bool blocks =
+        formFor(x) == AttentionForm::Chunked && (!takesMaps || (is_training() && !records));
+    const auto a = overRows({q}, {k}, s, blocks, false, attend);
+    return joined(joinHeads(a[0]));
 }
 
 DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalOptions& options)
@@ -88,40 +104,57 @@ DisentangledCrossAttentionImpl::DisentangledCrossAttentionImpl(const RelationalO
     wk_rel = register_module("wk_rel", Linear(o.d_model, o.kvHeads() * o.head_dim, o.add_bias_kv));
 }
 
-torch::Tensor DisentangledCrossAttentionImpl::forward(const torch::Tensor& x,
-                                                      const Symbols& symbols) {
+torch::Tensor DisentangledCrossAttentionImpl::heads(const torch::Tensor& x,
+                                                    const Symbols& symbols) {
     const auto& o = m_options;
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
-    auto q = splitHeads(wq_attn(x), o.n_heads), k = splitHeads(wk_attn(x), o.kvHeads());
-    if (o.rope) q = m_rotary.rotate(q, past), k = m_rotary.rotate(k, past);
-    const auto q_rel = splitHeads(wq_rel(x), o.n_heads);
-    auto k_rel = splitHeads(wk_rel(x), o.kvHeads());
+    const HookedModule hooks(hook, past);
+    const auto point = [&](const char* name, const torch::Tensor& heads) {
+        return hookedHeads(hooks, name, axes::heads, heads);
+    };
+    auto q = point("hook_q", splitHeads(wq_attn(x), o.n_heads)),
+         k = point("hook_k", splitHeads(wk_attn(x), o.kvHeads()));
+    if (o.rope) {
+        q = point("hook_rot_q", m_rotary.rotate(q, past));
+        k = point("hook_rot_k", m_rotary.rotate(k, past));
+    }
+    const auto q_rel =
+        hookedHeads(hooks, "hook_rel_q", axes::relationVectors, splitHeads(wq_rel(x), o.n_heads));
+    auto k_rel =
+        hookedHeads(hooks, "hook_rel_k", axes::relationVectors, splitHeads(wk_rel(x), o.kvHeads()));
     const auto s = project(symbols, x);
     if (cache) k = cache->append(this, 1, k), k_rel = cache->append(this, 2, k_rel);
-    if (auto* recorder = factorRecorder()) {
+    const bool takesMaps =
+        takesWeights(hooks) || hooks.takes("hook_rel_scores") || hooks.takes("hook_r");
+    if (auto* recorder = factorRecorder(); recorder && !takesMaps) {
         recorder->scores(path, {q, k, rsqrt(o.head_dim), "softmax", o.causal});
         recorder->relations(path, {q_rel, k_rel, rsqrt(o.head_dim), o.rel_activation});
     }
     m_lastForm = attentionFormName(formFor(x));
-    const auto attend = [this](const auto& queries, const auto& keys,
-                               const ProjectedSymbols& symbols, std::int64_t first,
-                               const auto& drop) -> std::vector<torch::Tensor> {
+    const bool records = recordsMaps() || (activeRecorder() && takesMaps);
+    const auto attend = [this, hooks, takesMaps, records](
+                            const auto& queries, const auto& keys, const ProjectedSymbols& symbols,
+                            std::int64_t first, const auto& drop) -> std::vector<torch::Tensor> {
         const auto& o = m_options;
-        const auto alpha = attentionWeights(queries[0], keys[0], o, first);  // [b, h, n, m]
+        const auto alpha = takesMaps  // [b, h, n, m]
+                               ? hookedWeights(hooks, queries[0], keys[0], o, first).alpha
+                               : attentionWeights(queries[0], keys[0], o, first);
         const auto shared = keys[1].repeat_interleave(o.n_heads / o.kvHeads(), 1);
-        const auto r =
-            applyActivation(o.rel_activation,
-                            torch::matmul(queries[1] * rsqrt(o.head_dim), shared.transpose(2, 3)));
-        if (recordsMaps()) {
+        const auto inner = torch::matmul(queries[1] * rsqrt(o.head_dim), shared.transpose(2, 3));
+        const auto r = takesMaps ? hookedRelationMaps(hooks, o.rel_activation, inner, first)
+                                 : applyActivation(o.rel_activation, inner);
+        if (records) {
             activeRecorder()->scores(path, alpha);
             activeRecorder()->relations(path, r);
         }
         return {mixSymbols(drop(alpha * r), symbols, first)};
     };
-    const auto a = overRows({q, q_rel}, {k, k_rel}, s, formFor(x) == AttentionForm::Chunked,
-                            o.rel_activation == "softmax", attend);
-    return finish(joinHeads(a[0]));
+    const bool blocks =
+        formFor(x) == AttentionForm::Chunked && (!takesMaps || (is_training() && !records));
+    const auto a =
+        overRows({q, q_rel}, {k, k_rel}, s, blocks, o.rel_activation == "softmax", attend);
+    return hookedJoined(hooks, "hook_z", joinHeads(a[0]), o.n_heads);
 }
 
 }  // namespace relascope::core

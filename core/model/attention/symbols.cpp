@@ -9,6 +9,7 @@
 #include "model/attention/attention.h"
 #include "model/attention/tiled_attention.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -18,6 +19,14 @@ torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::De
         torch::arange(n, torch::TensorOptions().dtype(torch::kLong).device(device));
     return (position.unsqueeze(0) - position.unsqueeze(1)).clamp(-maxOffset, maxOffset) + maxOffset;
 }
+
+namespace {
+
+std::string hookPrefix(const std::string& block) {
+    return activeHooks() ? block + ".sym" : std::string();
+}
+
+}  // namespace
 
 SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
                                              std::int64_t n_symbols, double dropout, double scale,
@@ -29,29 +38,42 @@ SymbolicAttentionImpl::SymbolicAttentionImpl(std::int64_t d, std::int64_t heads,
     m_dropout = register_module("dropout", Dropout(dropout));
 }
 
-Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
+Symbols SymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
+                                        const std::string& block) {
+    const auto* cache = activeCache();
+    const HookedModule hooks(hookPrefix(block), cache ? cache->past() : 0);
+    const bool takesMaps = takesWeights(hooks);
+    const auto symbols = hooks("hook_library", axes::library, symbol_library);
     const auto query = splitHeads(q_proj(x), m_heads);                      // [b, h, n, d/h]
     const auto keys = splitHeads(template_features.unsqueeze(0), m_heads);  // [1, h, S, d/h]
-    const auto library = splitHeads(symbol_library.unsqueeze(0), m_heads);  // [1, h, S, d/h]
+    const auto library = splitHeads(symbols.unsqueeze(0), m_heads);         // [1, h, S, d/h]
+    const auto retrieved = [&](const torch::Tensor& values) -> Symbols {
+        return {hooks("hook_symbols", axes::stream, values)};
+    };
     const auto everyone = [&x](const torch::Tensor& t) {
         return t.expand({x.size(0), t.size(1), t.size(2), t.size(3)});
     };
-    if (auto* recorder = factorRecorder())
+    if (auto* recorder = factorRecorder(); recorder && !takesMaps)
         recorder->symbols(path, layer, {query, keys, m_scale, "softmax"});
     // Kernels that do not store the weights are used where nobody asks for them.
     const bool drops = is_training() && m_dropout->p > 0;
-    if (!recordsMaps() && x.size(1) > 1 && servesTiles(query, keys, false) &&
+    const bool needsMaps = recordsMaps() || takesMaps;
+    if (!needsMaps && x.size(1) > 1 && servesTiles(query, keys, false) &&
         prefersTiles(std::max(x.size(1), keys.size(2)), x.size(0))) {
-        return {tiledAttention(query, everyone(keys), everyone(library), -1, {},
-                               {m_scale, false, drops ? m_dropout->p : 0.0})};
+        return retrieved(tiledAttention(query, everyone(keys), everyone(library), -1, {},
+                                        {m_scale, false, drops ? m_dropout->p : 0.0}));
     }
-    if (!recordsMaps() && !drops && x.size(1) > 32) {
-        return {joinHeads(torch::scaled_dot_product_attention(
-            query, everyone(keys), everyone(library), {}, 0.0, false, m_scale))};
+    if (!needsMaps && !drops && x.size(1) > 32) {
+        return retrieved(joinHeads(torch::scaled_dot_product_attention(
+            query, everyone(keys), everyone(library), {}, 0.0, false, m_scale)));
     }
-    const auto weights = torch::softmax(torch::matmul(query, keys.transpose(2, 3)) * m_scale, -1);
-    if (recordsMaps()) activeRecorder()->symbols(path, layer, weights);
-    return {joinHeads(torch::matmul(m_dropout(weights), library))};  // [b, n, d]
+    const auto scores = hooks("hook_attn_scores", axes::retrieval,
+                              torch::matmul(query, keys.transpose(2, 3)) * m_scale);
+    const auto weights =
+        hooks("hook_pattern", axes::retrieval,
+              takesMaps ? softmaxOfOpen(scores) : torch::softmax(scores, -1));  // [b, h, n, S]
+    if (activeRecorder() && needsMaps) activeRecorder()->symbols(path, layer, weights);
+    return retrieved(joinHeads(torch::matmul(m_dropout(weights), library)));  // [b, n, d]
 }
 
 void SymbolicAttentionImpl::shareLibrary(SymbolicAttentionImpl& other) {
@@ -66,7 +88,8 @@ void PositionalSymbolsImpl::shareLibrary(PositionalSymbolsImpl& other) {
     symbol_library = replace_module("symbol_library", other.symbol_library);
 }
 
-Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
+Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer,
+                                        const std::string& block) {
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0, n = past + x.size(1);
     if (n > symbol_library->weight.size(0))
@@ -78,9 +101,13 @@ Symbols PositionalSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
     else if (recordsMaps())
         activeRecorder()->symbols(path, layer,
                                   torch::eye(n, x.options()).unsqueeze(0).unsqueeze(0));
-    const auto& table = symbol_library->weight;
-    const auto rows = cache ? cache->tokenRows(table, x.size(1)) : table.slice(0, 0, n);
-    return {rows.to(x.scalar_type())};  // [n, d]
+    const HookedModule hooks(hookPrefix(block), past);
+    const auto table = hooks("hook_library", axes::library, symbol_library->weight);
+    const auto rows =
+        (cache ? cache->tokenRows(table, x.size(1)) : table.slice(0, 0, n)).to(x.scalar_type());
+    if (!hooks.takes("hook_symbols")) return {rows};  // [n, d]
+    return {hooks("hook_symbols", axes::stream,
+                  rows.unsqueeze(0).expand({x.size(0), rows.size(0), rows.size(1)}))};
 }
 
 RelativePositionsImpl::RelativePositionsImpl(std::int64_t d, std::int64_t max_rel_pos) {
@@ -95,13 +122,15 @@ PositionRelativeSymbolsImpl::PositionRelativeSymbolsImpl(std::int64_t d, std::in
     rel_pos_enc = register_module("rel_pos_enc", RelativePositions(d, max_rel_pos));
 }
 
-Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer) {
+Symbols PositionRelativeSymbolsImpl::retrieve(const torch::Tensor& x, int layer,
+                                              const std::string& block) {
     if (auto* recorder = factorRecorder())
         recorder->relativeSymbols(path, layer, x.size(1), m_max);
     else if (recordsMaps())
         activeRecorder()->symbols(
             path, layer, offsetRows(x.size(1), m_max, x.device()).unsqueeze(0).unsqueeze(0));
-    return {rel_pos_enc->rel_pos_embeddings, m_max};
+    const HookedModule hooks(hookPrefix(block));
+    return {hooks("hook_library", axes::library, rel_pos_enc->rel_pos_embeddings), m_max};
 }
 
 RelationalSymbolicAttentionImpl::RelationalSymbolicAttentionImpl(const SymbolOptions& o,
@@ -134,7 +163,8 @@ torch::Tensor RelationalSymbolicAttentionImpl::neighbours(std::int64_t n) const 
     return (torch::arange(n).unsqueeze(1) + torch::tensor(offsets).unsqueeze(0)).clamp(0, n - 1);
 }
 
-Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer) {
+Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int layer,
+                                                  const std::string& block) {
     const auto index = m_neighbours.get({x.size(1)}, x.options().dtype(torch::kLong),
                                         [&] { return neighbours(x.size(1)); });  // [n, m]
     const auto query = splitHeads(q_proj(x), m_heads);                           // [b, h, n, w]
@@ -145,7 +175,7 @@ Symbols RelationalSymbolicAttentionImpl::retrieve(const torch::Tensor& x, int la
     if (m_normalize) relations = torch::softmax(relations * m_scale, -1);
     // Flattened as (neighbour, head), as the published projection expects.
     const auto local = relations.permute({0, 2, 3, 1}).flatten(2);  // [b, n, m * h]
-    return symbolic_attention->retrieve(model_dim_proj(local), layer);
+    return symbolic_attention->retrieve(model_dim_proj(local), layer, block);
 }
 
 std::shared_ptr<SymbolRetrieverImpl> makeSymbolRetriever(const SymbolOptions& o, std::int64_t d,

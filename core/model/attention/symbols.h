@@ -7,6 +7,7 @@
 #include <torch/types.h>
 
 #include <memory>
+#include <string>
 
 #include "model/attention/dropout.h"
 #include "model/blocks/parameters.h"
@@ -30,14 +31,16 @@ torch::Tensor offsetRows(std::int64_t n, std::int64_t maxOffset, const torch::De
 
 /// Assigns a symbol to each object of x [b, n, d]; called in every layer with its input.
 struct SymbolRetrieverImpl : torch::nn::Module, RecordingPoint {
-    virtual Symbols retrieve(const torch::Tensor& x, int layer) = 0;
+    /// `block`: the prefix of the hook points of the block that reads them ("blocks.0"); the points
+    /// of the retrieval are `block`.sym.*.
+    virtual Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) = 0;
 };
 
 /// s = softmax(q_proj(x) template_features^T / sqrt(d / heads)) symbol_library, heads split d.
 struct SymbolicAttentionImpl : SymbolRetrieverImpl {
     SymbolicAttentionImpl(std::int64_t d, std::int64_t heads, std::int64_t n_symbols,
                           double dropout, double scale, bool trainable);
-    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
     /// One symbol_library for both, under both names.
     void shareLibrary(SymbolicAttentionImpl& other);
 
@@ -53,7 +56,7 @@ private:
 /// Object i gets row i of the library.
 struct PositionalSymbolsImpl : SymbolRetrieverImpl {
     PositionalSymbolsImpl(std::int64_t d, std::int64_t max_length);
-    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
     void shareLibrary(PositionalSymbolsImpl& other);
 
     Embedding symbol_library{nullptr};
@@ -69,7 +72,7 @@ TORCH_MODULE(RelativePositions);
 /// The pair (i, j) gets row clamp(j - i, -max, max) + max.
 struct PositionRelativeSymbolsImpl : SymbolRetrieverImpl {
     PositionRelativeSymbolsImpl(std::int64_t d, std::int64_t max_rel_pos);
-    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
 
     RelativePositions rel_pos_enc{nullptr};
 
@@ -80,7 +83,7 @@ private:
 /// A symbol is retrieved by the object's relations to its neighbours.
 struct RelationalSymbolicAttentionImpl : SymbolRetrieverImpl {
     RelationalSymbolicAttentionImpl(const SymbolOptions& options, std::int64_t d);
-    Symbols retrieve(const torch::Tensor& x, int layer) override;
+    Symbols retrieve(const torch::Tensor& x, int layer, const std::string& block) override;
 
     Linear q_proj{nullptr}, k_proj{nullptr}, model_dim_proj{nullptr};
     std::shared_ptr<SymbolicAttentionImpl> symbolic_attention;

@@ -22,9 +22,10 @@ struct ObjectCoRelNetImpl : ModelWith<ObjectCoRelNetOptions> {
         final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
     }
     torch::Tensor outputs(const torch::Tensor& objects) override {
-        const auto x = embedder(objects);                     // [b, n, d]
-        const auto r = relation(wq(x), wk(x));                // [b, n, n]
-        return final_out(torch::relu(hidden(r.flatten(1))));  // [b, out_dim]
+        const auto x =
+            HookedModule("")("hook_embed", axes::stream, embedder(objects));  // [b, n, d]
+        const auto r = relation(wq(x), wk(x));                                // [b, n, n]
+        return final_out(torch::relu(hidden(r.flatten(1))));                  // [b, out_dim]
     }
 
     Linear embedder{nullptr}, wq{nullptr}, wk{nullptr}, hidden{nullptr}, final_out{nullptr};
@@ -59,7 +60,7 @@ struct ObjectTransformerImpl : ModelWith<ObjectTransformerOptions> {
         final_out = register_module("final_out", Linear(o.hidden, o.out_dim));
     }
     torch::Tensor outputs(const torch::Tensor& objects) override {
-        auto x = embedder(objects);  // [b, n, d]
+        auto x = HookedModule("")("hook_embed", axes::stream, embedder(objects));  // [b, n, d]
         for (const auto& block : *encoder_blocks) x = block->as<EncoderBlockImpl>()->forward(x);
         return final_out(torch::relu(hidden(x.flatten(1))));
     }
@@ -73,6 +74,7 @@ struct ObjectTransformerImpl : ModelWith<ObjectTransformerOptions> {
 struct ObjectMlpImpl : ModelWith<MlpOptions> {
     explicit ObjectMlpImpl(const Options& o) : ModelWith(o) {
         layers = register_module("layers", Mlp(o.widths()));
+        layers->hook = "mlp";
     }
     torch::Tensor outputs(const torch::Tensor& objects) override {
         return layers(objects.flatten(1));

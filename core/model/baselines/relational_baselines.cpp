@@ -15,16 +15,29 @@ void MlpImpl::add(std::int64_t in, std::int64_t out, bool relu) {
 }
 
 torch::Tensor MlpImpl::forward(torch::Tensor x) {
+    std::size_t layer = 0;
     for (auto& step : m_steps) {
         x = step.linear(x);
-        if (step.relu) x = torch::relu(x);
+        if (step.relu) x = hooked(layer, x);
+        ++layer;
     }
     return x;
 }
 
+torch::Tensor MlpImpl::hooked(std::size_t layer, const torch::Tensor& x) const {
+    if (hook.empty() || !activeHooks()) return torch::relu(x);
+    const HookedModule hooks(hook + "." + std::to_string(layer));
+    return hooks("hook_post", axes::pooled, torch::relu(hooks("hook_pre", axes::pooled, x)));
+}
+
 torch::Tensor SimilarityImpl::forward(const torch::Tensor& left, const torch::Tensor& right) {
-    const auto inner = torch::matmul(left, right.transpose(1, 2));  // [b, n, n]
-    const auto r = m_softmax ? torch::softmax(inner, -1) : inner;
+    const HookedModule hooks(hook);
+    const auto point = [&](const char* name, const torch::Tensor& map) {
+        return hooks ? hooks(name, axes::relations, map.unsqueeze(-1)).squeeze(-1) : map;
+    };
+    const auto inner =
+        point("hook_rel_scores", torch::matmul(left, right.transpose(1, 2)));  // [b, n, n]
+    const auto r = point("hook_r", m_softmax ? torch::softmax(inner, -1) : inner);
     if (auto* recorder = activeRecorder()) {
         recorder->relations(path, inner.unsqueeze(-1));
         if (m_softmax) recorder->scores(path, r.unsqueeze(1));
@@ -48,16 +61,32 @@ torch::Tensor PrediNetHeadsImpl::forward(const torch::Tensor& x) {
         const auto q = query.unflatten(1, {m_heads, 1, -1});
         return torch::softmax(torch::matmul(q, keys.transpose(2, 3)), -1);
     };
-    const auto first = select(W_q1(flat)), second = select(W_q2(flat));
+    static constexpr std::array patternAxes{Axis::Batch, Axis::Head, Axis::Slot, Axis::Position};
+    static constexpr std::array objectAxes{Axis::Batch, Axis::Head, Axis::Slot, Axis::Dim};
+    static constexpr std::array relationAxes{Axis::Batch, Axis::Head, Axis::Relation};
+    const HookedModule hooks(hook);
+    const auto both = [&](const char* name, Axes axes, torch::Tensor& first,
+                          torch::Tensor& second) {
+        if (!hooks) return;
+        const auto slots = hooks(name, axes, torch::cat({first, second}, 2));
+        first = slots.slice(2, 0, 1), second = slots.slice(2, 1);
+    };
+    auto first = select(W_q1(flat)), second = select(W_q2(flat));
+    both("hook_pattern", patternAxes, first, second);
     if (auto* recorder = activeRecorder()) recorder->scores(path, torch::cat({first, second}, 2));
-    const auto e1 = torch::matmul(first, x.unsqueeze(1)).squeeze(2);   // [b, h, width]
-    const auto e2 = torch::matmul(second, x.unsqueeze(1)).squeeze(2);  // [b, h, width]
-    auto d = W_s(e1) - W_s(e2);                                        // [b, h, relations]
+    auto e1 = torch::matmul(first, x.unsqueeze(1)), e2 = torch::matmul(second, x.unsqueeze(1));
+    both("hook_objects", objectAxes, e1, e2);
+    e1 = e1.squeeze(2), e2 = e2.squeeze(2);                     // [b, h, width]
+    auto d = hooks("hook_r", relationAxes, W_s(e1) - W_s(e2));  // [b, h, relations]
     if (m_positions) d = torch::cat({d, e1.slice(2, -1), e2.slice(2, -1)}, 2);
     return d.flatten(1);
 }
 
 namespace {
+
+torch::Tensor hookedPatches(const torch::Tensor& patches) {
+    return HookedModule("")("hook_embed", axes::stream, patches);
+}
 
 /// Patch embedder without class token or positions, CoRelNet's embedder and predictor.
 struct CoRelNetImpl : ModelWith<CoRelNetOptions> {
@@ -72,8 +101,8 @@ struct CoRelNetImpl : ModelWith<CoRelNetOptions> {
         m_predictor->add(d, o.num_classes, false);
     }
     torch::Tensor outputs(const torch::Tensor& images) override {
-        const auto x = m_embedder(m_patches(images));       // [b, n, d]
-        return m_predictor(m_similarity(x, x).flatten(1));  // [b, classes]
+        const auto x = m_embedder(hookedPatches(m_patches(images)));  // [b, n, d]
+        return m_predictor(m_similarity(x, x).flatten(1));            // [b, classes]
     }
 
 private:
@@ -93,7 +122,7 @@ struct PrediNetImpl : ModelWith<PrediNetOptions> {
             Mlp(mlpWidths(o.n_heads_sa * (o.n_relations + 2), {o.d_model}, o.num_classes)));
     }
     torch::Tensor outputs(const torch::Tensor& images) override {
-        const auto x = m_patches(images);  // [b, n, d]
+        const auto x = hookedPatches(m_patches(images));  // [b, n, d]
         const auto index = torch::arange(x.size(1), x.options()).view({1, -1, 1});
         return m_predictor(m_heads(torch::cat({x, index.expand({x.size(0), -1, 1})}, 2)));
     }

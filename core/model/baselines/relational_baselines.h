@@ -21,7 +21,13 @@ struct MlpImpl : torch::nn::Module {
     /// Adds a Linear at place `m_next`, and a relu behind it.
     void add(std::int64_t in, std::int64_t out, bool relu);
 
+    /// The prefix of the points hook_pre and hook_post of its hidden layers ("mlp" for those of
+    /// "mlp.0"); empty: it has no points.
+    std::string hook;
+
 private:
+    /// relu(x) of a hidden layer, with its points.
+    torch::Tensor hooked(std::size_t layer, const torch::Tensor& x) const;
     struct Step {
         Linear linear{nullptr};
         bool relu = false;

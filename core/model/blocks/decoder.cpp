@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/blocks/decoder.h"
 
+#include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
+
 namespace relascope::core {
 namespace {
 
@@ -10,6 +13,28 @@ torch::Tensor residual(bool normFirst, Norm& norm, const torch::Tensor& x, SubLa
     if (!normFirst) return norm->ofSum(x, subLayer(x)).normed;
     const auto in = norm->ofSum(x);
     return in.sum + subLayer(in.normed);
+}
+
+// x through self-attention, cross-attention and feed-forward, with their residual connections.
+template <class Block, class Attend>
+torch::Tensor throughDecoderBlock(Block& block, bool normFirst, torch::Tensor x,
+                                  const torch::Tensor& context, const HookedModule& hooks,
+                                  Attend&& attend) {
+    const auto stream = [&](const char* name, const torch::Tensor& value) {
+        return hooks(name, axes::stream, value);
+    };
+    x = stream("hook_resid_pre", x);
+    x = stream("hook_resid_mid", residual(normFirst, block.norm1, x, attend));
+    x = stream("hook_resid_mid_cross",
+               residual(normFirst, block.norm2, x, [&](const torch::Tensor& y) {
+                   return hookedOutput(hooks, "hook_cross_attn_out", block.cross_attn,
+                                       block.cross_attn->heads(y, context, context));
+               }));
+    x = stream("hook_resid_post", residual(normFirst, block.norm3, x, [&](const torch::Tensor& y) {
+                   return stream("hook_mlp_out", block.ff_block(y));
+               }));
+    if (auto* recorder = activeRecorder()) recorder->hidden(block.path, x);
+    return x;
 }
 
 }  // namespace
@@ -28,13 +53,10 @@ DualAttnDecoderBlockImpl::DualAttnDecoderBlockImpl(const StackOptions& s)
 
 torch::Tensor DualAttnDecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context,
                                                 const Symbols& symbols) {
-    x = residual(m_normFirst, norm1, x,
-                 [&](const torch::Tensor& y) { return dual_attn(y, symbols); });
-    x = residual(m_normFirst, norm2, x,
-                 [&](const torch::Tensor& y) { return cross_attn(y, context, context); });
-    x = residual(m_normFirst, norm3, x, [&](const torch::Tensor& y) { return ff_block(y); });
-    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
-    return x;
+    const HookedModule hooks(hook, tokensBefore());
+    return throughDecoderBlock(*this, m_normFirst, x, context, hooks, [&](const torch::Tensor& y) {
+        return dual_attn(y, symbols, hooks);
+    });
 }
 
 DecoderBlockImpl::DecoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.norm_first) {
@@ -51,12 +73,10 @@ DecoderBlockImpl::DecoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
 }
 
 torch::Tensor DecoderBlockImpl::forward(torch::Tensor x, const torch::Tensor& context) {
-    x = residual(m_normFirst, norm1, x, [&](const torch::Tensor& y) { return self_attn(y, y, y); });
-    x = residual(m_normFirst, norm2, x,
-                 [&](const torch::Tensor& y) { return cross_attn(y, context, context); });
-    x = residual(m_normFirst, norm3, x, [&](const torch::Tensor& y) { return ff_block(y); });
-    if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
-    return x;
+    const HookedModule hooks(hook, tokensBefore());
+    return throughDecoderBlock(*this, m_normFirst, x, context, hooks, [&](const torch::Tensor& y) {
+        return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
+    });
 }
 
 }  // namespace relascope::core

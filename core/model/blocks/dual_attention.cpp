@@ -3,6 +3,7 @@
 
 #include "model/attention/cuda_dual_attention.h"
 #include "model/decode/cache.h"
+#include "model/hooks/hooks.h"
 
 namespace relascope::core {
 HeadOptions sensoryOptions(const StackOptions& s) {
@@ -81,7 +82,7 @@ DualAttentionImpl::DualAttentionImpl(const StackOptions& s) {
 }
 
 torch::Tensor DualAttentionImpl::together(const torch::Tensor& x, const Symbols& symbols) {
-    if (activeCache() || activeRecorder()) return {};
+    if (activeCache() || activeRecorder() || activeHooks()) return {};
     std::vector<KernelHeads> heads;
     if (!self_attention.is_empty()) heads.push_back(self_attention->kernelHeads());
     if (relational_attention) {
@@ -102,13 +103,42 @@ torch::Tensor DualAttentionImpl::together(const torch::Tensor& x, const Symbols&
     return outputs.size() == 1 ? outputs[0] : torch::cat(outputs, -1);
 }
 
-torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols) {
+torch::Tensor DualAttentionImpl::forward(const torch::Tensor& x, const Symbols& symbols,
+                                         const HookedModule& block) {
     if (const auto all = together(x, symbols); all.defined()) return all;
+    if (block.takes("hook_attn_out")) return hooked(x, symbols, block);
     if (self_attention.is_empty()) return relational_attention->forward(x, symbols);
     const auto e = self_attention(x, x, x);  // [b, n, h_sa * d_h]
     if (!relational_attention) return e;
     const auto a = relational_attention->forward(x, symbols);  // [b, n, h_ra * d_h]
     return torch::cat({e, a}, -1);                             // [b, n, d]
+}
+
+torch::Tensor DualAttentionImpl::hooked(const torch::Tensor& x, const Symbols& symbols,
+                                        const HookedModule& block) {
+    if (!relational_attention)
+        return hookedOutput(block, "hook_attn_out", self_attention, self_attention->heads(x, x, x));
+    auto& relational = *relational_attention;
+    torch::Tensor e;
+    if (!self_attention.is_empty()) e = self_attention->wo(self_attention->heads(x, x, x));
+    const auto a = relational.wo(relational.heads(x, symbols));
+    if (!e.defined()) return relational.dropOutput(block("hook_attn_out", axes::stream, a));
+    // The two kinds drop their outputs apart, after the point.
+    const auto both = block("hook_attn_out", axes::stream, torch::cat({e, a}, -1));
+    return torch::cat({self_attention->dropOutput(both.slice(2, 0, e.size(2))),
+                       relational.dropOutput(both.slice(2, e.size(2)))},
+                      -1);
+}
+
+torch::Tensor hookedOutput(const HookedModule& block, const char* name, Attention& attention,
+                           const torch::Tensor& heads) {
+    return attention->dropOutput(block(name, axes::stream, attention->wo(heads)));
+}
+
+NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, const torch::Tensor& x,
+                    const torch::Tensor& branch, double p) {
+    if (!block.takes(name)) return norm->ofSum(x, branch, p);
+    return norm->ofSum(block(name, axes::stream, x + dropout(branch, p)));
 }
 
 DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
@@ -122,16 +152,35 @@ DualAttnEncoderBlockImpl::DualAttnEncoderBlockImpl(const StackOptions& s)
     m_dropout = register_module("dropout", Dropout(o.dropout_rate));
 }
 
-torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
-    const double p = m_dropout->active();
-    if (m_normFirst) {
+namespace {
+
+// x through attention and feed-forward, both with residual connections.
+template <class Attend>
+torch::Tensor throughEncoderBlock(const HookedModule& hooks, bool normFirst, torch::Tensor x,
+                                  Norm& norm1, Norm& norm2, Dropout& drop, FeedForward& ff_block,
+                                  Attend&& attend) {
+    const double p = drop->active();
+    const auto fed = [&](const torch::Tensor& y) {
+        return hooks("hook_mlp_out", axes::stream, ff_block(y));
+    };
+    x = hooks("hook_resid_pre", axes::stream, x);
+    if (normFirst) {
         const auto in = norm1->ofSum(x);
-        const auto middle = norm2->ofSum(in.sum, dual_attn(in.normed, symbols));
-        x = addDropped(middle.sum, ff_block(middle.normed), p);
+        const auto middle = hookedSum(hooks, "hook_resid_mid", norm2, in.sum, attend(in.normed));
+        x = addDropped(middle.sum, fed(middle.normed), p);
     } else {
-        x = m_dropout(norm1->ofSum(x, dual_attn(x, symbols)).normed);
-        x = norm2->ofSum(x, ff_block(x), p).normed;
+        x = drop(hooks("hook_resid_mid", axes::stream, norm1->ofSum(x, attend(x)).normed));
+        x = norm2->ofSum(x, fed(x), p).normed;
     }
+    return hooks("hook_resid_post", axes::stream, x);
+}
+
+}  // namespace
+
+torch::Tensor DualAttnEncoderBlockImpl::forward(torch::Tensor x, const Symbols& symbols) {
+    const HookedModule hooks(hook, tokensBefore());
+    x = throughEncoderBlock(hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block,
+                            [&](const torch::Tensor& y) { return dual_attn(y, symbols, hooks); });
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }
@@ -149,16 +198,11 @@ EncoderBlockImpl::EncoderBlockImpl(const StackOptions& s) : m_normFirst(s.block.
 }
 
 torch::Tensor EncoderBlockImpl::forward(torch::Tensor x) {
-    const double p = m_dropout->active();
-    if (m_normFirst) {
-        const auto in = norm1->ofSum(x);
-        const auto& y = in.normed;
-        const auto middle = norm2->ofSum(in.sum, self_attn(y, y, y));
-        x = addDropped(middle.sum, ff_block(middle.normed), p);
-    } else {
-        x = m_dropout(norm1->ofSum(x, self_attn(x, x, x)).normed);
-        x = norm2->ofSum(x, ff_block(x), p).normed;
-    }
+    const HookedModule hooks(hook, tokensBefore());
+    x = throughEncoderBlock(
+        hooks, m_normFirst, x, norm1, norm2, m_dropout, ff_block, [&](const torch::Tensor& y) {
+            return hookedOutput(hooks, "hook_attn_out", self_attn, self_attn->heads(y, y, y));
+        });
     if (auto* recorder = activeRecorder()) recorder->hidden(path, x);
     return x;
 }

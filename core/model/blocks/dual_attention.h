@@ -21,7 +21,9 @@ HeadOptions crossOptions(const StackOptions& options);
 /// concat(e, a): e of the sensory heads, a of the relational ones. x [b, n, d] -> [b, n, d].
 struct DualAttentionImpl : torch::nn::Module {
     explicit DualAttentionImpl(const StackOptions& options);
-    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols);
+    /// `block`: the hooks of the block, which has the point hook_attn_out.
+    torch::Tensor forward(const torch::Tensor& x, const Symbols& symbols,
+                          const HookedModule& block);
 
     Attention self_attention{nullptr};                          ///< null without sensory heads
     std::shared_ptr<RelationalHeadsImpl> relational_attention;  ///< null without relational heads
@@ -29,8 +31,17 @@ struct DualAttentionImpl : torch::nn::Module {
 private:
     /// Of all heads in one launch (cuda_dual_attention.h), or undefined where that does not serve.
     torch::Tensor together(const torch::Tensor& x, const Symbols& symbols);
+    torch::Tensor hooked(const torch::Tensor& x, const Symbols& symbols, const HookedModule& block);
 };
 TORCH_MODULE(DualAttention);
+
+/// The output of an attention module of a block at the point `name` of that block, where dropout
+/// follows: finish() of the joined heads.
+torch::Tensor hookedOutput(const HookedModule& block, const char* name, Attention& attention,
+                           const torch::Tensor& heads);
+/// NormImpl::ofSum(x, branch, p), whose sum is the point `name` of a block.
+NormedSum hookedSum(const HookedModule& block, const char* name, Norm& norm, const torch::Tensor& x,
+                    const torch::Tensor& branch, double p = 0.0);
 
 /// norm_first: x += drop(DA(norm1 x)); x += drop(FF(norm2 x)).
 /// post-norm:  x = norm1(x + drop(DA x)); x = drop(x); x = norm2(x + drop(FF x)).

@@ -17,8 +17,8 @@ Recorder* factorRecorder() {
     return t_recorder && t_recorder->takesFactors() ? t_recorder : nullptr;
 }
 
-RecordingScope::RecordingScope(Recorder& recorder) : m_previous(t_recorder) {
-    t_recorder = &recorder;
+RecordingScope::RecordingScope(Recorder* recorder) : m_previous(t_recorder) {
+    t_recorder = recorder;
 }
 RecordingScope::~RecordingScope() {
     t_recorder = m_previous;

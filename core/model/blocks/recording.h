@@ -59,10 +59,11 @@ bool recordsMaps();
 /// The current recorder if it takes factors, else nullptr.
 Recorder* factorRecorder();
 
-/// Makes `recorder` current on this thread in its scope.
+/// Makes `recorder` (or none, for nullptr) current on this thread in its scope.
 class RecordingScope {
 public:
-    explicit RecordingScope(Recorder& recorder);
+    explicit RecordingScope(Recorder& recorder) : RecordingScope(&recorder) {}
+    explicit RecordingScope(Recorder* recorder);
     ~RecordingScope();
     RecordingScope(const RecordingScope&) = delete;
     RecordingScope& operator=(const RecordingScope&) = delete;
@@ -71,12 +72,13 @@ private:
     Recorder* m_previous;
 };
 
-/// A module that knows its own registered path, set by `nameRecordingPoints` after a model is
-/// built.
+/// A module that knows its own registered path and the prefix of its hook points (hooks.h), both
+/// set by makeModel() once a model is built.
 class RecordingPoint {
 public:
     virtual ~RecordingPoint() = default;
     std::string path;
+    std::string hook;
 };
 
 }  // namespace relascope::core

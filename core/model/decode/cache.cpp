@@ -69,6 +69,10 @@ torch::Tensor DecodingCache::makeStatic(const void* module, int slot,
 DecodingCache* activeCache() {
     return current;
 }
+
+std::int64_t tokensBefore() {
+    return current ? current->past() : 0;
+}
 CacheScope::CacheScope(DecodingCache& cache) : m_previous(current) {
     current = &cache;
 }

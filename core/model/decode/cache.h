@@ -65,6 +65,8 @@ private:
 
 /// The current cache of this thread, or nullptr.
 DecodingCache* activeCache();
+/// The position of the first token of this pass: past() of the current cache, else 0.
+std::int64_t tokensBefore();
 
 /// Makes `cache` current on this thread in its scope.
 class CacheScope {

@@ -50,9 +50,11 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
     const std::int64_t window = std::min(total, m_options.tokens());
     // Beyond the context all positions shift, so cached values are no longer valid.
     if (total > m_options.tokens() || !canCache(m_options)) m_cache.clear();
+    if (auto* hooks = activeHooks()) hooks->setOrigin(total - window);
     const std::int64_t fresh = window - m_cache.past();
     const std::int64_t usable = usableVocabulary(m_options);
-    if (m_row && fresh == 1 && m_cache.past() > 0 && !activeRecorder()) {
+    const bool plain = !activeRecorder() && !activeHooks();
+    if (m_row && fresh == 1 && m_cache.past() > 0 && plain) {
         auto logits = torch::empty({m_options.outputs()});
         m_row->read(m_tokens.back(), m_cache,
                     {logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel())});
@@ -64,7 +66,7 @@ torch::Tensor LanguageReader::read(std::span<const std::int64_t> tokens) {
         const CacheScope scope(m_cache);
         return m_model.forward(ids.to(m_device));
     };
-    const bool repeats = m_repeated && fresh == 1 && m_cache.past() > 0 && !activeRecorder();
+    const bool repeats = m_repeated && fresh == 1 && m_cache.past() > 0 && plain;
     const auto logits = repeats ? m_repeated->read(m_tokens.back()) : forward();  // [1, 1, vocab]
     return logits[0][-1]
         .slice(0, 0, usable)
@@ -142,8 +144,9 @@ torch::Tensor generateGreedy(ModelImpl& model, const ModelOptions& options, torc
     const torch::NoGradGuard noGrad;
     const std::int64_t vocabulary = usableVocabulary(options);
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto seen =
-            prompt.slice(1, std::max<std::int64_t>(0, prompt.size(1) - options.tokens()));
+        const auto origin = std::max<std::int64_t>(0, prompt.size(1) - options.tokens());
+        if (auto* hooks = activeHooks()) hooks->setOrigin(origin);
+        const auto seen = prompt.slice(1, origin);
         const auto logits = model.forward(seen).select(1, -1);  // [b, vocab]
         prompt = torch::cat({prompt, logits.slice(1, 0, vocabulary).argmax(1, true)}, 1);
     }

@@ -30,7 +30,9 @@ struct BindingImpl : torch::nn::Module, RecordingPoint {
     /// z [b, n, d] -> the controller after the last retrieval [b, controller].
     torch::Tensor forward(const torch::Tensor& z) {
         const std::int64_t b = z.size(0), n = z.size(1);
-        const auto similar = torch::matmul(z, z.transpose(1, 2));  // [b, n, n]
+        const auto similar = HookedModule(hook)("hook_r", axes::relations,
+                                                torch::matmul(z, z.transpose(1, 2)).unsqueeze(-1))
+                                 .squeeze(-1);  // [b, n, n]
         auto h = torch::zeros({b, m_width}, z.options()), c = h;
         auto retrieved = torch::zeros({b, m_key + 1}, z.options());
         std::vector<torch::Tensor> keys, weights;
@@ -79,7 +81,7 @@ struct EsbnImpl : ModelWith<EsbnOptions> {
     }
 
     torch::Tensor outputs(const torch::Tensor& images) override {
-        auto z = m_patches(images);  // [b, n, d]
+        auto z = HookedModule("")("hook_embed", axes::stream, m_patches(images));  // [b, n, d]
         if (!m_norm.is_empty()) {
             // Temporal context normalisation: over the objects, not over the features.
             constexpr double eps = 1e-8;

@@ -84,17 +84,23 @@ torch::Tensor LanguageModelImpl::forward(const ModelInput& input) {
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     requireTokens(tokens, m_options.vocab_size, m_options.max_block_size - past, "tokens");
-    auto x = m_tokens(tokens);  // [b, n, d]
+    const HookedModule hooks("", past);
+    auto x = hooks("hook_embed", axes::stream, m_tokens(tokens));  // [b, n, d]
     if (m_options.pos_enc_type == "pos_emb") {
         const auto& table = m_positions->weight;
+        const auto rows =
+            cache ? cache->tokenRows(table, tokens.size(1)) : table.slice(0, 0, tokens.size(1));
         x = x +
-            (cache ? cache->tokenRows(table, tokens.size(1)) : table.slice(0, 0, tokens.size(1)));
+            (hooks ? hooks("hook_pos_embed", axes::stream, rows.unsqueeze(0).expand_as(x)) : rows);
     }
     x = decode(x);
     if (cache) cache->advance(tokens.size(1));
     // A continuation and a probe need the scores of the next token alone.
-    if (cache || factorRecorder()) x = x.slice(1, -1);
-    return m_out(m_norm(x));  // [b, n, vocab]
+    const bool last = cache || factorRecorder();
+    if (last) x = x.slice(1, -1);
+    const std::int64_t first = last ? past + tokens.size(1) - 1 : past;
+    x = HookedModule("ln_final", first)("hook_normalized", axes::stream, m_norm(x));
+    return hookedLogits(m_out(x), first);  // [b, n, vocab]
 }
 
 TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
@@ -137,9 +143,11 @@ torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
         x = throughBlock(
             [this, layer](const torch::Tensor& in) {
                 Symbols symbols;
+                auto* block = m_blocks[layer]->as<DualAttnEncoderBlockImpl>();
                 if (m_options.n_heads_ra > 0)
-                    symbols = m_retrievers[layer]->retrieve(in, static_cast<int>(layer));
-                return m_blocks[layer]->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+                    symbols =
+                        m_retrievers[layer]->retrieve(in, static_cast<int>(layer), block->hook);
+                return block->forward(in, symbols);
             },
             x);
     return x;

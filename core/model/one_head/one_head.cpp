@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "model/attention/relational_attention.h"
 #include "model/factory.h"
 
 namespace relascope::core {
@@ -22,6 +23,7 @@ OneHeadImpl::OneHeadImpl(const OneHeadOptions& o)
     const auto map = [&](const char* name, std::int64_t out) {
         return register_module(name, Mlp(mapWidths(dim, width, out)));
     };
+    hook = o.kind == HeadKind::Sensory ? "attn" : "rel";
     query = map("query", o.keyDim());
     key = map("key", o.keyDim());
     if (o.kind == HeadKind::Sensory) {
@@ -42,24 +44,43 @@ OneHeadImpl::OneHeadImpl(const OneHeadOptions& o)
 
 torch::Tensor OneHeadImpl::forward(const torch::Tensor& objects) {
     const auto x = objects.slice(1, 0, 1), y = objects.slice(1, 1);  // [b, 1, dim], [b, n, dim]
-    const auto scores = torch::matmul(query(x), key(y).transpose(1, 2)) * m_scale;
-    const auto alpha = torch::softmax(scores, -1);  // [b, 1, n]
+    const HookedModule hooks(hook);
+    const auto single = [&](const char* name, const torch::Tensor& t) {  // [b, k, w]
+        return hooks ? hooks(name, axes::heads, t.unsqueeze(2)).squeeze(2) : t;
+    };
+    const auto scores =
+        hooks("hook_attn_scores", axes::pattern,
+              (torch::matmul(single("hook_q", query(x)), single("hook_k", key(y)).transpose(1, 2)) *
+               m_scale)
+                  .unsqueeze(1));
+    const auto alpha = hooks("hook_pattern", axes::pattern,
+                             hooks ? softmaxOfOpen(scores) : torch::softmax(scores, -1))
+                           .squeeze(1);  // [b, 1, n]
     auto* recorder = activeRecorder();
     // Displayed as a row of all objects, where x sends nothing to itself.
     if (recorder) recorder->scores(path, torch::constant_pad_nd(alpha, {1, 0}).unsqueeze(1));
-    if (!value.is_empty()) return torch::matmul(alpha, value(y)).squeeze(1);
+    const auto answered = [&](const torch::Tensor& out) {
+        return single("hook_z", out).squeeze(1);
+    };
+    if (!value.is_empty()) return answered(torch::matmul(alpha, single("hook_v", value(y))));
     auto sent = wv(symbols).unsqueeze(0);  // [1, n, out]
     if (!rel_query.is_empty()) {
         const auto split = [&](const torch::Tensor& t) {  // [b, k, r * p] -> [b, r, k, p]
             return t.unflatten(2, {m_relations, -1}).transpose(1, 2);
         };
-        const auto r = torch::matmul(split(rel_query(x)), split(rel_key(y)).transpose(2, 3));
+        const auto r = hookedRelationMaps(
+            hooks, "identity",
+            torch::matmul(split(rel_query(x)), split(rel_key(y)).transpose(2, 3)), 0);
         const auto related = torch::matmul(r.squeeze(2).transpose(1, 2), wr.t());  // [b, n, out]
+        const auto symbolic = sent.expand({objects.size(0), -1, -1});
         sent = sent + related;
         if (recorder)
             recorder->relations(path, torch::constant_pad_nd(sent, {0, 0, 1, 0}).unsqueeze(1));
+        if (hooks.takes("hook_z_rel") || hooks.takes("hook_z_sym"))
+            return answered(single("hook_z_rel", torch::matmul(alpha, related)) +
+                            single("hook_z_sym", torch::matmul(alpha, symbolic)));
     }
-    return torch::matmul(alpha, sent.expand({objects.size(0), -1, -1})).squeeze(1);
+    return answered(torch::matmul(alpha, sent.expand({objects.size(0), -1, -1})));
 }
 
 OneHeadModelImpl::OneHeadModelImpl(const Options& o) : ModelWith(o) {

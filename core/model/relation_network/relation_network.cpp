@@ -17,7 +17,7 @@ struct PairwiseMlpImpl : torch::nn::Module, RecordingPoint {
         const auto pairs = torch::cat(
             {x.unsqueeze(2).expand({-1, -1, n, -1}), x.unsqueeze(1).expand({-1, n, -1, -1})},
             -1);  // [b, n, n, 2 d]
-        const auto r = g(pairs);
+        const auto r = HookedModule(hook)("hook_r", axes::relations, g(pairs));
         if (auto* recorder = activeRecorder()) recorder->relations(path, r);
         return r;
     }
@@ -34,7 +34,7 @@ struct RelationNetworkImpl : ModelWith<RelationNetworkOptions> {
     }
 
     torch::Tensor outputs(const torch::Tensor& images) override {
-        auto x = m_patches(images);  // [b, n, d]
+        auto x = HookedModule("")("hook_embed", axes::stream, m_patches(images));  // [b, n, d]
         // Objects get their position, as in the published model.
         const std::int64_t n = x.size(1);
         const auto place = torch::arange(n, x.options()).div(n).view({1, n, 1});

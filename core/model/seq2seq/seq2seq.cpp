@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/seq2seq/seq2seq.h"
 
+#include <cmath>
+
 #include <torch/nn/functional.h>
 
 #include "model/decode/cache.h"
@@ -58,9 +60,25 @@ void Seq2SeqImpl::finish() {
     if (m_options.tie_weights) m_target->register_module("weights", m_out);
 }
 
+namespace {
+
+// Embedded elements with their positions added, at hook_embed and hook_pos_embed of a stack.
+torch::Tensor placed(const char* stack, const torch::Tensor& embedded,
+                     SinusoidalPositions& positions, std::int64_t first) {
+    const HookedModule hooks(stack, first);
+    const auto x = hooks("hook_embed", axes::stream, embedded);
+    if (!hooks.takes("hook_pos_embed")) return positions(x, first);
+    const auto rows = positions->pe.slice(0, first, first + x.size(1)).to(x.scalar_type());
+    return x * std::sqrt(static_cast<double>(x.size(2))) +
+           hooks("hook_pos_embed", axes::stream, rows.unsqueeze(0).expand_as(x));
+}
+
+}  // namespace
+
 std::vector<torch::Tensor> Seq2SeqImpl::encodeSource(const torch::Tensor& source) {
     m_source->check(source, m_options.in_block_size, "source");
-    return {encode(m_sourcePositions(m_source(source)))};  // [b, n, d]
+    const auto x = placed("encoder", m_source(source), m_sourcePositions, 0);
+    return {encode(x)};  // [b, n, d]
 }
 
 torch::Tensor Seq2SeqImpl::decodeTarget(const torch::Tensor& target,
@@ -68,9 +86,10 @@ torch::Tensor Seq2SeqImpl::decodeTarget(const torch::Tensor& target,
     auto* cache = activeCache();
     const std::int64_t past = cache ? cache->past() : 0;
     m_target->check(target, m_options.out_block_size - past, "target");
-    const auto y = decode(m_targetPositions(m_target(target), past), contexts[0]);
+    const auto y =
+        decode(placed("decoder", m_target(target), m_targetPositions, past), contexts[0]);
     if (cache) cache->advance(target.size(1));
-    return m_out(y);
+    return hookedLogits(m_out(y), past);
 }
 
 Seq2SeqTransformerImpl::Seq2SeqTransformerImpl(const Seq2SeqTransformerOptions& o)
@@ -108,8 +127,9 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::encode(torch::Tensor x) {
     int layer = 0;
     for (const auto& block : *m_encoder) {
         Symbols symbols;
-        if (m_options.n_heads_ra > 0) symbols = m_retriever->retrieve(x, layer);
-        x = block->as<DualAttnEncoderBlockImpl>()->forward(x, symbols);
+        auto* dual = block->as<DualAttnEncoderBlockImpl>();
+        if (m_options.n_heads_ra > 0) symbols = m_retriever->retrieve(x, layer, dual->hook);
+        x = dual->forward(x, symbols);
         ++layer;
     }
     return x;
@@ -121,8 +141,12 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::decode(torch::Tensor y,
     int layer = static_cast<int>(m_options.n_layers_enc);
     for (const auto& block : *m_decoder) {
         Symbols symbols;
-        if (m_options.decoder.n_heads_ra > 0) symbols = m_retriever->retrieve(y, layer);
-        y = block->as<DualAttnDecoderBlockImpl>()->forward(y, context, symbols);
+        auto* dual = block->as<DualAttnDecoderBlockImpl>();
+        // Without relational heads nothing reads the symbols, but their points are there.
+        const bool listed = activeHooks() && activeHooks()->takes(dual->hook + ".sym.");
+        if (m_options.decoder.n_heads_ra > 0 || listed)
+            symbols = m_retriever->retrieve(y, layer, dual->hook);
+        y = dual->forward(y, context, symbols);
         ++layer;
     }
     return y;

@@ -67,9 +67,13 @@ torch::Tensor VisionModelImpl::forward(const ModelInput& images) {
     auto x = to_patch_embedding(
         m_standardisation.of(images.x, m_options.image_norm));            // [b, patches, d]
     x = torch::cat({cls_token.expand({x.size(0), 1, x.size(2)}), x}, 1);  // [b, n, d]
-    x = encode(m_dropout(x + pos_embedding));                             // [b, n, d]
-    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);             // [b, d]
-    return final_out(m_options.final_norm ? final_norm(x) : x);           // [b, classes]
+    const HookedModule hooks("");
+    x = hooks("hook_embed", axes::stream, x) +
+        (hooks ? hooks("hook_pos_embed", axes::stream, pos_embedding.expand_as(x)) : pos_embedding);
+    x = encode(m_dropout(x));                                  // [b, n, d]
+    x = m_options.pool == "cls" ? x.select(1, 0) : x.mean(1);  // [b, d]
+    x = hooks("hook_pooled", axes::pooled, x);
+    return hookedLogits(final_out(m_options.final_norm ? final_norm(x) : x));  // [b, classes]
 }
 
 VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& options)
@@ -104,9 +108,11 @@ torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
     for (const auto& block : *encoder_blocks) {
         x = throughBlock(
             [this, &block, layer](const torch::Tensor& in) {
-                const auto symbols =
-                    m_options.n_heads_ra > 0 ? symbol_retriever->retrieve(in, layer) : Symbols{};
-                return block->as<DualAttnEncoderBlockImpl>()->forward(in, symbols);
+                auto* dual = block->as<DualAttnEncoderBlockImpl>();
+                const auto symbols = m_options.n_heads_ra > 0
+                                         ? symbol_retriever->retrieve(in, layer, dual->hook)
+                                         : Symbols{};
+                return dual->forward(in, symbols);
             },
             x);
         ++layer;
