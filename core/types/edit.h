@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Interventions on a forward pass: which tensor, which part of it, and what it becomes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace relascope {
+
+/// What the selected part S of a point's tensor T becomes.
+enum class EditOp {
+    Zero,      ///< 0
+    Set,       ///< `values`: one number, or one for each entry of the last axis that is not fixed
+    Scale,     ///< factor T
+    Add,       ///< T + `values`
+    Mean,      ///< its mean over a reference set, or `values`
+    Resample,  ///< that of example (b + shift) mod N of the same split
+    Patch,     ///< that of another input
+    Clean,     ///< that of the run without edits on the same input
+    Uniform,   ///< 1 / open cells of the row (patterns)
+    Mask,      ///< -infinity, before the softmax (attention scores)
+    Swap       ///< two entries along an axis exchanged
+};
+inline constexpr int kEditOps = 11;
+/// "zero", "set" and so on, as files name them.
+const char* editOpName(EditOp op);
+
+/// The chosen places along one axis, from 0; negative ones count from the end.
+struct AxisSelection {
+    std::vector<std::int64_t> places;  ///< empty: the range
+    std::optional<std::int64_t> low,
+        high;  ///< low <= place < high; absent: from the start, to the end
+    bool isRange() const { return places.empty(); }
+    bool operator==(const AxisSelection&) const = default;
+};
+
+/// Examples that a mean is taken over.
+struct EditReference {
+    std::string split = "train";
+    std::int64_t examples = 1024;
+    std::uint64_t seed = 0;
+    std::string over;  ///< "position", "offset", "all"; empty: as fits the input
+    bool operator==(const EditReference&) const = default;
+};
+
+/// Numbers of any shape, row-major; no shape for a single number.
+struct EditValues {
+    std::vector<std::int64_t> shape;
+    std::vector<double> numbers;
+    bool empty() const { return numbers.empty(); }
+    bool operator==(const EditValues&) const = default;
+};
+
+/// One intervention.
+struct Edit {
+    EditOp op = EditOp::Zero;
+    std::string at;                              ///< the hook point: "blocks.1.rel.hook_r"
+    std::map<std::string, AxisSelection> where;  ///< by axis; an axis without one is taken whole
+    EditValues values;                           ///< of set, add, mean
+    double factor = 1.0;                         ///< of scale
+    std::int64_t shift = 1;                      ///< of resample
+    std::string from;                            ///< of patch: a name of EditList::inputs
+    std::string axis;                            ///< of swap
+    std::int64_t first = 0, second = 0;          ///< of swap: the pair
+    std::optional<EditReference> reference;      ///< of mean
+    std::string when;  ///< "prompt" or "new": only receivers of that part of a text; "": all
+    bool enabled = true;
+    std::string note;
+    bool operator==(const Edit&) const = default;
+};
+
+/// A second input, whose tensors are patched in.
+struct EditInput {
+    std::string split;  ///< with `sample`
+    std::int64_t sample = -1;
+    std::string text;
+    std::vector<std::int64_t> tokens, target;
+    std::string image;         ///< a file
+    std::string file, prefix;  ///< tensors of a .safetensors file
+    bool operator==(const EditInput&) const = default;
+};
+
+/// A list of interventions, in order.
+struct EditList {
+    std::string name, model;
+    std::map<std::string, EditInput> inputs;
+    std::vector<Edit> edits;
+
+    bool anyEnabled() const {
+        for (const auto& edit : edits)
+            if (edit.enabled) return true;
+        return false;
+    }
+    bool operator==(const EditList&) const = default;
+};
+
+/// A named tensor of a model's forward pass on some input.
+struct PointInfo {
+    std::string name;
+    std::vector<std::string> axes;    ///< "batch", "position", "head", ... of every dimension
+    std::vector<std::int64_t> shape;  ///< for that input
+    bool causal = false;              ///< cells j > i are closed
+
+    /// The dimension of an axis, -1 if it has none.
+    int dimension(const std::string& axis) const {
+        for (std::size_t d = 0; d < axes.size(); ++d)
+            if (axes[d] == axis) return static_cast<int>(d);
+        return -1;
+    }
+    bool operator==(const PointInfo&) const = default;
+};
+
+}  // namespace relascope
