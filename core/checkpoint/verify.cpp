@@ -7,10 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <optional>
 
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
+#include "edit/check_edits.h"
+#include "edit/edit_json.h"
+#include "edit/edited_run.h"
 #include "model/decode/generate.h"
 #include "probe/collector.h"
 
@@ -41,10 +46,10 @@ VerifyLine compare(const std::string& name, const torch::Tensor& ours, const tor
     return line;
 }
 
-torch::Tensor input(const Tensors& io, const char* key, const std::string& folder) {
+torch::Tensor input(const Tensors& io, const std::string& key, const std::string& folder) {
     const auto found = io.find(key);
     if (found == io.end())
-        throw FileError(folder + "/io.safetensors", std::string("has no tensor '") + key + "'");
+        throw FileError(folder + "/io.safetensors", "has no tensor '" + key + "'");
     return found->second;
 }
 
@@ -54,26 +59,28 @@ struct Case {
     torch::Tensor targets;  // undefined for cases that have only outputs
 };
 
+ModelInput readInput(const Tensors& io, const ModelOptions& o, const std::string& prefix,
+                     const std::string& folder) {
+    const auto tensor = [&](const char* name) { return input(io, prefix + name, folder); };
+    switch (o.input()) {
+        case InputKind::Images:
+            return tensor("images");
+        case InputKind::Tokens:
+            return tensor("tokens");
+        case InputKind::Pairs:
+            return {tensor("source"), tensor("target_in")};
+        case InputKind::Objects:
+            break;
+    }
+    return tensor("objects");
+}
+
 Case readCase(const Tensors& io, const ModelOptions& o, const std::string& folder) {
     const auto refuse = [&](const std::string& what) {
         throw FileError(folder + "/io.safetensors", what);
     };
     Case c;
-    switch (o.input()) {
-        case InputKind::Images:
-            c.input.x = input(io, "input/images", folder);
-            break;
-        case InputKind::Tokens:
-            c.input.x = input(io, "input/tokens", folder);
-            break;
-        case InputKind::Pairs:
-            c.input.x = input(io, "input/source", folder);
-            c.input.target = input(io, "input/target_in", folder);
-            break;
-        case InputKind::Objects:
-            c.input.x = input(io, "input/objects", folder);
-            break;
-    }
+    c.input = readInput(io, o, "input/", folder);
     const auto found = io.find("input/targets");
     if (found == io.end()) return c;
     c.targets = found->second;
@@ -104,14 +111,51 @@ torch::Tensor lossOf(const torch::Tensor& logits, const torch::Tensor& targets,
                                      at::Reduction::Mean, ignored);
 }
 
+// The edits of a case, with the values that they take.
+class CaseEdits {
+public:
+    CaseEdits(const std::string& folder, ModelImpl& model, const ModelOptions& options,
+              const Case& c, const torch::Device& device)
+        : m_list(readEdits(folder + "/edit.json")), m_editor(m_list) {
+        checkEdits(m_list, pointsOf(model, c.input), EditUse::Inspect);
+        for (const auto& [name, from] : m_list.inputs) {
+            if (from.file.empty())
+                throw OptionError("inputs." + name, "needs a file of tensors in a golden case");
+            auto read = readInput(readTensors(from.file), options, from.prefix, folder);
+            read.x = read.x.to(device);
+            if (read.target.defined()) read.target = read.target.to(device);
+            m_inputs.named.emplace(name, read);
+        }
+        m_inputs.shifted = [input = c.input](std::int64_t shift) {
+            auto next = input;
+            next.x = next.x.roll({-shift}, {0});
+            if (next.target.defined()) next.target = next.target.roll({-shift}, {0});
+            return next;
+        };
+    }
+
+    Hooks* hooks() { return &m_editor; }
+    /// Anew for the weights as they are now.
+    void takeFrom(ModelImpl& model, const ModelInput& input) {
+        takeValues(m_editor, model, input, m_inputs);
+    }
+
+private:
+    EditList m_list;
+    Editor m_editor;
+    EditInputs m_inputs;
+};
+
 torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions& options,
-                            std::int64_t steps) {
+                            std::int64_t steps, CaseEdits* edits) {
     torch::optim::AdamW optimizer(
         trainableParameters(model),
         torch::optim::AdamWOptions(1e-3).betas({0.9, 0.95}).eps(1e-8).weight_decay(0.1));
     std::vector<float> losses;
     for (std::int64_t step = 0; step < steps; ++step) {
         optimizer.zero_grad();
+        if (edits) edits->takeFrom(model, c.input);
+        const HookScope hooks(edits ? edits->hooks() : nullptr);
         const auto loss = lossOf(model.forward(c.input), c.targets, options);
         losses.push_back(loss.item<float>());
         loss.backward();
@@ -122,8 +166,21 @@ torch::Tensor trainedLosses(ModelImpl& model, const Case& c, const ModelOptions&
 
 }  // namespace
 
-VerifyReport verifyFolder(const std::string& folder, const std::string& deviceName) {
-    const auto source = CheckpointSource::open(folder);
+VerifyReport verifyFolder(const std::string& folder, const std::string& deviceName,
+                          const std::string& models) {
+    namespace fs = std::filesystem;
+    const bool edited = fs::exists(fs::path(folder) / "edit.json");
+    std::string modelFolder = folder;
+    if (edited) {
+        const auto name = readEdits(folder + "/edit.json").model;
+        if (name.empty() || fs::path(name).has_parent_path())
+            throw FileError(folder + "/edit.json",
+                            "model: '" + name + "' is not the name of a folder");
+        const auto above = fs::absolute(folder).lexically_normal();
+        const auto parent = (above.has_filename() ? above : above.parent_path()).parent_path();
+        modelFolder = ((models.empty() ? parent.parent_path() : fs::path(models)) / name).string();
+    }
+    const auto source = CheckpointSource::open(modelFolder);
     const auto options = checkpointModel(*source);
     const torch::Device device(deviceName);
     const bool cuda = device.is_cuda();
@@ -133,21 +190,34 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
     auto model = makeModel(options);
     loadWeights(*model, *source);
     const Tensors io = readTensors(folder + "/io.safetensors");
-    Case c = readCase(io, options, folder);
+    Case c = edited ? readCase(readTensors(modelFolder + "/io.safetensors"), options, modelFolder)
+                    : readCase(io, options, folder);
     model->to(device);
     model->eval();
     c.input.x = c.input.x.to(device);
     if (c.input.target.defined()) c.input.target = c.input.target.to(device);
     if (c.targets.defined()) c.targets = c.targets.to(device);
 
+    std::optional<CaseEdits> edits;
+    if (edited) {
+        edits.emplace(folder, *model, options, c, device);
+        edits->takeFrom(*model, c.input);
+    }
     Collector collector;
+    // Relations that recorders do not get: of a shape that is no map, or after a softmax.
+    const std::string predinet = "predinet.hook_r", relation = "relation.hook_r";
+    PointReader relations({predinet, relation});
     torch::Tensor logits;
     {
         const RecordingScope scope(collector);
+        HookChain both(edits ? edits->hooks() : &relations, &relations);
+        const HookScope hooks(edits ? &both : nullptr);
         logits = model->forward(c.input);
     }
     Tensors ours = collector.tensors();
     ours["output/logits"] = logits;
+    for (const auto& [name, tensor] : relations.tensors())
+        ours["relations/" + name.substr(0, name.find('.'))] = tensor;
     if (c.targets.defined()) {
         const auto loss = lossOf(logits, c.targets, options);
         loss.backward();
@@ -164,19 +234,23 @@ VerifyReport verifyFolder(const std::string& folder, const std::string& deviceNa
         const std::int64_t more = greedy->second.dim() == 2 && prompt.dim() == 2
                                       ? greedy->second.size(1) - prompt.size(1)
                                       : -1;
-        if (options.input() == InputKind::Tokens && more >= 0 && more <= 4096)
+        if (options.input() == InputKind::Tokens && more >= 0 && more <= 4096) {
+            const HookScope hooks(edits ? edits->hooks() : nullptr);
             ours["generate/greedy"] = generateGreedy(*model, options, prompt.to(device), more);
+        }
     }
 
     VerifyReport report;
     report.ok = true;
     for (const auto& [name, theirs] : io) {
-        if (startsWith(name, "input/") || name == "generate/prompt") continue;
+        if (startsWith(name, "input/") || name == "generate/prompt" ||
+            (edited && startsWith(name, "B/")))
+            continue;
         torch::Tensor computed;
         if (const auto found = ours.find(name); found != ours.end()) computed = found->second;
         if (name == "train/adamw_losses" && c.targets.defined() && theirs.dim() == 1 &&
             theirs.size(0) <= 1000)
-            computed = trainedLosses(*model, c, options, theirs.size(0));
+            computed = trainedLosses(*model, c, options, theirs.size(0), edits ? &*edits : nullptr);
         const bool gradient = startsWith(name, "grad/") || startsWith(name, "train/");
         auto line = compare(name, computed, theirs, gradient ? gradientTolerance : outputTolerance);
         report.ok = report.ok && line.ok;

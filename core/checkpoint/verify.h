@@ -15,7 +15,9 @@ namespace relascope::core {
 /// every stored tensor and compares: outputs, hidden states, scores, relations and loss within 2e-5
 /// (absolute plus relative), gradients and the ten AdamW losses within 1e-4; on CUDA 1e-4 and 5e-4.
 /// An unknown stored key is an error. Throws FileError or OptionError if the folder is not a golden
-/// case. `device` is "cpu" or "cuda:0".
-VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu");
+/// case. `device` is "cpu" or "cuda:0". A folder with edit.json is a case of edits: its model and
+/// input are those of the folder that it names, in `models` (empty: the folder two levels up).
+VerifyReport verifyFolder(const std::string& folder, const std::string& device = "cpu",
+                          const std::string& models = "");
 
 }  // namespace relascope::core

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "edit/edited_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "edit/check_edits.h"
+#include "model/blocks/recording.h"
+#include "types/error.h"
+
+namespace relascope::core {
+namespace {
+
+std::map<std::string, torch::Tensor> readPoints(ModelImpl& model, const ModelInput& input,
+                                                const std::set<std::string>& names) {
+    PointReader reader({names.begin(), names.end()});
+    const torch::NoGradGuard noGrad;
+    const HookScope scope(&reader);
+    // A recorder of the caller's gets the edited pass alone.
+    const RecordingScope unrecorded(nullptr);
+    model.forward(input);
+    return reader.take();
+}
+
+const torch::Tensor& pointIn(const std::map<std::string, torch::Tensor>& tensors,
+                             const Edit& edit) {
+    const auto found = tensors.find(edit.at);
+    if (found == tensors.end())
+        throw OptionError("edits.at", "this input does not reach " + edit.at);
+    return found->second;
+}
+
+}  // namespace
+
+std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input) {
+    PointReader reader;
+    reader.keepNone();
+    {
+        const bool training = model.is_training();
+        model.eval();
+        const torch::NoGradGuard noGrad;
+        const HookScope scope(&reader);
+        model.forward(input);
+        model.train(training);
+    }
+    auto points = reader.points();
+    // What relations carry is weighted by a pattern: their cells are closed where its are.
+    std::set<std::string> causal;
+    for (const auto& point : points)
+        if (point.causal) causal.insert(point.name.substr(0, point.name.rfind('.')));
+    for (auto& point : points)
+        if (point.dimension("i") >= 0 && point.dimension("j") >= 0)
+            point.causal = causal.contains(point.name.substr(0, point.name.rfind('.')));
+    return points;
+}
+
+void takeValues(Editor& editor, ModelImpl& model, const ModelInput& input,
+                const EditInputs& inputs) {
+    // One pass for each other input, which reads all points that are taken from it.
+    struct Source {
+        ModelInput input{torch::Tensor()};
+        std::set<std::string> names;
+        std::vector<std::size_t> edits;
+    };
+    std::map<std::string, Source> sources;
+    for (const auto index : editor.references()) {
+        const auto& edit = editor.edit(index);
+        const auto field = "edits[" + std::to_string(index) + "]";
+        std::string key;
+        ModelInput from = input;
+        if (edit.op == EditOp::Patch) {
+            const auto found = inputs.named.find(edit.from);
+            if (found == inputs.named.end())
+                throw OptionError(field + ".from", "there is no input '" + edit.from + "'");
+            key = "patch " + edit.from;
+            from = found->second;
+        } else if (edit.op == EditOp::Resample) {
+            if (!inputs.shifted)
+                throw OptionError(field + ".op", "resample needs a split of examples");
+            key = "resample " + std::to_string(edit.shift);
+            if (!sources.contains(key)) from = inputs.shifted(edit.shift);
+        } else if (edit.op != EditOp::Clean) {
+            continue;  // a mean
+        }
+        auto& source = sources.try_emplace(key, Source{from, {}, {}}).first->second;
+        source.names.insert(edit.at);
+        source.edits.push_back(index);
+    }
+    for (const auto& [key, source] : sources) {
+        const auto tensors = readPoints(model, source.input, source.names);
+        for (const auto index : source.edits)
+            editor.setValues(index, pointIn(tensors, editor.edit(index)));
+    }
+}
+
+torch::Tensor forwardEdited(ModelImpl& model, const ModelInput& input, Editor& editor) {
+    const HookScope scope(&editor);
+    return model.forward(input);
+}
+
+namespace {
+
+// Sums over examples and over the places that share a mean.
+class MeanSum {
+public:
+    MeanSum(const Edit& edit, const PointInfo& point, std::string over)
+        : m_point(point), m_over(std::move(over)), m_at(edit.at) {}
+
+    void add(const torch::Tensor& tensor) {
+        const auto x = tensor.detach().to(torch::kDouble);
+        const bool cells = m_point.dimension("i") >= 0 && m_point.dimension("j") >= 0;
+        const bool batch = m_point.dimension("batch") >= 0;
+        auto weight = torch::ones_like(x);
+        auto value = x;
+        if (m_point.causal) {
+            const auto i = m_point.dimension("i"), j = m_point.dimension("j");
+            auto open = torch::ones({x.size(i), x.size(j)}, x.options()).tril();
+            if (j + 1 < x.dim()) open = open.unsqueeze(-1);
+            weight = weight * open;
+            value = torch::where(weight.gt(0), x, torch::zeros_like(x));
+        }
+        const auto sums = [&](const torch::Tensor& t) { return reduced(t * weight, cells, batch); };
+        const auto total = sums(value), squares = sums(value.square()),
+                   count = reduced(weight, cells, batch);
+        if (!m_total.defined()) {
+            m_total = total, m_squares = squares, m_count = count;
+        } else {
+            if (total.sizes() != m_total.sizes())
+                throw OptionError("edits.reference",
+                                  "the examples have different lengths; take the mean over offset "
+                                  "or all of " +
+                                      m_at);
+            m_total = m_total + total, m_squares = m_squares + squares, m_count = m_count + count;
+        }
+        m_examples += batch ? x.size(0) : 1;
+    }
+
+    void finish(Editor& editor, std::size_t index, TakenMean& taken) const {
+        if (!m_total.defined())
+            throw OptionError("edits.reference", "there are no examples to take a mean of");
+        const auto count = m_count.clamp_min(1.0), mean = m_total / count;
+        const auto variance = (m_squares / count - mean.square()).clamp_min(0.0);
+        taken.examples = m_examples;
+        taken.standardError = std::sqrt((variance / count).mean().item<double>());
+        editor.setValues(index, mean.to(torch::kFloat), m_offsets);
+    }
+
+private:
+    torch::Tensor reduced(torch::Tensor t, bool cells, bool batch) {
+        if (batch) t = t.sum(0, true);
+        if (m_over == "position") return t;
+        const auto i = m_point.dimension("i"), j = m_point.dimension("j"),
+                   position = m_point.dimension("position");
+        if (!cells) return position >= 0 ? t.sum(position, true) : t;
+        if (m_over == "all") return t.sum({i, j}, true);
+        // By j - i: the diagonals, with i gone and j of 2 offsets + 1.
+        const std::int64_t n = t.size(i), m = t.size(j), most = std::max(n, m) - 1;
+        if (m_offsets < 0) m_offsets = most;
+        const auto index = torch::TensorOptions(torch::kLong).device(t.device());
+        const auto offset =
+            (torch::arange(m, index).unsqueeze(0) - torch::arange(n, index).unsqueeze(1))
+                .clamp(-m_offsets, m_offsets) +
+            m_offsets;
+        auto shape = t.sizes().vec();
+        shape.erase(shape.begin() + i);
+        shape[static_cast<std::size_t>(i)] = 2 * m_offsets + 1;  // j has moved to i's place
+        return torch::zeros(shape, t.options()).index_add(i, offset.flatten(), t.flatten(i, j));
+    }
+
+    PointInfo m_point;
+    std::string m_over, m_at;
+    torch::Tensor m_total, m_squares, m_count;
+    std::int64_t m_examples = 0, m_offsets = -1;
+};
+
+}  // namespace
+
+std::map<std::size_t, TakenMean> takeMeans(
+    Editor& editor, ModelImpl& model, const std::string& usual,
+    const std::function<std::optional<ModelInput>(std::size_t index)>& next) {
+    std::map<std::size_t, TakenMean> taken;
+    for (const auto index : editor.references()) {
+        const auto& edit = editor.edit(index);
+        if (edit.op != EditOp::Mean) continue;
+        std::optional<MeanSum> sum;
+        while (auto input = next(index)) {
+            const auto tensors = readPoints(model, *input, {edit.at});
+            if (!sum) {
+                const auto over =
+                    edit.reference && !edit.reference->over.empty() ? edit.reference->over : usual;
+                sum.emplace(edit, findPoint(pointsOf(model, *input), edit.at, "edits.at"), over);
+            }
+            sum->add(pointIn(tensors, edit));
+        }
+        if (!sum) throw OptionError("edits.reference", "there are no examples to take a mean of");
+        sum->finish(editor, index, taken[index]);
+    }
+    return taken;
+}
+
+}  // namespace relascope::core
