@@ -45,7 +45,7 @@ Evaluation evaluateModel(ModelImpl& model, const ModelOptions& modelOptions, con
                 const AutocastScope autocast(options.bfloat16);
                 scores = model.forward(inputOf(*batch, device)).to(torch::kFloat);
             }
-            tally.addLoss(lossOf(scores, *batch, ignore).item<double>(), *batch);
+            tally.addLoss(lossOf(scores, *batch, ignore), *batch);
             tally.add(scores, *batch);
             report((freely ? 0.5 : 1.0) * static_cast<double>(tally.examples()) /
                    static_cast<double>(data->size()));

@@ -10,6 +10,8 @@ namespace relascope::core {
 namespace {
 
 constexpr double kRecovered = 1e-3;  // experiments.md section 8
+// Of what may wait on a device: 16 MiB.
+constexpr std::int64_t kMostWaiting = std::int64_t{1} << 22;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Two classes, predicted by the sign of one score.
@@ -84,19 +86,54 @@ MetricAccumulator::MetricAccumulator(std::int64_t outputs, std::int64_t ignore)
       m_classRight(static_cast<std::size_t>(outputs == 1 ? 2 : outputs), 0),
       m_classSeen(m_classRight) {}
 
-void MetricAccumulator::addLoss(double mean, const Batch& batch) {
-    const auto count = answersIn(batch, m_ignore);
-    m_loss += mean * static_cast<double>(count);
-    m_counted += count;
+void MetricAccumulator::addLoss(const torch::Tensor& mean, const Batch& batch) {
+    m_means.push_back(mean.detach());
+    m_meanCounts.push_back(answersIn(batch, m_ignore));
+    if (mean.is_cpu()) settle();
 }
 
 void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
     m_examples += batch.size();
-    if (batch.kind == TargetKind::Regression) {
-        m_numbers = true;
-        const auto error =
-            (scores.detach().to(torch::kCPU, torch::kDouble) - batch.targets.to(torch::kDouble))
-                .abs();
+    m_numbers = batch.kind == TargetKind::Regression;
+    const auto wanted = batch.kind == TargetKind::MultiLabel
+                            ? batch.targets.round().to(torch::kLong)
+                            : batch.targets;
+    const auto given = m_numbers ? scores.detach() : guesses(scores, batch).to(torch::kInt);
+    m_waiting.push_back({given, wanted.contiguous(), batch.kind});
+    m_waitingNumbers += given.numel();
+    if (scores.is_cpu() || m_waitingNumbers >= kMostWaiting) settle();
+}
+
+void MetricAccumulator::settle() {
+    if (!m_means.empty()) enterLosses(torch::stack(m_means));
+    m_means.clear(), m_meanCounts.clear();
+    if (m_waiting.empty()) return;
+    std::vector<torch::Tensor> parts;
+    for (const auto& answers : m_waiting) parts.push_back(answers.given.flatten());
+    // One copy, whatever the number of batches.
+    const auto all = (parts.size() == 1 ? parts[0] : torch::cat(parts)).cpu();
+    std::int64_t begin = 0;
+    for (const auto& answers : m_waiting) {
+        const auto end = begin + answers.given.numel();
+        enter(all.slice(0, begin, end).view(answers.given.sizes()), answers);
+        begin = end;
+    }
+    m_waiting.clear(), m_waitingNumbers = 0;
+}
+
+void MetricAccumulator::enterLosses(const torch::Tensor& means) {
+    const auto numbers = means.to(torch::kCPU).to(torch::kDouble);
+    const auto* mean = numbers.const_data_ptr<double>();
+    for (std::size_t i = 0; i < m_meanCounts.size(); ++i) {
+        m_loss += mean[i] * static_cast<double>(m_meanCounts[i]);
+        m_counted += m_meanCounts[i];
+    }
+}
+
+void MetricAccumulator::enter(const torch::Tensor& given, const Answers& answers) {
+    const auto& wanted = answers.wanted;
+    if (answers.kind == TargetKind::Regression) {
+        const auto error = (given.to(torch::kDouble) - wanted.to(torch::kDouble)).abs();
         m_error += error.sum().item<double>();
         m_answers += error.numel();
         const auto worst = error.flatten(1).amax(1);
@@ -104,32 +141,31 @@ void MetricAccumulator::add(const torch::Tensor& scores, const Batch& batch) {
         m_recovered += worst.lt(kRecovered).sum().item<std::int64_t>();
         return;
     }
-    const auto wanted = batch.kind == TargetKind::MultiLabel
-                            ? batch.targets.round().to(torch::kLong).contiguous()
-                            : batch.targets;
-    const auto guess = guesses(scores, batch).to(torch::kCPU).contiguous();
-    const auto *a = guess.const_data_ptr<std::int64_t>(),
-               *b = wanted.const_data_ptr<std::int64_t>();
+    const auto* a = given.const_data_ptr<std::int32_t>();
+    const auto* b = wanted.const_data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < wanted.numel(); ++i) {
-        if (m_ignore >= 0 && batch.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
+        if (m_ignore >= 0 && answers.kind == TargetKind::Tokens && b[i] == m_ignore) continue;
         ++m_answers;
         m_right += a[i] == b[i];
-        if (batch.kind == TargetKind::MultiLabel) continue;
+        if (answers.kind == TargetKind::MultiLabel) continue;
         ++m_classSeen[static_cast<std::size_t>(b[i])];
         m_classRight[static_cast<std::size_t>(b[i])] += a[i] == b[i];
     }
 }
 
-double MetricAccumulator::loss() const {
+double MetricAccumulator::loss() {
+    settle();
     return m_loss / static_cast<double>(std::max<std::int64_t>(1, m_counted));
 }
 
-double MetricAccumulator::accuracy() const {
+double MetricAccumulator::accuracy() {
+    settle();
     if (m_numbers) return kNaN;
     return static_cast<double>(m_right) / static_cast<double>(std::max<std::int64_t>(1, m_answers));
 }
 
-std::vector<double> MetricAccumulator::classAccuracy() const {
+std::vector<double> MetricAccumulator::classAccuracy() {
+    settle();
     std::vector<double> fractions;
     for (std::size_t c = 0; c < m_classSeen.size(); ++c)
         fractions.push_back(m_classSeen[c] ? static_cast<double>(m_classRight[c]) /
@@ -138,7 +174,8 @@ std::vector<double> MetricAccumulator::classAccuracy() const {
     return fractions;
 }
 
-std::vector<std::pair<std::string, double>> MetricAccumulator::values() const {
+std::vector<std::pair<std::string, double>> MetricAccumulator::values() {
+    settle();
     if (!m_numbers) return {};
     return {{"mean_error", m_error / static_cast<double>(std::max<std::int64_t>(1, m_answers))},
             {"largest_error", m_largest},

@@ -32,30 +32,46 @@ std::int64_t answersIn(const Batch& batch, std::int64_t ignore);
 /// regression. The batch is on that device too.
 torch::Tensor rightAnswers(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
 
-/// Accumulates metrics over batches.
+/// Accumulates metrics over the batches of a data set. What a device computes stays there until a
+/// result is asked for: the host does not wait for it after each batch.
 class MetricAccumulator {
 public:
     MetricAccumulator(std::int64_t outputs, std::int64_t ignore);
     /// scores [b, outputs] or [b, n, outputs] of the batch, on any device; the mean loss of the
-    /// batch is accumulated as well if it is given.
+    /// batch, without dimensions, is accumulated as well if it is given.
     void add(const torch::Tensor& scores, const Batch& batch);
-    void addLoss(double mean, const Batch& batch);
+    void addLoss(const torch::Tensor& mean, const Batch& batch);
 
     std::int64_t examples() const { return m_examples; }
-    double loss() const;
+    double loss();
     /// Fraction of correct targets (classes, tokens, bits); NaN for regression.
-    double accuracy() const;
-    std::vector<double> classAccuracy() const;
+    double accuracy();
+    std::vector<double> classAccuracy();
     /// For regression: "mean_error", "largest_error" and "recovered", the fraction of examples with
     /// a largest error below 0.001. Empty otherwise.
-    std::vector<std::pair<std::string, double>> values() const;
+    std::vector<std::pair<std::string, double>> values();
 
 private:
+    /// What a batch was answered, where it was computed, and what it asks for, on the CPU.
+    struct Answers {
+        torch::Tensor given, wanted;
+        TargetKind kind;
+    };
+    /// Enters what waits on a device.
+    void settle();
+    void enterLosses(const torch::Tensor& means);
+    void enter(const torch::Tensor& given, const Answers& answers);
+
     std::int64_t m_ignore, m_examples = 0, m_answers = 0, m_right = 0, m_counted = 0;
     bool m_numbers = false;
     double m_loss = 0.0, m_error = 0.0, m_largest = 0.0;
     std::int64_t m_recovered = 0;
     std::vector<std::int64_t> m_classRight, m_classSeen;
+
+    std::vector<Answers> m_waiting;
+    std::int64_t m_waitingNumbers = 0;
+    std::vector<torch::Tensor> m_means;  ///< losses that wait, and the targets of each
+    std::vector<std::int64_t> m_meanCounts;
 };
 
 }  // namespace relascope::core

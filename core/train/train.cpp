@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "train/train.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -30,6 +31,9 @@ public:
 private:
     /// The end of a run without memory, after the exception is gone.
     void endOutOfMemory(const std::string& shortage);
+    /// What was due after the step that the run stood at, and did not come about: the run was
+    /// cancelled, or had no memory, in the middle of it.
+    void makeUpMeasurements();
     void trainEpochs();
     void trainEpoch();
     void step(std::vector<Batch> batches);
@@ -81,6 +85,8 @@ void Trainer::run() {
         if (m_job.state.step == 0) {
             m_measurements.evaluate();
             m_measurements.capture();
+        } else {
+            makeUpMeasurements();
         }
         m_service.restartRate();
         trainEpochs();
@@ -119,6 +125,15 @@ void Trainer::endOutOfMemory(const std::string& shortage) {
         trainingShortage(m_job.options, shortage, freeMemory(m_job.device.str()));
     m_service.finish(RunState::Failed, sentence);
     m_job.sink(Failed{sentence});
+}
+
+void Trainer::makeUpMeasurements() {
+    const auto step = m_job.state.step;
+    if (m_job.lastEvaluated != step && evaluationIsDue(step, m_job.state.batch == 0))
+        m_measurements.evaluate();
+    const auto captured = captureSteps(m_job.folder.capturesPath());
+    if (captureIsDue(step) && !std::binary_search(captured.begin(), captured.end(), step))
+        m_measurements.capture();
 }
 
 void Trainer::trainEpochs() {

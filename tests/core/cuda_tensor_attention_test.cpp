@@ -9,6 +9,7 @@
 #include "model/attention/relational_attention.h"
 #include "model/factory.h"
 #include "model/language/language_options.h"
+#include "support/as_exact.h"
 #include "support/form_results.h"
 #include "support/host_kernels.h"
 #include "train/cross_entropy.h"
@@ -30,40 +31,6 @@ public:
     CpuAutocast(const CpuAutocast&) = delete;
     CpuAutocast& operator=(const CpuAutocast&) = delete;
 };
-
-double unitOf(torch::ScalarType type) {  // half a unit in the last place of 1
-    return type == torch::kBFloat16 ? 0x1p-9 : 0x1p-12;
-}
-
-/// How far a tensor is from the truth: its largest error and its root of the mean square, relative
-/// to those of the truth.
-struct Errors {
-    double largest, mean;
-};
-Errors errorsOf(const torch::Tensor& x, const torch::Tensor& truth) {
-    const auto wide = truth.to(torch::kDouble), difference = x.to(torch::kDouble) - wide;
-    return {(difference.abs().max() / wide.abs().max()).item<double>(),
-            (difference.norm() / wide.norm()).item<double>()};
-}
-
-/// Every tensor of `found` is at most twice as far from the truth as that of `plain` (single
-/// numbers three times, by chance); an error below a unit of the type is no error.
-void expectAsExact(const Tensors& truth, const Tensors& plain, const Tensors& found,
-                   torch::ScalarType type, const std::string& what) {
-    ASSERT_EQ(truth.size(), found.size());
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-        const std::string which = what + "_" + std::to_string(i);
-        ASSERT_EQ(truth[i].defined(), found[i].defined()) << which;
-        if (!truth[i].defined()) continue;
-        const auto own = errorsOf(found[i], truth[i]), of = errorsOf(plain[i], truth[i]);
-        EXPECT_LE(own.mean, 2 * std::max(of.mean, unitOf(type))) << which;
-        EXPECT_LE(own.largest, 3 * std::max(of.largest, unitOf(type))) << which;
-        EXPECT_EQ(plain[i].scalar_type(), found[i].scalar_type()) << which;
-        // For who tightens the bounds: --gtest_output=json lists these.
-        testing::Test::RecordProperty(
-            which, std::to_string(own.mean) + " beside " + std::to_string(of.mean));
-    }
-}
 
 constexpr torch::ScalarType kTypes[] = {torch::kBFloat16, torch::kHalf};
 

@@ -158,6 +158,38 @@ TEST(OutOfMemory, AnEvaluationGoesOnInSmallerBatches) {
                    " for an evaluation in batches of 256; those of train.batch_size, 4, are used");
 }
 
+TEST(OutOfMemory, AResumedRunMakesTheEvaluationThatEndedIt) {
+    TemporaryFolder home("memory-due");
+    const auto data = tinyData(960, 256);
+    const auto evaluated = [&](const std::string& name) {
+        std::vector<std::pair<std::int64_t, double>> all;
+        for (const auto& p : readMetrics(home / name))
+            if (p.split == Split::Validation) all.emplace_back(p.step, p.value("loss"));
+        return all;
+    };
+    auto whole = RunFolder::create(home / "whole", wideOptions());
+    trainIn(whole, {}, data);
+    SmallMemory memory;
+    {
+        auto folder = RunFolder::create(home / "parts", wideOptions());
+        const auto endEvaluation = [&](const MetricPoint& point) {
+            // Enough for a checkpoint, after the last step of the second epoch.
+            if (point.split == Split::Train && point.step == 20)
+                memory.limit = memory.live() + (1 << 16);
+        };
+        const auto ended = trainIn(folder, endEvaluation, data);
+        EXPECT_EQ(ended.result.info.state, RunState::Failed);
+        EXPECT_EQ(ended.result.info.step, 20);
+        EXPECT_EQ(checkpointSteps(home / "parts/checkpoints").back(), 20);
+        EXPECT_EQ(evaluated("parts").size(), 2u) << "before training and after an epoch";
+    }
+    memory.limit = std::uint64_t{1} << 40;
+    auto folder = RunFolder::open(home / "parts");
+    EXPECT_EQ(trainIn(folder, {}, data).result.info.state, RunState::Done);
+    EXPECT_EQ(evaluated("parts"), evaluated("whole"));
+    ASSERT_EQ(evaluated("parts").size(), 4u);
+}
+
 TEST(OutOfMemory, RefusesAProbeAnEvaluationAndALoad) {
     TemporaryFolder home("memory-opened");
     SmallMemory memory;

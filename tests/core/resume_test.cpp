@@ -69,6 +69,28 @@ TEST(Train, ResumesBitForBit) {
     EXPECT_EQ(trainIn(longer, control).result.info.step, 30);
 }
 
+// Cancelled after a step that an evaluation and a capture follow.
+TEST(Train, MakesUpForTheEvaluationItWasCancelledIn) {
+    TemporaryFolder home("due");
+    auto options = tinyOptions();
+    options.train.evaluate_every = 4, options.train.capture_every = 8;
+    auto whole = RunFolder::create(home / "whole", options);
+    Control none;
+    trainIn(whole, none);
+    {
+        auto first = RunFolder::create(home / "parts", options);
+        Control control;
+        EXPECT_EQ(trainIn(first, control, tinyData(), stopAfter(8)).result.info.state,
+                  RunState::Interrupted);
+        EXPECT_EQ(readMetrics(home / "parts").back().split, Split::Train) << "not evaluated";
+    }
+    auto second = RunFolder::open(home / "parts");
+    Control control;
+    EXPECT_EQ(trainIn(second, control).result.info.state, RunState::Done);
+    EXPECT_EQ(losses(home / "parts"), losses(home / "whole"));
+    EXPECT_EQ(captureSteps(home / "parts/captures"), captureSteps(home / "whole/captures"));
+}
+
 // The checkpoint before an edit is kept, and a run that starts from it continues as if
 // nothing had been edited, to the last bit.
 TEST(Train, ABranchStartsBeforeTheEdit) {

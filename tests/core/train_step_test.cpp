@@ -231,6 +231,27 @@ TEST_F(TrainStep, OurKernelsArePartOfTheGraph) {
     EXPECT_NE(points("graph"), points("libtorch")) << "another order of additions";
 }
 
+TEST_F(TrainStep, AGraphInBFloat16HasTheBitsOfStepsOneByOne) {
+    auto o = options();
+    o.train.epochs = 1;
+    train("float32", o);
+    o.train.precision = "bfloat16";
+    const CpuKernelsScope kernels(hostGpuKernels());
+    kernelCalls() = {};
+    {
+        const GraphTableScope numbers(hostGpuNumbers());
+        restartHostGpuNumbers();
+        train("eager", o);
+    }
+    EXPECT_GT(kernelCalls().backward, 0);
+    restartHostGpuNumbers();
+    const GraphTableScope graphs(hostGpuGraphs());
+    train("graph", o);
+    EXPECT_EQ(points("graph"), points("eager"));
+    expectSameWeights("graph", "eager");
+    EXPECT_NE(points("graph"), points("float32"));
+}
+
 TEST_F(TrainStep, IsMeasuredInEachWay) {
     const CpuKernelsScope kernels(hostGpuKernels());
     const GraphTableScope graphs(hostGpuGraphs());

@@ -111,6 +111,7 @@ private:
     std::size_t warpBegin() const { return m_running / warpSize * warpSize; }
 
     std::vector<std::unique_ptr<Fiber>> m_fibers;  // kept from launch to launch
+    std::vector<unsigned> m_atOperation;           // of each warp the lanes that wait at one
     std::size_t m_count = 0, m_running = 0;
     const std::function<void()>* m_thread = nullptr;
     unsigned char* m_shared = nullptr;
@@ -228,6 +229,7 @@ void Scheduler::launch(dim3 grid, dim3 threads, std::size_t bytes,
 }
 
 void Scheduler::runBlock() {
+    m_atOperation.assign((m_count + warpSize - 1) / warpSize, 0);
     for (std::size_t i = 0; i < m_count; ++i) {
         m_fibers[i]->state = State::Ready;
         m_fibers[i]->copies.clear();
@@ -313,11 +315,13 @@ void Scheduler::warpOperation(unsigned mask, HostLane own,
         hostMisuse("a lane calls a warp operation of others", where);
     fiber.mask = mask, fiber.lane = own, fiber.where = where;
     fiber.state = State::AtWarpOperation;
+    auto& waiting = m_atOperation[begin / warpSize];
+    waiting |= 1u << (m_running - begin);
+    // Lanes beyond the block's end never arrive.
+    if ((waiting & mask) != mask) return suspend();
     HostLane lanes[warpSize];
-    for (std::size_t i = begin; i < begin + warpSize; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
         if (!(mask >> (i - begin) & 1u)) continue;
-        // Lanes beyond the block's end never arrive.
-        if (i >= end || m_fibers[i]->state != State::AtWarpOperation) return suspend();
         const auto& other = *m_fibers[i];
         if (other.mask != mask || other.where.line() != where.line())
             hostMisuse("lanes meet at different warp operations," + at(other.where) + " and",
@@ -325,6 +329,7 @@ void Scheduler::warpOperation(unsigned mask, HostLane own,
         lanes[i - begin] = other.lane;
     }
     run(lanes);
+    waiting &= ~mask;
     for (std::size_t i = begin; i < end; ++i)
         if (mask >> (i - begin) & 1u) m_fibers[i]->state = State::Ready;
 }

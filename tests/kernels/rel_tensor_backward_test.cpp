@@ -6,6 +6,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "kernels/orders.h"
 #include "kernels/run_rel_tensor.h"
 #include "kernels/tolerances.h"
 #include "model/kernels/rel_tensor.h"
@@ -71,7 +72,7 @@ TEST_P(RelTensorBackward, AgreesWithTheReferenceInEveryOrder) {
             compare("dqRel", first.qRel, expected.qRel);
             compare("dkRel", first.kRel, expected.kRel);
             if (isBf16) continue;
-            for (const auto order : {HostOrder::Backward, HostOrder::Shuffled})
+            for (const auto order : furtherOrders())
                 EXPECT_TRUE(sameBits(first, run(tiling, order)))
                     << "tiling " << tiling << " in order " << static_cast<int>(order);
         }

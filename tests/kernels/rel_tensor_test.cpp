@@ -10,6 +10,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "kernels/orders.h"
 #include "kernels/run_rel.h"
 #include "kernels/run_rel_tensor.h"
 #include "kernels/tolerances.h"
@@ -81,7 +82,7 @@ TEST_P(RelTensor, AgreesWithTheReferenceInEveryOrder) {
             const auto first = runRelTensor(p, in, type, tiling, HostOrder::Forward);
             expectClose(name, first, expected, tolerances);
             if (type == DataType::BFloat16) continue;
-            for (const auto order : {HostOrder::Backward, HostOrder::Shuffled})
+            for (const auto order : furtherOrders())
                 EXPECT_TRUE(sameBits(first, runRelTensor(p, in, type, tiling, order)))
                     << name << " in order " << static_cast<int>(order);
         }

@@ -13,8 +13,9 @@ using kernels::KernelTable;
 
 KernelCalls s_calls;
 
-template <auto kernel, class Args>
+template <auto kernel, auto count, class Args>
 int launched(const Args* args, void*) {
+    ++(s_calls.*count);
     return testing_support::launchOnHostGpu(
         [copy = *args] { return (compiledKernels().*kernel)(&copy, nullptr); });
 }
@@ -23,14 +24,20 @@ int launched(const Args* args, void*) {
 
 const kernels::KernelTable& hostGpuKernels() {
     static const auto table = [] {
+        using Calls = KernelCalls;
         auto recorded = compiledKernels();
-        recorded.relForward = launched<&KernelTable::relForward, kernels::RelArgs>;
-        recorded.relBackward = launched<&KernelTable::relBackward, kernels::RelArgs>;
-        recorded.relTensorForward = launched<&KernelTable::relTensorForward, kernels::RelArgs>;
-        recorded.relTensorBackward = launched<&KernelTable::relTensorBackward, kernels::RelArgs>;
-        recorded.smallForward = launched<&KernelTable::smallForward, kernels::SmallArgs>;
-        recorded.smallBackward = launched<&KernelTable::smallBackward, kernels::SmallArgs>;
-        recorded.decode = launched<&KernelTable::decode, kernels::DecodeArgs>;
+        recorded.relForward = launched<&KernelTable::relForward, &Calls::forward, kernels::RelArgs>;
+        recorded.relBackward =
+            launched<&KernelTable::relBackward, &Calls::backward, kernels::RelArgs>;
+        recorded.relTensorForward =
+            launched<&KernelTable::relTensorForward, &Calls::tensorForward, kernels::RelArgs>;
+        recorded.relTensorBackward =
+            launched<&KernelTable::relTensorBackward, &Calls::tensorBackward, kernels::RelArgs>;
+        recorded.smallForward =
+            launched<&KernelTable::smallForward, &Calls::forward, kernels::SmallArgs>;
+        recorded.smallBackward =
+            launched<&KernelTable::smallBackward, &Calls::backward, kernels::SmallArgs>;
+        recorded.decode = launched<&KernelTable::decode, &Calls::decode, kernels::DecodeArgs>;
         return recorded;
     }();
     return table;
@@ -61,7 +68,7 @@ const kernels::KernelTable& hostKernels() {
             return ++s_calls.forward, compiledKernels().smallForward(args, stream);
         };
         counting.decode = [](const kernels::DecodeArgs* args, void* stream) {
-            return ++s_calls.forward, compiledKernels().decode(args, stream);
+            return ++s_calls.decode, compiledKernels().decode(args, stream);
         };
         counting.smallBackward = [](const kernels::SmallArgs* args, void* stream) {
             return ++s_calls.backward, compiledKernels().smallBackward(args, stream);

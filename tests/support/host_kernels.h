@@ -11,11 +11,11 @@ const kernels::KernelTable& compiledKernels();
 
 /// How often each pass ran: a form that does not serve would leave the work to another.
 struct KernelCalls {
-    int forward = 0, backward = 0, tensorForward = 0, tensorBackward = 0;
+    int forward = 0, backward = 0, tensorForward = 0, tensorBackward = 0, decode = 0;
     bool operator==(const KernelCalls&) const = default;
 };
 KernelCalls& kernelCalls();
-/// The compiled kernels for the host GPU (host_gpu.h), whose graphs repeat them.
+/// The compiled kernels for the host GPU (host_gpu.h), whose graphs repeat them; counting.
 const kernels::KernelTable& hostGpuKernels();
 /// The compiled kernels, counting.
 const kernels::KernelTable& hostKernels();
