@@ -107,6 +107,8 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     study->add_option("--threads", y.threads, "CPU threads per process")
         ->check(CLI::Range(0, 1024));
 
+    const std::string editHelp =
+        "a file of edits, words as \"layer 2 relation 3 zero\", or none; can be repeated";
     cli::EvalArguments e;
     auto* eval = list("eval", "evaluates a run or a checkpoint");
     eval->add_option("path", e.path, "run or checkpoint folder")->required();
@@ -115,6 +117,44 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     eval->add_option("--checkpoint", e.checkpoint, "last, best, or a step");
     eval->add_option("--device", e.device, "auto, cpu, cuda:0");
     eval->add_option("--batch-size", e.batch, "batch size")->check(CLI::Range(1, 1048576));
+    eval->add_option("--edit", e.edits, editHelp)->take_all();
+
+    cli::PointsArguments o;
+    auto* points = list("points", "lists the hook points of a model, where edits can be made");
+    points->add_option("path", o.path, "run or checkpoint folder")->required();
+    points->add_option("--checkpoint", o.checkpoint, "of a run: last, best, or a step");
+
+    cli::AblateArguments b;
+    auto* ablate = list("ablate", "takes each part of a model out and measures what is lost");
+    ablate->add_option("path", b.path, "run folder")->required();
+    ablate->add_option("--checkpoint", b.checkpoint, "last, best, or a step");
+    ablate->add_option("--split", b.split, "split to measure on");
+    ablate->add_option("--examples", b.examples, "number of examples, at most")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}));
+    ablate->add_option("--how", b.how, "zero, mean, resample")->delimiter(',');
+    ablate->add_option("--what", b.what, "heads, relations, columns, paths, mlp, symbols")
+        ->delimiter(',');
+    ablate->add_option("--metric", b.metric, "accuracy, loss or mean_error");
+    ablate->add_flag("--cumulative", b.cumulative, "then take out more and more, least first");
+    ablate->add_flag("--pairs", b.pairs, "and the pairs of the ten strongest parts");
+    ablate->add_option("--out", b.out, ".csv, .tex or .json");
+    ablate->add_option("--device", b.device, "auto, cpu, cuda:0");
+
+    cli::PatchArguments h;
+    auto* patch = list("patch", "puts parts of one input's pass into another's");
+    patch->add_option("path", h.path, "run or checkpoint folder")->required();
+    patch->add_option("--clean", h.clean, "input A: sample:N, text:T, tokens:1,2, image:FILE")
+        ->required();
+    patch->add_option("--corrupt", h.corrupt, "input B, which A's parts are put into")->required();
+    patch->add_option("--split", h.split, "split that samples are from");
+    patch->add_option("--checkpoint", h.checkpoint, "of a run: last, best, or a step");
+    patch->add_option("--metric", h.metric,
+                      "auto, logit:A, probability:A, logit-difference:A,B; @P for a position");
+    patch->add_option("--over", h.over, "resid, attn, mlp, heads, relations")->delimiter(',');
+    patch->add_flag("--estimate", h.estimate, "first-order estimates alone");
+    patch->add_flag("--noising", h.noising, "exchange A and B");
+    patch->add_option("--out", h.out, ".csv");
+    patch->add_option("--device", h.device, "auto, cpu, cuda:0");
 
     cli::InspectArguments i;
     auto* inspect = list("inspect", "draws or prints the relations and attention of a model");
@@ -145,6 +185,9 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         ->check(CLI::NonNegativeNumber);
     inspect->add_option("--out", i.out, ".png, .svg, .pdf or .csv");
     inspect->add_option("--device", i.device, "auto, cpu, cuda:0");
+    inspect->add_option("--edit", i.edits, editHelp)->take_all();
+    inspect->add_option("--show", i.show, "with edits: after, before or difference")
+        ->check(CLI::IsMember({"after", "before", "difference"}));
 
     cli::DataArguments d;
     auto* data = list("data", "writes generated data as .npz");
@@ -157,10 +200,12 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     data->add_option("--out", d.out, ".npz file")->required();
 
     std::vector<std::string> folders;
-    std::string device = "cpu";
+    std::string device = "cpu", models;
     auto* verify = list("verify", "verifies a model against stored reference outputs");
     verify->add_option("folder", folders, "config.json, model.safetensors and io.safetensors")
         ->required();
+    verify->add_option("--models", models,
+                       "folder of the models that cases of edits name (default: two levels up)");
     verify->add_option("--device", device, "cpu or cuda:0");
 
     std::string path, in, out;
@@ -201,6 +246,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
                          "checkpoint of a run: last, best, or a step");
     generate->add_flag("--bf16", g.bfloat16, "use bfloat16 weights: faster, less exact");
     generate->add_option("--device", g.device, "auto, cpu, cuda:0");
+    generate->add_option("--edit", g.edits, editHelp)->take_all();
 
     std::vector<std::string> names;
     double seconds = 8.0;
@@ -210,7 +256,7 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
     bench->add_option("--device", benchDevice, "auto, cpu, cuda:0");
     bench->add_option("--seconds", seconds, "minimum time per benchmark, in seconds")
         ->check(CLI::Range(0.1, 3600.0));
-    for (auto* command : {eval, inspect, verify, bench, generate})
+    for (auto* command : {eval, inspect, verify, bench, generate, ablate, patch})
         command->add_option("--threads", threads, "CPU threads")->check(CLI::Range(0, 1024));
 
     try {
@@ -228,14 +274,17 @@ int runCommandLine(int argc, char** argv, const Renderers& renderers) {
         if (*tokenize) return cli::tokenize(k);
         stopOnSignals();
         core::initDevices(*train ? t.threads : *study ? y.threads : threads);
-        t.json = e.json = i.json = g.json = y.json = json;
+        t.json = e.json = i.json = g.json = y.json = o.json = b.json = h.json = json;
         if (*devices) return cli::listDevices(json);
         if (*train) return cli::train(t);
         if (*study) return cli::study(y, renderers.study, argc, argv);
         if (*eval) return cli::evaluate(e);
         if (*generate) return cli::generate(g);
         if (*inspect) return cli::inspect(i, renderers.map, argc, argv);
-        if (*verify) return cli::verify(folders, core::resolveDevice(device), json);
+        if (*points) return cli::points(o);
+        if (*ablate) return cli::ablate(b);
+        if (*patch) return cli::patch(h);
+        if (*verify) return cli::verify(folders, models, core::resolveDevice(device), json);
         return cli::bench(names, core::resolveDevice(benchDevice), seconds, json);
     } catch (const Cancelled&) {
         std::cerr << "relascope-cli: interrupted\n";

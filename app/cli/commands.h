@@ -27,14 +27,34 @@ struct StudyArguments {
 };
 struct EvalArguments {
     std::string path, data, split, checkpoint, device = "auto";
+    std::vector<std::string> edits;
     std::int64_t batch = 512;
     bool json = false;
+};
+struct PointsArguments {
+    std::string path, checkpoint;
+    bool json = false;
+};
+struct AblateArguments {
+    std::string path, checkpoint, split = "validation", metric, out, device = "auto";
+    std::vector<std::string> how = {"zero", "mean", "resample"};
+    std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
+    std::int64_t examples = 2000;
+    bool cumulative = false, pairs = false, json = false;
+};
+struct PatchArguments {
+    std::string path, checkpoint, split = "validation", clean, corrupt, metric = "auto", out,
+                                  device = "auto";
+    std::vector<std::string> over = {"resid", "attn", "mlp", "heads", "relations"};
+    bool estimate = false, noising = false, json = false;
 };
 struct InspectArguments {
     std::string path, image, text, tokenizer, kind = "relation", out, device = "auto",
                                               split = "validation";
     std::int64_t sample = -1, step = -1, reference = 0, random = -1;
     std::vector<std::int64_t> tokens, target;
+    std::vector<std::string> edits;
+    std::string show = "after";
     int layer = 1, index = 1, source = -1;
     bool json = false;
 };
@@ -47,6 +67,7 @@ struct DataArguments {
 struct GenerateArguments {
     std::string path, prompt, promptFile, checkpoint, tokenizer, device = "auto";
     GenerateOptions options;
+    std::vector<std::string> edits;
     bool bfloat16 = false, json = false;
 };
 struct TokenizeArguments {
@@ -62,8 +83,12 @@ int study(const StudyArguments& arguments, const StudyRenderer& renderer, int ar
 int evaluate(const EvalArguments& arguments);
 int inspect(const InspectArguments& arguments, const FigureRenderer& renderer, int argc,
             char** argv);
+int points(const PointsArguments& arguments);
+int ablate(const AblateArguments& arguments);
+int patch(const PatchArguments& arguments);
 int makeData(const DataArguments& arguments);
-int verify(const std::vector<std::string>& folders, const std::string& device, bool json);
+int verify(const std::vector<std::string>& folders, const std::string& models,
+           const std::string& device, bool json);
 int info(const std::string& path, bool json);
 int convert(const std::string& in, const std::string& out, bool json);
 int tokenize(const TokenizeArguments& arguments);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 #include "files/atomic_file.h"
 #include "train/open_model.h"
 #include "types/error.h"
@@ -51,6 +52,9 @@ int generate(const GenerateArguments& a) {
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     if (!a.tokenizer.empty()) opened.setTokenizer(a.tokenizer);
+    if (!a.edits.empty())
+        opened.setEdits(editsOf(a.edits, opened.points(opened.textInput(prompt))),
+                        editData(a.path, opened));
     if (a.bfloat16) opened.narrow();
 
     Json tokens = Json::array();

@@ -154,11 +154,12 @@ int makeData(const DataArguments& arguments) {
     return 0;
 }
 
-int verify(const std::vector<std::string>& folders, const std::string& device, bool json) {
+int verify(const std::vector<std::string>& folders, const std::string& models,
+           const std::string& device, bool json) {
     bool ok = true;
     Json all = Json::array();
     for (const auto& folder : folders) {
-        const auto report = core::verifyFolder(folder, device);
+        const auto report = core::verifyFolder(folder, device, models);
         Json keys = Json::array();
         for (const auto& line : report.lines) {
             if (!json)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_text.h"
 #include "datasets/registry.h"
@@ -190,6 +191,21 @@ int evaluate(const EvalArguments& a) {
         const auto splits = datasets::openData(opened.run().data, {}, stop);
         data = splits.find(split);
         if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    }
+    if (!a.edits.empty()) {
+        auto edits = editsOf(a.edits, opened.points(data->sample(0)));
+        if (edits.anyEnabled()) {
+            opened.setEdits(std::move(edits), editData(a.path, opened));
+            const auto effect = opened.effect(
+                data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,
+                [&](double fraction) { return line.show(fraction, "evaluating " + split), true; });
+            line.done();
+            if (a.json)
+                std::cout << effectJson(effect, opened.edits(), split, opened.step()) << "\n";
+            else
+                std::cout << effectText(effect, opened.edits(), split);
+            return 0;
+        }
     }
     const auto result = opened.evaluate(
         data, text ? std::min<std::int64_t>(a.batch, 8) : a.batch, stop,

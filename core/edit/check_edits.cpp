@@ -46,7 +46,6 @@ private:
             throw OptionError(field("op"),
                               "uniform is for hook_pattern only, not for " + m_point.name);
         const bool batch = m_point.dimension("batch") >= 0;
-        const bool other = op == EditOp::Resample || op == EditOp::Patch || op == EditOp::Clean;
         if (op == EditOp::Resample && !batch)
             throw OptionError(field("op"), m_point.name +
                                                " is the same for every example: resample changes "
@@ -55,13 +54,20 @@ private:
             throw OptionError(field("op"),
                               "resample needs a split of examples; a generated text "
                               "has none");
+        if (m_use == EditUse::Generate && op == EditOp::Clean)
+            throw OptionError(field("op"), "clean holds a part of a whole input; a generated text "
+                                           "grows");
+        if (m_use == EditUse::Generate && op == EditOp::Mean && m_edit.reference &&
+            m_edit.reference->over == "position")
+            throw OptionError(field("reference.over"), "a text that grows has no fixed positions; "
+                                                       "take the mean over offset or all");
         if (m_use == EditUse::Train && (op == EditOp::Patch || op == EditOp::Clean))
             throw OptionError(field("op"), name + " is for single inputs, not for training");
         if (m_use == EditUse::Train && op == EditOp::Mean && m_edit.values.empty())
             throw OptionError(field("values"), "are missing: in training a mean needs its values");
         if (!m_edit.when.empty() && m_use != EditUse::Generate)
             throw OptionError(field("when"), "'" + m_edit.when + "' is for generated text only");
-        if (other && m_edit.op != EditOp::Resample && !batch && op == EditOp::Patch)
+        if (op == EditOp::Patch && !batch)
             throw OptionError(field("op"), m_point.name + " does not depend on the input");
     }
 

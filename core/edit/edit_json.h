@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files of edits ("relascope-edit/1", resources/docs/file-formats.md). Does not include torch.
+// Files of edits ("relascope-edit/1", resources/docs/interventions.md). Does not include torch.
 #pragma once
 
 #include <string>

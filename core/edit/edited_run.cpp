@@ -7,6 +7,7 @@
 
 #include "edit/check_edits.h"
 #include "model/blocks/recording.h"
+#include "model/evaluation_mode.h"
 #include "types/error.h"
 
 namespace relascope::core {
@@ -37,12 +38,11 @@ std::vector<PointInfo> pointsOf(ModelImpl& model, const ModelInput& input) {
     PointReader reader;
     reader.keepNone();
     {
-        const bool training = model.is_training();
-        model.eval();
+        const EvaluationMode evaluation(model);
         const torch::NoGradGuard noGrad;
         const HookScope scope(&reader);
+        const RecordingScope unrecorded(nullptr);
         model.forward(input);
-        model.train(training);
     }
     auto points = reader.points();
     // What relations carry is weighted by a pattern: their cells are closed where its are.
@@ -180,21 +180,43 @@ std::map<std::size_t, TakenMean> takeMeans(
     Editor& editor, ModelImpl& model, const std::string& usual,
     const std::function<std::optional<ModelInput>(std::size_t index)>& next) {
     std::map<std::size_t, TakenMean> taken;
-    for (const auto index : editor.references()) {
-        const auto& edit = editor.edit(index);
-        if (edit.op != EditOp::Mean) continue;
-        std::optional<MeanSum> sum;
-        while (auto input = next(index)) {
-            const auto tensors = readPoints(model, *input, {edit.at});
-            if (!sum) {
-                const auto over =
-                    edit.reference && !edit.reference->over.empty() ? edit.reference->over : usual;
-                sum.emplace(edit, findPoint(pointsOf(model, *input), edit.at, "edits.at"), over);
-            }
-            sum->add(pointIn(tensors, edit));
+    std::set<std::size_t> left;
+    for (const auto index : editor.references())
+        if (editor.edit(index).op == EditOp::Mean) left.insert(index);
+    while (!left.empty()) {
+        // All means over the same examples are taken in the same passes.
+        const auto first = *left.begin();
+        const auto reference = editor.edit(first).reference.value_or(EditReference{});
+        std::vector<std::size_t> group;
+        std::set<std::string> names;
+        for (const auto index : left) {
+            const auto other = editor.edit(index).reference.value_or(EditReference{});
+            if (other.split != reference.split || other.examples != reference.examples ||
+                other.seed != reference.seed)
+                continue;
+            group.push_back(index);
+            names.insert(editor.edit(index).at);
         }
-        if (!sum) throw OptionError("edits.reference", "there are no examples to take a mean of");
-        sum->finish(editor, index, taken[index]);
+        std::map<std::size_t, MeanSum> sums;
+        while (auto input = next(first)) {
+            if (sums.empty()) {
+                const auto points = pointsOf(model, *input);
+                for (const auto index : group) {
+                    const auto& edit = editor.edit(index);
+                    const auto over = edit.reference ? edit.reference->over : std::string();
+                    sums.try_emplace(index, edit, findPoint(points, edit.at, "edits.at"),
+                                     over.empty() ? usual : over);
+                }
+            }
+            const auto tensors = readPoints(model, *input, names);
+            for (auto& [index, sum] : sums) sum.add(pointIn(tensors, editor.edit(index)));
+        }
+        if (sums.empty())
+            throw OptionError("edits.reference", "there are no examples to take a mean of");
+        for (const auto index : group) {
+            sums.at(index).finish(editor, index, taken[index]);
+            left.erase(index);
+        }
     }
     return taken;
 }

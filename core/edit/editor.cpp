@@ -47,6 +47,29 @@ void Editor::setValues(std::size_t index, torch::Tensor values, std::int64_t off
     m_values[index] = {std::move(values), offsets};
 }
 
+void Editor::copyValues(std::size_t index, const Editor& other, std::size_t from) {
+    if (const auto found = other.m_values.find(from); found != other.m_values.end())
+        m_values[index] = found->second;
+}
+
+void Editor::keepStreams(std::map<std::string, torch::Tensor> streams,
+                         const std::vector<PointInfo>& points) {
+    m_streams.clear();
+    for (const auto& point : points) {  // in the order of the pass
+        if (m_byPoint.contains(point.name)) return;
+        constexpr std::string_view end = ".hook_resid_post";
+        if (!point.name.ends_with(end)) continue;
+        const auto block = point.name.substr(0, point.name.size() - end.size());
+        if (const auto found = streams.find(block); found != streams.end())
+            m_streams.insert(*found);
+    }
+}
+
+torch::Tensor Editor::streamAfter(const std::string& block) {
+    const auto found = m_streams.find(block);
+    return found == m_streams.end() ? torch::Tensor() : found->second;
+}
+
 torch::Tensor Editor::at(const HookPoint& point, const torch::Tensor& value) {
     const auto found = m_byPoint.find(point.name);
     if (found == m_byPoint.end()) return value;

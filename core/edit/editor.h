@@ -33,8 +33,15 @@ public:
     /// Those values: the whole tensor of the point, in the order of its axes; a batch of 1 serves
     /// every example. Means over offsets: `i` missing, and `j` of the size 2 `offsets` + 1.
     void setValues(std::size_t index, torch::Tensor values, std::int64_t offsets = -1);
+    /// The same from another editor's edit, if it has them.
+    void copyValues(std::size_t index, const Editor& other, std::size_t from);
 
     void setOrigin(std::int64_t position) override { m_origin = position; }
+    torch::Tensor streamAfter(const std::string& block) override;
+    /// Streams of a pass without edits on the same input, by block ("blocks.0"): blocks before the
+    /// first edited point of `points` are not run again. None: all blocks run.
+    void keepStreams(std::map<std::string, torch::Tensor> streams,
+                     const std::vector<PointInfo>& points);
     /// Text: how many tokens the prompt has, for edits of one part of a text.
     void setPrompt(std::int64_t tokens) { m_prompt = tokens; }
 
@@ -64,6 +71,7 @@ private:
     std::map<std::string, std::vector<std::size_t>, std::less<>> m_byPoint;
     std::vector<std::size_t> m_references;
     std::map<std::size_t, Values> m_values;
+    std::map<std::string, torch::Tensor> m_streams;  // of blocks that need not run
     std::int64_t m_origin = 0, m_prompt = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "model/architecture.h"
+#include "model/evaluation_mode.h"
 #include "probe/layers.h"
 #include "probe/map_collector.h"
 #include "probe/probe_memory.h"
@@ -147,21 +148,6 @@ private:
     const ProbeResult& m_empty;
     bool m_shown = false;
     Clock::time_point m_begin = Clock::now(), m_last = {};
-};
-
-/// Puts a model into evaluation mode in its scope.
-class EvaluationMode {
-public:
-    explicit EvaluationMode(ModelImpl& model) : m_model(model), m_training(model.is_training()) {
-        model.eval();
-    }
-    ~EvaluationMode() { m_model.train(m_training); }
-    EvaluationMode(const EvaluationMode&) = delete;
-    EvaluationMode& operator=(const EvaluationMode&) = delete;
-
-private:
-    ModelImpl& m_model;
-    bool m_training;
 };
 
 }  // namespace

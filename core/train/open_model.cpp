@@ -2,20 +2,25 @@
 #include "train/open_model.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "checkpoint/checkpoint_model.h"
 #include "checkpoint/source.h"
 #include "checkpoint/tensor_io.h"
 #include "files/memory.h"
 #include "model/blocks/parameters.h"
+#include "model/evaluation_mode.h"
 #include "options/estimates.h"
 #include "probe/probe.h"
 #include "run/run_folder.h"
+#include "train/ablation.h"
 #include "train/checkpoints.h"
 #include "train/continue_text.h"
 #include "train/devices.h"
+#include "train/edit_effect.h"
 #include "train/evaluate.h"
 #include "train/out_of_memory.h"
+#include "train/patching.h"
 #include "train/requirements.h"
 
 namespace relascope::core {
@@ -30,6 +35,8 @@ struct OpenedModel::Parts {
     std::string device;
     std::string reference;  // io.safetensors, "" without one
     TokenizerPtr tokenizer;
+    EditList edits;
+    EditData editData;
 };
 
 namespace {
@@ -63,6 +70,12 @@ Image imageOf(const torch::Tensor& batch, std::int64_t index) {
             static_cast<int>(bytes.size(0)),
             static_cast<int>(bytes.size(2)),
             {data, data + bytes.numel()}};
+}
+
+ModelInput onDevice(ModelInput input, const std::string& device) {
+    input.x = input.x.to(torch::Device(device));
+    if (input.target.defined()) input.target = input.target.to(torch::Device(device));
+    return input;
 }
 
 const char* inputKey(const ModelOptions& options) {
@@ -208,8 +221,15 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
     auto result = withinMemory(
         m_parts->device,
         [&] {
-            return probeModel(*m_parts->model, m_parts->options, sample, m_parts->step, classNames,
-                              watch);
+            auto& p = *m_parts;
+            std::optional<EditSession> session;
+            if (p.edits.anyEnabled()) {
+                session.emplace(*p.model, p.options, p.edits, p.editData);
+                const EvaluationMode evaluation(*p.model);
+                session->prepare(onDevice(inputOf(sample, p.options), p.device));
+            }
+            const HookScope scope(session ? &session->editor() : nullptr);
+            return probeModel(*p.model, p.options, sample, p.step, classNames, watch);
         },
         [] {
             return std::string(
@@ -218,6 +238,51 @@ ProbeResult OpenedModel::probe(const ProbeSample& sample,
         });
     if (m_parts->tokenizer) namePieces(result, *m_parts->tokenizer);
     return result;
+}
+
+std::vector<PointInfo> OpenedModel::points(const ProbeSample& sample) {
+    auto& p = *m_parts;
+    return pointsOf(*p.model, onDevice(inputOf(sample, p.options), p.device));
+}
+
+void OpenedModel::setEdits(EditList edits, EditData data) {
+    m_parts->edits = std::move(edits);
+    m_parts->editData = std::move(data);
+}
+
+const EditList& OpenedModel::edits() const {
+    return m_parts->edits;
+}
+
+EditEffect OpenedModel::effect(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop,
+                               const ProgressCallback& progress) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    EditSession session(*p.model, p.options, p.edits, p.editData);
+    return withinMemory(
+        p.device,
+        [&] { return measureEdits(*p.model, p.options, session, data, batchSize, stop, progress); },
+        [&] { return " with batches of " + std::to_string(batchSize) + "; lower the batch size"; });
+}
+
+AblationTable OpenedModel::ablate(const DatasetPtr& data, const EditData& editData,
+                                  const AblationOptions& how, std::stop_token stop,
+                                  const ProgressCallback& progress,
+                                  const std::function<void(const AblationTable&)>& partial) {
+    auto& p = *m_parts;
+    if (data) requireReadable(p.options, *data);
+    return core::ablate(*p.model, p.options, data, editData, how, std::move(stop), progress,
+                        partial);
+}
+
+PatchResult OpenedModel::patch(const ProbeSample& clean, const ProbeSample& corrupted,
+                               const PatchOptions& how, std::stop_token stop,
+                               const ProgressCallback& progress,
+                               const std::function<void(const PatchResult&)>& partial) {
+    auto& p = *m_parts;
+    return core::patch(*p.model, p.options, onDevice(inputOf(clean, p.options), p.device),
+                       onDevice(inputOf(corrupted, p.options), p.device), how, std::move(stop),
+                       progress, partial);
 }
 
 TokenizerPtr OpenedModel::tokenizer() const {
@@ -255,11 +320,19 @@ ProbeSample OpenedModel::textInput(const std::string& text) const {
 TextEnd OpenedModel::generate(const std::string& prompt, const GenerateOptions& options,
                               const TokenSink& sink) {
     const auto& tokenizer = required(m_parts->tokenizer, m_parts->options);
+    auto& p = *m_parts;
+    std::optional<EditSession> session;
+    if (p.edits.anyEnabled()) {
+        const auto sample = textSample(tokenizer, prompt, p.options.tokens(), "prompt");
+        session.emplace(*p.model, p.options, p.edits, p.editData, EditUse::Generate);
+        session->prepare(onDevice(inputOf(sample, p.options), p.device));
+        session->editor().setPrompt(static_cast<std::int64_t>(tokenizer.encode(prompt).size()));
+    }
     return withinMemory(
         m_parts->device,
         [&] {
-            return continueText(*m_parts->model, m_parts->options, tokenizer, prompt, options,
-                                sink);
+            const HookScope scope(session ? &session->editor() : nullptr);
+            return continueText(*p.model, p.options, tokenizer, prompt, options, sink);
         },
         [] {
             return std::string(" for the text so far; generate fewer tokens, or on another device");

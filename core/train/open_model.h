@@ -9,11 +9,16 @@
 
 #include "data/dataset.h"
 #include "probe/probe_watch.h"
+#include "train/edit_data.h"
+#include "types/edit_results.h"
 #include "types/generate_options.h"
 #include "types/relation_map.h"
 #include "types/run_options.h"
 
 namespace relascope::core {
+
+struct AblationOptions;  // ablation_options.h
+struct PatchOptions;     // of the same
 
 struct Evaluation {
     std::int64_t examples = 0;
@@ -71,6 +76,27 @@ public:
     /// model or its maps do not fit into the memory, Cancelled.
     ProbeResult probe(const ProbeSample& sample, const std::vector<std::string>& classNames,
                       ProbeWatch watch = {});
+    /// The hook points that such an input meets, in the order of the forward pass.
+    std::vector<PointInfo> points(const ProbeSample& sample);
+    /// Edits that are in force in probe(), generate() and effect() from here on, instead of any
+    /// before; an empty list for none. They are checked when one of these runs.
+    void setEdits(EditList edits, EditData data);
+    const EditList& edits() const;
+    /// What the edits change over a data set. Throws OptionError if they do not fit, Cancelled.
+    EditEffect effect(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
+                      const ProgressCallback& progress = {});
+
+    /// The ablation table over a data set (ablation.h).
+    AblationTable ablate(const DatasetPtr& data, const EditData& editData,
+                         const AblationOptions& how, std::stop_token stop = {},
+                         const ProgressCallback& progress = {},
+                         const std::function<void(const AblationTable&)>& partial = {});
+    /// The patching maps from one input into another (patching.h).
+    PatchResult patch(const ProbeSample& clean, const ProbeSample& corrupted,
+                      const PatchOptions& how, std::stop_token stop = {},
+                      const ProgressCallback& progress = {},
+                      const std::function<void(const PatchResult&)>& partial = {});
+
     /// Loss, accuracy and the other metrics of the task over a data set; sequences also with
     /// free-running decoding. Throws OptionError if the data do not fit the model, Cancelled.
     Evaluation evaluate(const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},

@@ -5,29 +5,11 @@
 #include <optional>
 
 #include "model/decode/cache.h"
+#include "model/evaluation_mode.h"
 #include "model/seq2seq/seq2seq.h"
 #include "types/error.h"
 
 namespace relascope::core {
-namespace {
-
-// Evaluation mode in this scope, also if an exception is thrown.
-class Evaluating {
-public:
-    explicit Evaluating(ModelImpl& model) : m_model(model), m_training(model.is_training()) {
-        model.eval();
-    }
-    ~Evaluating() { m_model.train(m_training); }
-    Evaluating(const Evaluating&) = delete;
-    Evaluating& operator=(const Evaluating&) = delete;
-
-private:
-    ModelImpl& m_model;
-    bool m_training;
-};
-
-}  // namespace
-
 bool canCacheAnswers(const ModelOptions& o) {
     const auto* blocks = o.find<Seq2SeqTransformerOptions>();
     if (!blocks)
@@ -47,7 +29,7 @@ torch::Tensor decodeGreedy(ModelImpl& model, const ModelOptions& options,
         throw OptionError("model.architecture",
                           options.architecture() + " cannot decode sequences");
     const torch::NoGradGuard noGrad;
-    const Evaluating evaluating(model);
+    const EvaluationMode evaluation(model);
     const auto contexts = sequences->encodeSource(source);
     const auto ids = torch::TensorOptions().dtype(torch::kLong).device(source.device());
     auto answers = torch::full({source.size(0), length}, std::max<std::int64_t>(endToken, 0), ids);

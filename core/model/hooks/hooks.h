@@ -48,6 +48,9 @@ public:
                                   const torch::Tensor& /*like*/) {
         return {};
     }
+    /// The stream after the block of that prefix, if the pass may take it instead of running the
+    /// block: no earlier point is changed. Otherwise undefined.
+    virtual torch::Tensor streamAfter(const std::string& /*block*/) { return {}; }
     /// Text whose first tokens have slid out of the context: the position of the first that is
     /// left.
     virtual void setOrigin(std::int64_t /*position*/) {}
@@ -55,6 +58,12 @@ public:
 
 /// The current hooks of this thread, or nullptr.
 Hooks* activeHooks();
+
+/// streamAfter() of the current hooks; undefined without any.
+inline torch::Tensor keptStream(const std::string& block) {
+    auto* hooks = activeHooks();
+    return hooks ? hooks->streamAfter(block) : torch::Tensor();
+}
 
 /// Makes `hooks` (or none, for nullptr) current on this thread in its scope.
 class HookScope {

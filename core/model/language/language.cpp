@@ -111,12 +111,13 @@ TransformerLMImpl::TransformerLMImpl(const TransformerLMOptions& options)
 }
 
 torch::Tensor TransformerLMImpl::decode(torch::Tensor x) {
-    for (const auto& block : *m_blocks)
-        x = throughBlock(
-            [&block](const torch::Tensor& in) {
-                return block->as<EncoderBlockImpl>()->forward(in);
-            },
-            x);
+    for (const auto& module : *m_blocks) {
+        auto* block = module->as<EncoderBlockImpl>();
+        const auto kept = keptStream(block->hook);
+        x = kept.defined()
+                ? kept
+                : throughBlock([block](const torch::Tensor& in) { return block->forward(in); }, x);
+    }
     return x;
 }
 
@@ -139,17 +140,22 @@ DualAttnTransformerLMImpl::DualAttnTransformerLMImpl(const DualAttnTransformerLM
 }
 
 torch::Tensor DualAttnTransformerLMImpl::decode(torch::Tensor x) {
-    for (std::size_t layer = 0; layer < m_retrievers.size(); ++layer)
+    for (std::size_t layer = 0; layer < m_retrievers.size(); ++layer) {
+        auto* block = m_blocks[layer]->as<DualAttnEncoderBlockImpl>();
+        if (const auto kept = keptStream(block->hook); kept.defined()) {
+            x = kept;
+            continue;
+        }
         x = throughBlock(
-            [this, layer](const torch::Tensor& in) {
+            [this, layer, block](const torch::Tensor& in) {
                 Symbols symbols;
-                auto* block = m_blocks[layer]->as<DualAttnEncoderBlockImpl>();
                 if (m_options.n_heads_ra > 0)
                     symbols =
                         m_retrievers[layer]->retrieve(in, static_cast<int>(layer), block->hook);
                 return block->forward(in, symbols);
             },
             x);
+    }
     return x;
 }
 

@@ -102,12 +102,20 @@ Seq2SeqTransformerImpl::Seq2SeqTransformerImpl(const Seq2SeqTransformerOptions& 
 }
 
 torch::Tensor Seq2SeqTransformerImpl::encode(torch::Tensor x) {
-    for (const auto& block : *m_encoder) x = block->as<EncoderBlockImpl>()->forward(x);
+    for (const auto& module : *m_encoder) {
+        auto* block = module->as<EncoderBlockImpl>();
+        const auto kept = keptStream(block->hook);
+        x = kept.defined() ? kept : block->forward(x);
+    }
     return x;
 }
 
 torch::Tensor Seq2SeqTransformerImpl::decode(torch::Tensor y, const torch::Tensor& context) {
-    for (const auto& block : *m_decoder) y = block->as<DecoderBlockImpl>()->forward(y, context);
+    for (const auto& module : *m_decoder) {
+        auto* block = module->as<DecoderBlockImpl>();
+        const auto kept = keptStream(block->hook);
+        y = kept.defined() ? kept : block->forward(y, context);
+    }
     return y;
 }
 
@@ -128,8 +136,10 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::encode(torch::Tensor x) {
     for (const auto& block : *m_encoder) {
         Symbols symbols;
         auto* dual = block->as<DualAttnEncoderBlockImpl>();
-        if (m_options.n_heads_ra > 0) symbols = m_retriever->retrieve(x, layer, dual->hook);
-        x = dual->forward(x, symbols);
+        const auto kept = keptStream(dual->hook);
+        if (m_options.n_heads_ra > 0 && !kept.defined())
+            symbols = m_retriever->retrieve(x, layer, dual->hook);
+        x = kept.defined() ? kept : dual->forward(x, symbols);
         ++layer;
     }
     return x;
@@ -143,10 +153,11 @@ torch::Tensor Seq2SeqDualAttnTransformerImpl::decode(torch::Tensor y,
         Symbols symbols;
         auto* dual = block->as<DualAttnDecoderBlockImpl>();
         // Without relational heads nothing reads the symbols, but their points are there.
+        const auto kept = keptStream(dual->hook);
         const bool listed = activeHooks() && activeHooks()->takes(dual->hook + ".sym.");
-        if (m_options.decoder.n_heads_ra > 0 || listed)
+        if ((m_options.decoder.n_heads_ra > 0 || listed) && !kept.defined())
             symbols = m_retriever->retrieve(y, layer, dual->hook);
-        y = dual->forward(y, context, symbols);
+        y = kept.defined() ? kept : dual->forward(y, context, symbols);
         ++layer;
     }
     return y;

@@ -84,12 +84,13 @@ VisionTransformerImpl::VisionTransformerImpl(const VisionTransformerOptions& opt
 }
 
 torch::Tensor VisionTransformerImpl::encode(torch::Tensor x) {
-    for (const auto& block : *encoder_blocks)
-        x = throughBlock(
-            [&block](const torch::Tensor& in) {
-                return block->as<EncoderBlockImpl>()->forward(in);
-            },
-            x);
+    for (const auto& module : *encoder_blocks) {
+        auto* block = module->as<EncoderBlockImpl>();
+        const auto kept = keptStream(block->hook);
+        x = kept.defined()
+                ? kept
+                : throughBlock([block](const torch::Tensor& in) { return block->forward(in); }, x);
+    }
     return x;
 }
 
@@ -106,15 +107,18 @@ VisionDualAttnTransformerImpl::VisionDualAttnTransformerImpl(
 torch::Tensor VisionDualAttnTransformerImpl::encode(torch::Tensor x) {
     int layer = 0;
     for (const auto& block : *encoder_blocks) {
-        x = throughBlock(
-            [this, &block, layer](const torch::Tensor& in) {
-                auto* dual = block->as<DualAttnEncoderBlockImpl>();
-                const auto symbols = m_options.n_heads_ra > 0
-                                         ? symbol_retriever->retrieve(in, layer, dual->hook)
-                                         : Symbols{};
-                return dual->forward(in, symbols);
-            },
-            x);
+        auto* dual = block->as<DualAttnEncoderBlockImpl>();
+        const auto kept = keptStream(dual->hook);
+        x = kept.defined() ? kept
+                           : throughBlock(
+                                 [this, dual, layer](const torch::Tensor& in) {
+                                     const auto symbols =
+                                         m_options.n_heads_ra > 0
+                                             ? symbol_retriever->retrieve(in, layer, dual->hook)
+                                             : Symbols{};
+                                     return dual->forward(in, symbols);
+                                 },
+                                 x);
         ++layer;
     }
     return x;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/edit_arguments.h"
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/cli/run_text.h"
+#include "datasets/readers/image_file.h"
+#include "datasets/registry.h"
+#include "edit/edit_json.h"
+#include "edit/edit_words.h"
+#include "run/run_folder.h"
+#include "types/option_groups.h"
+#include "types/suggest.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t integerOf(const std::string& text, const std::string& option) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+        throw OptionError(option, "'" + text + "' is not a number from 0");
+    return value;
+}
+
+ProbeSample pictureOf(const std::string& file, const core::OpenedModel& opened) {
+    if (opened.options().input() != InputKind::Images)
+        throw OptionError("image",
+                          "is for image models only; this is a " + opened.options().architecture());
+    const auto& shape = opened.options().get<ImageInput>().image_shape;
+    ProbeSample sample;
+    sample.image = datasets::fitImage(datasets::readImageFile(file), static_cast<int>(shape[1]),
+                                      static_cast<int>(shape[2]), static_cast<int>(shape[0]));
+    sample.origin = std::filesystem::path(file).filename().string();
+    return sample;
+}
+
+}  // namespace
+
+EditList editsOf(const std::vector<std::string>& arguments, const std::vector<PointInfo>& points) {
+    EditList all;
+    for (const auto& argument : arguments) {
+        if (argument == "none") continue;
+        const bool file = argument.ends_with(".json") || std::filesystem::is_regular_file(argument);
+        if (!file) {
+            all.edits.push_back(core::editFromWords(argument, points));
+            continue;
+        }
+        const auto list = core::readEdits(argument);
+        if (all.name.empty()) all.name = list.name;
+        for (const auto& [name, input] : list.inputs)
+            if (!all.inputs.emplace(name, input).second && all.inputs.at(name) != input)
+                throw OptionError("--edit", argument + " has another input '" + name +
+                                                "' than a file before it; rename one");
+        all.edits.insert(all.edits.end(), list.edits.begin(), list.edits.end());
+    }
+    return all;
+}
+
+core::EditData editData(const std::string& path, const core::OpenedModel& opened) {
+    core::EditData data;
+    if (opened.isRun()) {
+        // Opened once, when an edit first asks.
+        auto splits = std::make_shared<std::unique_ptr<core::DataSplits>>();
+        data.split = [path, &opened, splits](const std::string& name) {
+            if (!*splits)
+                *splits = std::make_unique<core::DataSplits>(
+                    datasets::openData(core::runData(path, opened.run().data)));
+            return (*splits)->find(name);
+        };
+    }
+    if (opened.options().input() == InputKind::Tokens)
+        data.text = [&opened](const std::string& text) { return opened.textInput(text); };
+    data.image = [&opened](const std::string& file) { return pictureOf(file, opened); };
+    return data;
+}
+
+ProbeSample inputFromWords(const std::string& words, const std::string& option,
+                           const std::string& path, const core::OpenedModel& opened,
+                           const std::string& split) {
+    const auto colon = words.find(':');
+    const auto kind = words.substr(0, colon);
+    const auto rest = colon == std::string::npos ? "" : words.substr(colon + 1);
+    if (rest.empty())
+        throw OptionError(option,
+                          "'" + words +
+                              "' is no input; give sample:N, text:T, tokens:1,2, image:FILE, "
+                              "reference:N or random:SEED");
+    if (kind == "text") return opened.textInput(rest);
+    if (kind == "image") return pictureOf(rest, opened);
+    if (kind == "random")
+        return opened.randomInput(static_cast<std::uint64_t>(integerOf(rest, option)));
+    if (kind == "reference")
+        return opened.referenceInput(static_cast<int>(integerOf(rest, option)) - 1);
+    if (kind == "tokens") {
+        ProbeSample sample;
+        sample.origin = "tokens";
+        std::istringstream parts(rest);
+        for (std::string part; std::getline(parts, part, ',');)
+            sample.source.tokens.push_back(integerOf(part, option));
+        return sample;
+    }
+    if (kind != "sample")
+        throw OptionError(
+            option, unknownName("kind of input", kind,
+                                {"sample", "text", "tokens", "image", "reference", "random"}));
+    if (!opened.isRun())
+        throw OptionError(option,
+                          "a checkpoint has no data of its own; give text:, tokens:, image:, "
+                          "reference: or random:");
+    const auto splits = datasets::openData(core::runData(path, opened.run().data));
+    const auto data = splits.find(split);
+    if (!data) throw OptionError("--split", unknownName("split", split, splits.names()));
+    const auto number = integerOf(rest, option);
+    if (number >= data->size())
+        throw OptionError(option, rest + " is out of range: there are " +
+                                      std::to_string(data->size()) + " examples of " + split);
+    return data->sample(number);
+}
+
+std::string effectJson(const EditEffect& effect, const EditList& edits, const std::string& split,
+                       std::int64_t step) {
+    Json base, edited, change, interval, words = Json::array();
+    for (const auto& c : effect.changes) {
+        base[c.metric] = finiteJson(c.base);
+        edited[c.metric] = finiteJson(c.edited);
+        change[c.metric] = finiteJson(c.change);
+        interval[c.metric] = {finiteJson(c.low), finiteJson(c.high)};
+    }
+    for (const auto& edit : edits.edits)
+        if (edit.enabled) words.push_back(core::wordsOf(edit));
+    const Json json = {{"split", split},
+                       {"examples", effect.examples},
+                       {"step", step},
+                       {"base", base},
+                       {"edited", edited},
+                       {"change", change},
+                       {"interval", interval},
+                       {"answers", effect.answers},
+                       {"right_to_wrong", effect.rightToWrong},
+                       {"wrong_to_right", effect.wrongToRight},
+                       {"changed_answers", effect.changedAnswers},
+                       {"edits", words}};
+    return json.dump(2);
+}
+
+std::string effectText(const EditEffect& effect, const EditList& edits, const std::string& split) {
+    std::string text = split + ", " + std::to_string(effect.examples) + " examples, with ";
+    int shown = 0;
+    for (const auto& edit : edits.edits)
+        if (edit.enabled) text += (shown++ ? "; " : "") + core::wordsOf(edit);
+    text += "\n";
+    for (const auto& c : effect.changes) {
+        char line[160];
+        const double scale = c.metric == "accuracy" ? 100.0 : 1.0;
+        const char* unit = c.metric == "accuracy" ? " %" : "";
+        std::snprintf(line, sizeof line, "%s %.4g%s -> %.4g%s, change %+.4g [%+.4g, %+.4g]\n",
+                      c.metric.c_str(), scale * c.base, unit, scale * c.edited, unit,
+                      scale * c.change, scale * c.low, scale * c.high);
+        text += line;
+    }
+    if (effect.answers > 0)
+        text += std::to_string(effect.rightToWrong) + " answers from right to wrong, " +
+                std::to_string(effect.wrongToRight) + " from wrong to right, of " +
+                std::to_string(effect.answers) + "\n";
+    return text;
+}
+
+}  // namespace relascope::cli

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// points, ablate and patch: interventions on a model.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/edit_arguments.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/run_text.h"
+#include "datasets/registry.h"
+#include "files/atomic_file.h"
+#include "run/run_folder.h"
+#include "train/ablation_options.h"
+#include "types/suggest.h"
+
+namespace relascope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void warnOf(const std::string& path, const core::OpenedModel& opened) {
+    if (!opened.warning().empty())
+        std::cerr << "warning: " << path << ": " << opened.warning() << "\n";
+}
+
+std::string extensionOf(const std::string& out, std::initializer_list<const char*> known) {
+    const auto extension = std::filesystem::path(out).extension().string();
+    std::string list;
+    for (const char* name : known) {
+        if (extension == name) return extension;
+        list += (list.empty() ? "" : " or ") + std::string(name);
+    }
+    throw OptionError("--out", "'" + out + "' must end in " + list);
+}
+
+Json ablationJson(const AblationTable& table) {
+    Json rows = Json::array(), cumulative = Json::array(), pairs = Json::array();
+    for (const auto& row : table.rows) {
+        Json ways;
+        for (const auto& way : row.ways)
+            ways[editOpName(way.how)] = {
+                {"edited", finiteJson(way.change.edited)},
+                {"change", finiteJson(way.change.change)},
+                {"interval", {finiteJson(way.change.low), finiteJson(way.change.high)}},
+                {"changed_answers", finiteJson(way.changedAnswers)}};
+        rows.push_back({{"part", row.part},
+                        {"group", row.group},
+                        {"point", row.edit.at},
+                        {"part_norm", finiteJson(row.partNorm)},
+                        {"stream_norm", finiteJson(row.streamNorm)},
+                        {"ways", ways}});
+    }
+    for (const auto& [part, value] : table.cumulative)
+        cumulative.push_back({{"part", part}, {"edited", finiteJson(value)}});
+    for (const auto& pair : table.pairs)
+        pairs.push_back({{"first", pair.first},
+                         {"second", pair.second},
+                         {"joint_change", finiteJson(pair.joint)},
+                         {"interaction", finiteJson(pair.interaction)}});
+    Json json = {{"metric", table.metric},
+                 {"examples", table.examples},
+                 {"base", finiteJson(table.base)},
+                 {"rows", rows}};
+    if (!table.cumulative.empty())
+        json["cumulative"] = {{"how", editOpName(table.cumulativeWay)}, {"parts", cumulative}};
+    if (!table.pairs.empty()) json["pairs"] = pairs;
+    return json;
+}
+
+void printTable(const AblationTable& table) {
+    const bool percent = table.metric == "accuracy";
+    const double scale = percent ? 100.0 : 1.0;
+    std::printf("%s %.4g%s without edits, %lld examples; change%s with each part out:\n",
+                table.metric.c_str(), scale * table.base, percent ? " %" : "",
+                static_cast<long long>(table.examples), percent ? " in points" : "");
+    for (const auto& row : table.rows) {
+        std::printf("%-42s", row.part.c_str());
+        for (const auto& way : row.ways)
+            std::printf("  %s %+7.3g [%+.3g, %+.3g]", editOpName(way.how),
+                        scale * way.change.change, scale * way.change.low, scale * way.change.high);
+        std::printf("\n");
+    }
+    if (!table.cumulative.empty())
+        std::printf("removed one after another (%s):\n", editOpName(table.cumulativeWay));
+    for (const auto& [part, value] : table.cumulative)
+        std::printf("  %-40s %.4g\n", part.c_str(), scale * value);
+    for (const auto& pair : table.pairs)
+        std::printf("%s and %s: together %+.3g, interaction %+.3g\n", pair.first.c_str(),
+                    pair.second.c_str(), scale * pair.joint, scale * pair.interaction);
+}
+
+EditOp wayOf(const std::string& name) {
+    for (const auto op : {EditOp::Zero, EditOp::Mean, EditOp::Resample})
+        if (name == editOpName(op)) return op;
+    throw OptionError("--how", unknownName("way", name, {"zero", "mean", "resample"}));
+}
+
+}  // namespace
+
+int points(const PointsArguments& a) {
+    core::OpenedModel opened(a.path, a.checkpoint, "cpu");
+    const auto points = opened.points(opened.randomInput(0));
+    if (points.empty())
+        throw OptionError("path", opened.options().architecture() + " has no hook points");
+    Json list = Json::array();
+    for (const auto& point : points) {
+        if (a.json) {
+            list.push_back({{"name", point.name},
+                            {"axes", point.axes},
+                            {"shape", point.shape},
+                            {"causal", point.causal}});
+            continue;
+        }
+        std::string axes;
+        for (std::size_t d = 0; d < point.axes.size(); ++d)
+            axes += (d ? ", " : "") + point.axes[d] + " " + std::to_string(point.shape[d]);
+        std::printf("%-40s %s\n", point.name.c_str(), axes.c_str());
+    }
+    if (a.json) std::cout << list.dump(2) << "\n";
+    return 0;
+}
+
+int ablate(const AblateArguments& a) {
+    const auto stop = stopOnSignals();
+    std::string extension;
+    if (!a.out.empty()) extension = extensionOf(a.out, {".csv", ".tex", ".json"});
+    core::AblationOptions how;
+    how.how.clear();
+    for (const auto& name : a.how) how.how.push_back(wayOf(name));
+    how.what = a.what;
+    how.examples = a.examples;
+    how.cumulative = a.cumulative;
+    how.pairs = a.pairs;
+    core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
+    warnOf(a.path, opened);
+    if (!opened.isRun())
+        throw OptionError("path", a.path + " is no run folder; only runs have data to measure on");
+    how.metric = !a.metric.empty()                 ? a.metric
+                 : opened.options().info().numbers ? "mean_error"
+                                                   : "accuracy";
+    if (opened.options().input() == InputKind::Tokens) how.batchSize = 4;
+    how.check();
+    const auto splits = datasets::openData(core::runData(a.path, opened.run().data), {}, stop);
+    const auto data = splits.find(a.split);
+    if (!data) throw OptionError("--split", unknownName("split", a.split, splits.names()));
+    ProgressLine line;
+    const auto table =
+        opened.ablate(data, editData(a.path, opened), how, stop, [&](double fraction) {
+            line.show(fraction, "ablating on " + a.split);
+            return !stop.stop_requested();
+        });
+    line.done();
+    if (extension == ".csv")
+        core::writeTextFile(a.out, core::ablationCsv(table));
+    else if (extension == ".tex")
+        core::writeTextFile(a.out, core::ablationLatex(table));
+    else if (extension == ".json")
+        core::writeTextFile(a.out, ablationJson(table).dump(2) + "\n");
+    if (!a.out.empty()) line.say("wrote " + a.out);
+    if (a.json)
+        std::cout << ablationJson(table).dump(2) << "\n";
+    else if (a.out.empty())
+        printTable(table);
+    return 0;
+}
+
+int patch(const PatchArguments& a) {
+    const auto stop = stopOnSignals();
+    if (!a.out.empty()) extensionOf(a.out, {".csv"});
+    core::PatchOptions how;
+    how.over = a.over;
+    how.metric = a.metric;
+    how.estimateOnly = a.estimate;
+    how.noising = a.noising;
+    how.check();
+    core::OpenedModel opened(a.path, a.checkpoint, a.device, stop);
+    warnOf(a.path, opened);
+    const auto clean = inputFromWords(a.clean, "--clean", a.path, opened, a.split),
+               corrupted = inputFromWords(a.corrupt, "--corrupt", a.path, opened, a.split);
+    ProgressLine line;
+    const auto result = opened.patch(clean, corrupted, how, stop, [&](double fraction) {
+        line.show(fraction, "patching");
+        return !stop.stop_requested();
+    });
+    line.done();
+    if (stop.stop_requested()) line.say("interrupted; the cells so far follow");
+    if (!a.out.empty()) {
+        core::writeTextFile(a.out, core::patchCsv(result));
+        line.say("wrote " + a.out);
+    }
+    if (a.json) {
+        Json maps = Json::array();
+        const auto numbers = [](const std::vector<double>& values) {
+            Json list = Json::array();
+            for (const double value : values) list.push_back(finiteJson(value));
+            return list;
+        };
+        for (const auto& map : result.maps)
+            maps.push_back({{"over", map.over},
+                            {"point", map.point},
+                            {"rows", map.rows},
+                            {"columns", map.columns},
+                            {"estimate", numbers(map.estimate)},
+                            {"exact", numbers(map.exact)}});
+        std::cout << Json({{"metric", result.metric},
+                           {"clean", result.clean},
+                           {"corrupted", result.corrupted},
+                           {"agreement", finiteJson(result.agreement)},
+                           {"maps", maps}})
+                         .dump(2)
+                  << "\n";
+    } else if (a.out.empty()) {
+        std::printf("%s: %.4g with A, %.4g with B\n", result.metric.c_str(), result.clean,
+                    result.corrupted);
+        std::cout << core::patchCsv(result);
+    }
+    return stop.stop_requested() ? kExitInterrupted : 0;
+}
+
+}  // namespace relascope::cli

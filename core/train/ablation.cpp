@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/ablation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "edit/edit_words.h"
+#include "model/blocks/recording.h"
+#include "model/evaluation_mode.h"
+#include "train/edit_effect.h"
+#include "train/scoring.h"
+#include "types/suggest.h"
+
+namespace relascope::core {
+namespace {
+
+const std::vector<std::string> kGroups = {"heads", "relations", "columns",
+                                          "paths", "mlp",       "symbols"};
+const std::vector<std::string> kMetrics = {"accuracy", "loss", "mean_error"};
+constexpr std::size_t kStrongest = 10;  // parts whose pairs are measured
+
+// What a point is made of, by the end of its name.
+struct PartKind {
+    const char* end;
+    const char* group;
+    std::vector<const char*> axes;  // one part for each combination of their places
+};
+
+const std::vector<PartKind>& partKinds() {
+    static const std::vector<PartKind> kinds = {
+        {".hook_z", "heads", {"head"}},
+        {"rel.hook_r", "relations", {"relation"}},
+        {"rca.hook_r", "relations", {"relation"}},
+        {"relation.hook_r", "relations", {"relation"}},
+        {"predinet.hook_r", "relations", {"relation"}},
+        {"binding.hook_r", "relations", {"relation"}},
+        {".hook_attended_r", "columns", {"head", "relation"}},
+        {".hook_z_rel", "paths", {}},
+        {".hook_z_sym", "paths", {}},
+        {".hook_attn_out", "paths", {}},
+        {".hook_cross_attn_out", "paths", {}},
+        {".hook_mlp_out", "mlp", {}},
+        {"sym.hook_library", "symbols", {"symbol"}},
+    };
+    return kinds;
+}
+
+std::string blockOf(const std::string& point) {
+    const auto module = point.substr(0, point.rfind('.'));
+    const auto last = module.rfind('.');
+    const auto tail = last == std::string::npos ? module : module.substr(last + 1);
+    const bool inner =
+        tail == "attn" || tail == "rel" || tail == "rca" || tail == "cross_attn" || tail == "sym";
+    return inner && last != std::string::npos ? module.substr(0, last) : module;
+}
+
+// One part taken out in one way; of resample one for each draw.
+struct Trial {
+    std::size_t row = 0, way = 0;
+    Editor editor;
+    std::size_t source = 0;  // of its values among the shared edits
+};
+
+class Ablation {
+public:
+    Ablation(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+             const EditData& editData, const AblationOptions& how)
+        : m_model(model), m_options(options), m_data(data), m_editData(editData), m_how(how) {}
+
+    AblationTable run(std::stop_token stop, const ProgressCallback& progress,
+                      const std::function<void(const AblationTable&)>& partial) {
+        const torch::NoGradGuard noGrad;
+        const EvaluationMode evaluation(m_model);
+        m_order = drawnExamples(m_data->size(), m_how.examples, 0);
+        prepare();
+        const double stages = 1.0 + 0.4 * m_how.cumulative + 0.6 * m_how.pairs;
+        const auto report = [&](double done) {
+            if (stop.stop_requested() || (progress && !progress(done / stages))) throw Cancelled();
+        };
+        for (std::size_t first = 0; first < m_order.size();
+             first += static_cast<std::size_t>(m_how.batchSize)) {
+            batch(first, report);
+            m_table.examples = static_cast<std::int64_t>(m_base.loss.size());
+            fill();
+            if (partial) partial(sorted());
+        }
+        auto table = sorted();
+        double done = 1.0;
+        if (m_how.cumulative) cumulate(table, [&](double f) { report(done + 0.4 * f); });
+        done += 0.4 * m_how.cumulative;
+        if (m_how.pairs) pair(table, [&](double f) { report(done + 0.6 * f); });
+        return table;
+    }
+
+private:
+    // The examples from `first` on, shifted within the drawn ones.
+    Batch batchAt(std::size_t first, std::int64_t shift) const {
+        const auto count =
+            std::min(static_cast<std::size_t>(m_how.batchSize), m_order.size() - first);
+        std::vector<std::int64_t> indices;
+        for (std::size_t i = 0; i < count; ++i)
+            indices.push_back((m_order[first + i] + shift) % m_data->size());
+        return makeBatch(*m_data, indices.data(), static_cast<std::int64_t>(indices.size()));
+    }
+
+    void prepare() {
+        const auto device = m_model.parameters().front().device();
+        auto one = batchAt(0, 0);
+        auto input = core::inputOf(one, device);
+        input.x = input.x.slice(0, 0, 1);
+        if (input.target.defined()) input.target = input.target.slice(0, 0, 1);
+        m_points = pointsOf(m_model, input);
+        m_table.rows = ablationRows(m_points, m_how.what);
+        if (m_table.rows.empty())
+            throw OptionError("--what", "this model has no such parts; `points` lists what it has");
+        m_table.metric = m_how.metric;
+        m_table.wanted = static_cast<std::int64_t>(m_order.size());
+        const bool resamples =
+            std::find(m_how.how.begin(), m_how.how.end(), EditOp::Resample) != m_how.how.end();
+        if (resamples && m_data->size() < 2)
+            throw OptionError("--how", "resample needs at least two examples");
+        for (int d = 0; d < m_how.draws; ++d)
+            m_shifts.push_back(1 + (static_cast<std::int64_t>(d) * 7919 + 12) %
+                                       std::max<std::int64_t>(1, m_data->size() - 1));
+        for (std::size_t r = 0; r < m_table.rows.size(); ++r) {
+            auto& row = m_table.rows[r];
+            m_names.insert(row.edit.at);
+            const auto stream = blockOf(row.edit.at) + ".hook_resid_pre";
+            if (hasPoint(stream)) m_names.insert(stream);
+            for (const auto op : m_how.how) {
+                // Of a library, which no example changes, only zero and mean are different things.
+                if (op == EditOp::Resample &&
+                    findPoint(m_points, row.edit.at, "").axes[0] != "batch")
+                    continue;
+                row.ways.push_back({op, {}, 0.0});
+                const int draws = op == EditOp::Resample ? m_how.draws : 1;
+                for (int d = 0; d < draws; ++d) {
+                    auto edit = row.edit;
+                    edit.op = op;
+                    if (op == EditOp::Resample) edit.shift = m_shifts[static_cast<std::size_t>(d)];
+                    EditList list;
+                    list.edits = {edit};
+                    m_trials.push_back({r, row.ways.size() - 1, Editor(list), r});
+                }
+            }
+        }
+        m_scores.resize(m_trials.size());
+        for (const auto& point : m_points)
+            if (point.name.ends_with(".hook_resid_post")) m_streams.insert(point.name);
+        takeMeansOnce();
+    }
+
+    bool hasPoint(const std::string& name) const {
+        return std::any_of(m_points.begin(), m_points.end(),
+                           [&](const auto& point) { return point.name == name; });
+    }
+
+    // Means of all parts from the same passes.
+    void takeMeansOnce() {
+        if (std::find(m_how.how.begin(), m_how.how.end(), EditOp::Mean) == m_how.how.end()) return;
+        EditList list;
+        for (auto row : m_table.rows) {
+            row.edit.op = EditOp::Mean;
+            auto reference = EditReference{};
+            if (!m_editData.split || !m_editData.split(reference.split)) reference.split.clear();
+            row.edit.reference = reference;
+            list.edits.push_back(row.edit);
+        }
+        auto data = m_editData;
+        data.split = [this](const std::string& split) {
+            return split.empty() ? m_data : m_editData.split(split);
+        };
+        EditSession session(m_model, m_options, list, data);
+        session.prepareBatch(core::inputOf(batchAt(0, 0), device()), m_data, {});
+        for (auto& trial : m_trials) trial.editor.copyValues(0, session.editor(), trial.source);
+    }
+
+    torch::Device device() const { return m_model.parameters().front().device(); }
+
+    void batch(std::size_t first, const std::function<void(double)>& report) {
+        const auto batch = batchAt(first, 0);
+        const auto ignore = m_options.ignoredTarget();
+        requireLabels(batch, m_options.outputs(), ignore);
+        const auto input = core::inputOf(batch, device());
+        m_regression = batch.kind == TargetKind::Regression;
+        auto names = m_streams;
+        names.insert(m_names.begin(), m_names.end());
+        const auto here = read(input, names);
+        m_base.add(here.scores, batch, ignore);
+        norms(here.tensors, batch.size());
+        std::map<std::string, torch::Tensor> streams;
+        for (const auto& name : m_streams)
+            streams[name.substr(0, name.rfind('.'))] = here.tensors.at(name);
+        std::map<std::int64_t, std::map<std::string, torch::Tensor>> others;
+        const auto share = static_cast<double>(batch.size()) / static_cast<double>(m_order.size());
+        const auto start = static_cast<double>(first) / static_cast<double>(m_order.size());
+        for (std::size_t t = 0; t < m_trials.size(); ++t) {
+            auto& trial = m_trials[t];
+            const auto& edit = trial.editor.edit(0);
+            if (edit.op == EditOp::Resample) {
+                auto& other = others[edit.shift];
+                if (other.empty())
+                    other =
+                        read(core::inputOf(batchAt(first, edit.shift), device()), m_names).tensors;
+                trial.editor.setValues(0, other.at(edit.at));
+            }
+            trial.editor.keepStreams(streams, m_points);
+            m_scores[t].add(forwardEdited(m_model, input, trial.editor), batch, ignore);
+            report(start +
+                   share * static_cast<double>(t + 1) / static_cast<double>(m_trials.size()));
+        }
+    }
+
+    struct Read {
+        torch::Tensor scores;
+        std::map<std::string, torch::Tensor> tensors;
+    };
+    Read read(const ModelInput& input, const std::set<std::string>& names) {
+        PointReader reader({names.begin(), names.end()});
+        const HookScope scope(&reader);
+        Read result{m_model.forward(input), {}};
+        result.tensors = reader.take();
+        return result;
+    }
+
+    // Mean length of the parts and of the stream that they are added to.
+    void norms(const std::map<std::string, torch::Tensor>& tensors, std::int64_t examples) {
+        const auto length = [](const torch::Tensor& t) {
+            return t.to(torch::kDouble).norm(2, -1).mean().item<double>();
+        };
+        m_measured += static_cast<double>(examples);
+        for (auto& row : m_table.rows) {
+            auto part = tensors.at(row.edit.at);
+            const auto& point = findPoint(m_points, row.edit.at, "");
+            for (const auto& [axis, selection] : row.edit.where)
+                part = part.narrow(point.dimension(axis), selection.places[0], 1);
+            const auto weight = static_cast<double>(examples) / m_measured;
+            row.partNorm += (length(part) - row.partNorm) * weight;
+            const auto stream = tensors.find(blockOf(row.edit.at) + ".hook_resid_pre");
+            if (stream != tensors.end())
+                row.streamNorm += (length(stream->second) - row.streamNorm) * weight;
+        }
+    }
+
+    const std::vector<double>& metricOf(const ExampleScores& scores) const {
+        return m_how.metric == "loss" ? scores.loss : scores.accuracy;
+    }
+
+    void fill() {
+        // Draws of one way are averaged example by example.
+        std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> byWay;
+        for (std::size_t t = 0; t < m_trials.size(); ++t)
+            byWay[{m_trials[t].row, m_trials[t].way}].push_back(t);
+        for (const auto& [place, trials] : byWay) {
+            std::vector<double> mean(metricOf(m_base).size(), 0.0);
+            double changed = 0.0;
+            for (const auto t : trials) {
+                const auto& values = metricOf(m_scores[t]);
+                for (std::size_t e = 0; e < mean.size(); ++e)
+                    mean[e] += values[e] / static_cast<double>(trials.size());
+                changed += effectShare(m_scores[t]) / static_cast<double>(trials.size());
+            }
+            auto& way = m_table.rows[place.first].ways[place.second];
+            way.change = pairedChange(m_how.metric, metricOf(m_base), mean);
+            way.changedAnswers = changed;
+            m_table.base = way.change.base;
+        }
+    }
+
+    double effectShare(const ExampleScores& scores) const {
+        std::size_t changed = 0;
+        for (std::size_t i = 0; i < scores.answers.size(); ++i)
+            changed += scores.answers[i] != m_base.answers[i];
+        return static_cast<double>(changed) /
+               static_cast<double>(std::max<std::size_t>(1, scores.answers.size()));
+    }
+
+    static double largest(const AblationRow& row) {
+        double most = 0.0;
+        for (const auto& way : row.ways) most = std::max(most, std::abs(way.change.change));
+        return most;
+    }
+
+    AblationTable sorted() const {
+        auto table = m_table;
+        std::stable_sort(table.rows.begin(), table.rows.end(),
+                         [](const auto& a, const auto& b) { return largest(a) > largest(b); });
+        return table;
+    }
+
+    // The metric with several parts out in one way.
+    double metricWithout(const std::vector<const AblationRow*>& rows, EditOp way) {
+        EditList list;
+        for (const auto* row : rows) {
+            list.edits.push_back(row->edit);
+            list.edits.back().op = way;
+        }
+        Editor editor(list);
+        if (way == EditOp::Mean)
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                for (const auto& trial : m_trials)
+                    if (trial.editor.edit(0).op == EditOp::Mean &&
+                        m_table.rows[trial.row].part == rows[i]->part)
+                        editor.copyValues(i, trial.editor, 0);
+        ExampleScores scores;
+        for (std::size_t first = 0; first < m_order.size();
+             first += static_cast<std::size_t>(m_how.batchSize)) {
+            const auto batch = batchAt(first, 0);
+            scores.add(forwardEdited(m_model, core::inputOf(batch, device()), editor), batch,
+                       m_options.ignoredTarget());
+        }
+        return pairedChange(m_how.metric, metricOf(m_base), metricOf(scores)).edited;
+    }
+
+    // The way of the joint measurements: the mean where it was asked for, else zero.
+    EditOp jointWay() const {
+        return std::find(m_how.how.begin(), m_how.how.end(), EditOp::Mean) != m_how.how.end()
+                   ? EditOp::Mean
+                   : EditOp::Zero;
+    }
+    static double changeOf(const AblationRow& row, EditOp way) {
+        for (const auto& measured : row.ways)
+            if (measured.how == way) return measured.change.change;
+        return 0.0;
+    }
+
+    void cumulate(AblationTable& table, const std::function<void(double)>& report) {
+        const auto way = table.cumulativeWay = jointWay();
+        std::vector<const AblationRow*> order;
+        for (const auto& row : table.rows) order.push_back(&row);
+        std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+            return std::abs(changeOf(*a, way)) < std::abs(changeOf(*b, way));
+        });
+        std::vector<const AblationRow*> out;
+        for (const auto* row : order) {
+            out.push_back(row);
+            table.cumulative.emplace_back(row->part, metricWithout(out, way));
+            report(static_cast<double>(out.size()) / static_cast<double>(order.size()));
+        }
+    }
+
+    void pair(AblationTable& table, const std::function<void(double)>& report) {
+        const auto way = jointWay();
+        const auto count = std::min(kStrongest, table.rows.size());
+        const auto total = static_cast<double>(count * (count - 1) / 2);
+        for (std::size_t a = 0; a < count; ++a)
+            for (std::size_t b = a + 1; b < count; ++b) {
+                const auto &first = table.rows[a], &second = table.rows[b];
+                const double joint = metricWithout({&first, &second}, way) - table.base;
+                table.pairs.push_back({first.part, second.part, joint,
+                                       joint - changeOf(first, way) - changeOf(second, way)});
+                report(static_cast<double>(table.pairs.size()) / total);
+            }
+    }
+
+    ModelImpl& m_model;
+    const ModelOptions& m_options;
+    DatasetPtr m_data;
+    const EditData& m_editData;
+    const AblationOptions& m_how;
+    AblationTable m_table;  // rows in the order of the forward pass
+    std::vector<PointInfo> m_points;
+    std::vector<std::int64_t> m_order, m_shifts;
+    std::set<std::string> m_names, m_streams;
+    std::vector<Trial> m_trials;
+    ExampleScores m_base;
+    std::vector<ExampleScores> m_scores;
+    double m_measured = 0.0;
+    bool m_regression = false;
+};
+
+}  // namespace
+
+void AblationOptions::check() const {
+    for (const auto& group : what)
+        if (std::find(kGroups.begin(), kGroups.end(), group) == kGroups.end())
+            throw OptionError("--what", unknownName("group of parts", group, kGroups));
+    if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end())
+        throw OptionError("--metric", unknownName("metric", metric, kMetrics));
+    if (how.empty()) throw OptionError("--how", "names no operation; give zero, mean or resample");
+    for (const auto op : how)
+        if (op != EditOp::Zero && op != EditOp::Mean && op != EditOp::Resample)
+            throw OptionError("--how",
+                              unknownName("way", editOpName(op), {"zero", "mean", "resample"}));
+    if (examples < 1) throw OptionError("--examples", std::to_string(examples) + " is below 1");
+}
+
+std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
+                                      const std::vector<std::string>& what) {
+    std::vector<AblationRow> rows;
+    const auto add = [&](const PartKind& kind, const PointInfo& point) {
+        std::vector<std::map<std::string, AxisSelection>> places(1);
+        for (const char* axis : kind.axes) {
+            const int d = point.dimension(axis);
+            if (d < 0) return;
+            std::vector<std::map<std::string, AxisSelection>> more;
+            for (const auto& place : places)
+                for (std::int64_t i = 0; i < point.shape[static_cast<std::size_t>(d)]; ++i) {
+                    more.push_back(place);
+                    more.back()[axis] = {{i}, {}, {}};
+                }
+            places = std::move(more);
+        }
+        for (auto& place : places) {
+            AblationRow row;
+            row.group = kind.group;
+            row.edit.at = point.name;
+            row.edit.where = std::move(place);
+            const auto words = wordsOf(row.edit);
+            row.part = words.substr(0, words.rfind(' '));  // without "zero"
+            rows.push_back(std::move(row));
+        }
+    };
+    std::set<std::string> withRelations;  // modules whose relations are apart from their pattern
+    for (const auto& point : points)
+        if (point.name.ends_with(".hook_r"))
+            withRelations.insert(point.name.substr(0, point.name.rfind('.')));
+    for (const auto& point : points) {
+        for (const auto& kind : partKinds())
+            if (point.name.ends_with(kind.end) &&
+                std::find(what.begin(), what.end(), kind.group) != what.end())
+                add(kind, point);
+        // Relational cross-attention: the pattern is the relation.
+        const auto module = point.name.substr(0, point.name.rfind('.'));
+        const bool relational = module.ends_with("rel") || module.ends_with("rca");
+        if (relational && point.name.ends_with(".hook_pattern") &&
+            !withRelations.contains(module) &&
+            std::find(what.begin(), what.end(), "relations") != what.end())
+            add({".hook_pattern", "relations", {"head"}}, point);
+    }
+    return rows;
+}
+
+AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+                     const EditData& editData, const AblationOptions& how, std::stop_token stop,
+                     const ProgressCallback& progress,
+                     const std::function<void(const AblationTable&)>& partial) {
+    how.check();
+    if (!data || data->size() == 0) throw OptionError("data", "contains nothing to evaluate");
+    return Ablation(model, options, data, editData, how).run(std::move(stop), progress, partial);
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ablation table: every part of a model taken out, one at a time.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "train/ablation_options.h"
+#include "train/edit_session.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+/// Groups of AblationRow; "symbols" (of a library) are measured on demand only.
+std::vector<std::string> what = {"heads", "relations", "columns", "paths", "mlp"};
+std::string metric = "accuracy";  ///< or "loss", "mean_error"
+std::int64_t examples = 2000;     ///< at most, drawn from the data set by seed 0
+std::int64_t batchSize = 250;
+int draws = 3;  ///< of resample, averaged
+bool cumulative = false, pairs = false;
+
+/// Throws OptionError for an unknown group or metric and for other operations.
+void check() const;
+};
+
+/// The parts of a model as rows, in the order of the forward pass.
+std::vector<AblationRow> ablationRows(const std::vector<PointInfo>& points,
+                                      const std::vector<std::string>& what);
+
+/// Measures every part. `partial` gets the table after each batch of examples; both it and
+/// `progress` are called on this thread. Means are taken over 1,024 examples of the training set
+/// (or of the data set, without one). Throws OptionError if the model has no such parts, Cancelled.
+AblationTable ablate(ModelImpl& model, const ModelOptions& options, const DatasetPtr& data,
+                     const EditData& editData, const AblationOptions& how,
+                     std::stop_token stop = {}, const ProgressCallback& progress = {},
+                     const std::function<void(const AblationTable&)>& partial = {});
+
+}  // namespace relascope::core

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What edits do to a model over a data set.
+#pragma once
+
+#include <stop_token>
+
+#include "train/edit_session.h"
+#include "train/example_scores.h"
+#include "types/edit_results.h"
+
+namespace relascope::core {
+
+/// The comparison of two runs over the same examples: loss and accuracy (of regression the mean
+/// error), answers that changed.
+EditEffect effectOf(const ExampleScores& base, const ExampleScores& edited, bool regression);
+
+/// Runs the data set with and without the edits of the session, in evaluation mode without
+/// gradients. Throws OptionError if an edit does not fit, Cancelled.
+EditEffect measureEdits(ModelImpl& model, const ModelOptions& options, EditSession& session,
+                        const DatasetPtr& data, std::int64_t batchSize, std::stop_token stop = {},
+                        const ProgressCallback& progress = {});
+
+}  // namespace relascope::core

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Edits in force on a model, with the data that some of them take their values from.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "edit/check_edits.h"
+#include "edit/edited_run.h"
+#include "train/edit_data.h"
+#include "types/model_options.h"
+
+namespace relascope::core {
+
+/// Indices of `examples` examples of a set of `size`, drawn without return by `seed`.
+std::vector<std::int64_t> drawnExamples(std::int64_t size, std::int64_t examples,
+                                        std::uint64_t seed);
+
+/// Belongs to the thread that uses the model; the model must outlive it.
+class EditSession {
+public:
+    /// Throws OptionError if an input of the list cannot be had or does not fit the model.
+    EditSession(ModelImpl& model, const ModelOptions& options, EditList list, const EditData& data,
+                EditUse use = EditUse::Inspect);
+
+    const EditList& list() const { return m_list; }
+    /// Checks the edits against that input and takes their values.
+    void prepare(const ModelInput& input);
+    /// The same for the examples `indices` of a data set.
+    void prepareBatch(const ModelInput& input, const DatasetPtr& data,
+                      const std::vector<std::int64_t>& indices);
+    /// The points of the last input.
+    const std::vector<PointInfo>& points() const { return m_points; }
+    /// Of means, by index of the edit, once prepared.
+    const std::map<std::size_t, TakenMean>& means() const { return m_means; }
+    Editor& editor() { return m_editor; }
+
+private:
+    void check(const ModelInput& input);
+    ModelInput examples(const Dataset& data, std::vector<std::int64_t> indices,
+                        std::int64_t shift) const;
+
+    ModelImpl& m_model;
+    const ModelOptions& m_options;
+    EditList m_list;
+    EditData m_data;
+    EditUse m_use;
+    Editor m_editor;
+    EditInputs m_inputs;
+    std::vector<PointInfo> m_points;
+    std::vector<std::int64_t> m_checked;  // the sizes that the points are of
+    std::map<std::size_t, TakenMean> m_means;
+    bool m_meansTaken = false;
+};
+
+}  // namespace relascope::core

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "train/example_scores.h"
+
+#include <limits>
+
+#include "train/scoring.h"
+
+namespace relascope::core {
+
+void ExampleScores::add(const torch::Tensor& given, const Batch& batch, std::int64_t ignore) {
+    const auto scores = given.detach().to(torch::kCPU, torch::kDouble);
+    const auto b = batch.size();
+    const auto targets = batch.targets.reshape({b, -1});
+    torch::Tensor losses, chosen;  // [b, targets]
+    const auto flat = [b](const torch::Tensor& t) { return t.reshape({b, -1}); };
+    if (batch.kind == TargetKind::Regression) {
+        losses = (flat(scores) - targets.to(torch::kDouble)).square();
+        const auto errors = (flat(scores) - targets.to(torch::kDouble)).abs().mean(1).contiguous();
+        const auto mean = losses.mean(1).contiguous();
+        for (std::int64_t e = 0; e < b; ++e) {
+            loss.push_back(mean[e].item<double>());
+            accuracy.push_back(errors[e].item<double>());
+        }
+        return;
+    }
+    const bool signs = batch.kind == TargetKind::MultiLabel || scores.size(-1) == 1;
+    const auto wanted = targets.round().to(torch::kLong);
+    if (signs) {
+        losses = torch::binary_cross_entropy_with_logits(flat(scores), wanted.to(torch::kDouble),
+                                                         {}, {}, at::Reduction::None);
+        chosen = flat(scores).gt(0).to(torch::kLong);
+    } else {
+        const auto classes = scores.reshape({b, -1, scores.size(-1)});
+        const auto known = wanted.clamp_min(0).unsqueeze(-1);
+        losses = torch::logsumexp(classes, -1) - classes.gather(-1, known).squeeze(-1);
+        chosen = classes.argmax(-1);
+    }
+    auto counted = torch::ones_like(wanted, torch::kBool);
+    if (batch.kind == TargetKind::Tokens && ignore >= 0) counted = wanted.ne(ignore);
+    const auto hits = chosen.eq(wanted).logical_and(counted);
+    const auto count = counted.sum(1).to(torch::kDouble);
+    // An example without any target that counts has no value: 0 / 0.
+    const auto mean = (losses.masked_fill(counted.logical_not(), 0.0).sum(1) / count).contiguous(),
+               share = (hits.sum(1).to(torch::kDouble) / count).contiguous();
+    loss.insert(loss.end(), mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + b);
+    accuracy.insert(accuracy.end(), share.const_data_ptr<double>(),
+                    share.const_data_ptr<double>() + b);
+    const auto given64 = chosen.masked_select(counted).contiguous(),
+               hit = hits.masked_select(counted).contiguous();
+    const auto* answer = given64.const_data_ptr<std::int64_t>();
+    const auto* is = hit.const_data_ptr<bool>();
+    answers.insert(answers.end(), answer, answer + given64.numel());
+    right.insert(right.end(), is, is + hit.numel());
+}
+
+}  // namespace relascope::core

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Metrics of single examples, for comparing runs over the same data.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+#include <vector>
+
+#include "data/batches.h"
+
+namespace relascope::core {
+
+/// Values of the examples of a data set, in its order.
+struct ExampleScores {
+    std::vector<double> loss;      ///< mean over the example's targets that count; nats
+    std::vector<double> accuracy;  ///< fraction of them that are right; of regression the MAE
+    /// Of every target that counts: the answer (a class, token or bit) and whether it is right.
+    std::vector<std::int64_t> answers;
+    std::vector<bool> right;
+
+    /// Adds a batch: scores [b, outputs] or [b, n, outputs] on any device.
+    void add(const torch::Tensor& scores, const Batch& batch, std::int64_t ignore);
+};
+
+}  // namespace relascope::core
