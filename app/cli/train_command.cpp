@@ -165,7 +165,12 @@ int train(const TrainArguments& a) {
 
 int evaluate(const EvalArguments& a) {
     const auto stop = stopOnSignals();
-    core::OpenedModel opened(a.path, a.checkpoint, a.device);
+    if (a.step >= 0 && !core::isRunFolder(a.path))
+        throw OptionError("--step", "needs a run folder: only runs have kept weights");
+    const auto chosen =
+        a.step >= 0 ? core::stepToOpen(a.path, a.step) : core::StepToOpen{a.checkpoint, ""};
+    if (!chosen.kept.empty()) std::cerr << chosen.kept << "\n";
+    core::OpenedModel opened(a.path, chosen.which, a.device);
     if (!opened.warning().empty())
         std::cerr << "warning: " << a.path << ": " << opened.warning() << "\n";
     core::DatasetPtr data;
@@ -201,6 +206,7 @@ int evaluate(const EvalArguments& a) {
                        {"loss", finiteJson(result.loss)},
                        {"accuracy", finiteJson(result.accuracy)},
                        {"step", opened.step()}};
+        if (!chosen.kept.empty()) object["kept"] = chosen.kept;
         for (const auto& [key, value] : result.values) object[key] = finiteJson(value);
         if (text) {
             object["perplexity"] = finiteJson(std::exp(result.loss));
