@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "checkpoint/tensor_io.h"
+
 namespace relascope::core {
 namespace {
 
@@ -27,6 +29,47 @@ const char* nameOf(torch::ScalarType type) {
         default:
             throw Error("weights of an unknown type cannot be kept");
     }
+}
+
+torch::Tensor placeOf(WeightValues::Tensor& tensor) {
+    return torch::from_blob(tensor.bytes.data(), tensor.shape,
+                            torch::TensorOptions().dtype(*scalarType(tensor.dtype)));
+}
+
+// A device answers each copy only after what it was told before: small tensors are put together
+// there, so that few copies are waited for.
+void copyInto(WeightValues& values, const std::vector<torch::Tensor>& sources) {
+    constexpr std::size_t most = 16u << 20;
+    std::vector<std::size_t> group;
+    std::size_t bytes = 0;
+    const auto copyGroup = [&] {
+        if (group.empty()) return;
+        const auto type = *scalarType(values.tensors[group[0]].dtype);
+        std::vector<torch::Tensor> parts;
+        for (const auto i : group) parts.push_back(sources[i].flatten().to(type));
+        const auto all = torch::cat(parts).cpu();
+        const auto* from = static_cast<const std::uint8_t*>(all.const_data_ptr());
+        for (const auto i : group) {
+            auto& to = values.tensors[i].bytes;
+            std::copy_n(from, to.size(), to.data());
+            from += to.size();
+        }
+        group.clear();
+        bytes = 0;
+    };
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        auto& tensor = values.tensors[i];
+        if (tensor.bytes.empty()) continue;
+        if (sources[i].device().is_cpu() || !sources[i].is_floating_point() ||
+            tensor.bytes.size() >= most) {
+            placeOf(tensor).copy_(sources[i]);
+            continue;
+        }
+        if (bytes + tensor.bytes.size() > most) copyGroup();
+        group.push_back(i);
+        bytes += tensor.bytes.size();
+    }
+    copyGroup();
 }
 
 }  // namespace
@@ -60,7 +103,7 @@ WeightKeeper::~WeightKeeper() {
 }
 
 void WeightKeeper::restartClock() {
-    m_started = Clock::now();
+    m_startSeconds = m_job.elapsed();
     m_startStep = m_job.state.step;
 }
 
@@ -76,7 +119,7 @@ bool WeightKeeper::isTooSlow() const {
     const auto done = m_job.state.step - m_startStep;
     if (done < 1) return false;
     // Of the whole training: its first steps are all kept, later ones are far apart.
-    const double whole = secondsSince(m_started) *
+    const double whole = (m_job.elapsed() - m_startSeconds) *
                          static_cast<double>(m_job.totalSteps - m_startStep) /
                          static_cast<double>(done);
     return m_spent + m_lastCost > std::max(kUnnoticed, kMostOfTime * whole);
@@ -111,7 +154,9 @@ void WeightKeeper::copy(bool always) {
 WeightValues WeightKeeper::valuesNow() const {
     const torch::NoGradGuard noGrad;
     WeightValues values;
-    for (const auto& entry : stateOf(*m_job.model)) {
+    std::vector<torch::Tensor> sources;
+    const auto state = stateOf(*m_job.model);
+    for (const auto& entry : state) {
         if (!entry.aliasOf.empty()) {
             values.sameAs[entry.name] = entry.aliasOf;
             continue;
@@ -122,12 +167,10 @@ WeightValues WeightKeeper::valuesNow() const {
         WeightValues::Tensor tensor{entry.name, nameOf(type), entry.tensor.sizes().vec(), {}};
         tensor.bytes.resize(static_cast<std::size_t>(entry.tensor.numel()) *
                             torch::elementSize(type));
-        if (!tensor.bytes.empty())
-            torch::from_blob(tensor.bytes.data(), entry.tensor.sizes(),
-                             torch::TensorOptions().dtype(type))
-                .copy_(entry.tensor);
         values.tensors.push_back(std::move(tensor));
+        sources.push_back(entry.tensor);
     }
+    copyInto(values, sources);
     std::sort(values.tensors.begin(), values.tensors.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     return values;
