@@ -127,20 +127,24 @@ int finish(const std::vector<Outcome>& outcomes, bool json) {
 int train(const TrainArguments& a) {
     const auto stop = stopOnSignals();
     if (!a.resume.empty()) {
-        const bool others = std::any_of(
-            a.settings.begin(), a.settings.end(),
-            [](const std::string& setting) { return !setting.starts_with("train.batch_size="); });
+        const auto isOther = [](const std::string& setting) {
+            return !setting.starts_with("train.batch_size=") &&
+                   !setting.starts_with("train.keep_mib=");
+        };
+        const bool others = std::any_of(a.settings.begin(), a.settings.end(), isOther);
         if (!a.preset.empty() || !a.model.empty() || others || !a.data.empty() || a.seed >= 0 ||
             !a.out.empty())
             throw OptionError("--resume",
-                              "with --resume, all options except --epochs, --steps, --device and "
-                              "--set train.batch_size are read from the run; remove the others");
+                              "with --resume, all options except --epochs, --steps, --device, "
+                              "--set train.batch_size and --set train.keep_mib are read from the "
+                              "run; remove the others");
         RunOptions options = core::readRunOptions(a.resume);
         if (a.epochs > 0) options.train.epochs = a.epochs, options.train.steps = 0;
         if (a.steps > 0) options.train.steps = a.steps;
         if (!a.device.empty()) options.train.device = a.device;
         for (const auto& setting : a.settings)
-            core::setOption(options, "train.batch_size", setting.substr(setting.find('=') + 1));
+            core::setOption(options, setting.substr(0, setting.find('=')),
+                            setting.substr(setting.find('=') + 1));
         if (!a.settings.empty()) options.check();
         std::vector<Outcome> outcomes;
         outcomes.push_back(runOne({a.resume, options, 0, true}, stop));

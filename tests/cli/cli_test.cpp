@@ -118,6 +118,8 @@ TEST(Cli, OpensTheWeightsThatWereKeptAlongTraining) {
     EXPECT_NE(runCli("info " + run + "/weights/step-15.safetensors").out.find(", loads"),
               std::string::npos);
 
+    ASSERT_EQ(runCli("train --resume " + run + " --steps 24 --set train.keep_mib=0").code, 0);
+    EXPECT_EQ(json(runCli("info " + run + " --json"))["kept"].back()["step"], 20);
     std::filesystem::remove_all(run + "/weights");
     expectRefused("inspect " + run + " --step 7", 2, "was not captured; captured steps: 0, 1, 2");
     expectRefused("eval " + run + " --step 7", 1, "has no checkpoint '7'");
