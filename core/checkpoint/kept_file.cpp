@@ -202,7 +202,7 @@ void KeptFile::checkHeader() {
         if (holds(value) && !holds(key)) m_shapes.sameAs.emplace(key, value);
 }
 
-void KeptFile::read(WeightValues& values, std::stop_token stop) const {
+void KeptFile::read(WeightValues& values, const std::stop_token& stop) const {
     if (m_base >= 0) {
         const auto& there = values.tensors;
         for (std::size_t i = 0; i < std::max(there.size(), m_shapes.tensors.size()); ++i) {

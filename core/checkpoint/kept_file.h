@@ -70,7 +70,7 @@ public:
 
     /// The values; of a file with a base, `values` holds those of the base before. Throws FileError
     /// if they do not match the checksum, or the base is not the one; Cancelled.
-    void read(WeightValues& values, std::stop_token stop = {}) const;
+    void read(WeightValues& values, const std::stop_token& stop = {}) const;
 
 private:
     void checkHeader();

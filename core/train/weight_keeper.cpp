@@ -46,6 +46,7 @@ void copyInto(WeightValues& values, const std::vector<torch::Tensor>& sources) {
         if (group.empty()) return;
         const auto type = *scalarType(values.tensors[group[0]].dtype);
         std::vector<torch::Tensor> parts;
+        parts.reserve(group.size());
         for (const auto i : group) parts.push_back(sources[i].flatten().to(type));
         const auto all = torch::cat(parts).cpu();
         const auto* from = static_cast<const std::uint8_t*>(all.const_data_ptr());
